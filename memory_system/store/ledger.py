@@ -258,10 +258,7 @@ class Ledger:
         return applied
 
     def _follows(self, applied: ChangeSet) -> bool:
-        """Whether the store may take in a change after others have gone on: where it is the agent's own files.
-
-        A server is written at once, and so is one store of several that share a journal: what is done is noted there.
-        """
+        """Whether the store may take it in later; a server is written at once, as is one of several of a journal."""
         ours = self._stores.place is None and not self._home.shared
         return ours and not applied.purges and self._stores.embedder == self.embedder.identity
 
@@ -506,6 +503,9 @@ class Ledger:
         """
         try:
             self._stores.refuse_unreachable()
+            made = self._stores.made_with if self._stores.place is None else None
+            if made is not None and made != self._stores.embedder:
+                raise OtherEmbedder(f"{self._why_not(made)} Nothing was changed.")
             if not self._store_seen:
                 self._see_store(self.journal.pending(), as_left=False)
         except StoreUnavailable as error:

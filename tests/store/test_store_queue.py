@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.opening import Drawn
 from memory_system import AgentMemory, Tier, World
 from memory_system.core.findings import State
 from memory_system.embedding.embedder import CachedEmbedder
-from memory_system.errors import StoreDamaged
+from memory_system.errors import OtherEmbedder, StoreDamaged
 from memory_system.maintenance import doctor
 from memory_system.store import store_queue
 from memory_system.store.projection import Stores
@@ -152,7 +153,7 @@ def test_what_cannot_be_taken_in_is_told_and_done_before_the_next_change(
     with monkeypatch.context() as patched:
         patched.setattr(ledger._stores, "carry_out", full)
         ledger._behind._in_background()
-        assert "The store does not hold 1 changes yet. The disk is full." in agent.messages[-1]
+        assert "The store does not hold the newest changes yet. The disk is full." in agent.messages[-1]
         with pytest.raises(StoreDamaged, match=r"The disk is full\. Nothing was changed"):
             agent.add_short_term(_event("second"))
     agent.add_short_term(_event("third"))
@@ -276,3 +277,17 @@ def test_a_program_that_ends_without_closing_leaves_a_whole_store_and_says_nothi
     ran(f"world.create_agent('mira', {json.dumps(PERSONALITY)!r})\nworld.close()")
     assert not ran(f"world.agent('mira').add_short_term({[_event('last')]!r})\n{_ENDS[how]}")
     assert "last" in stored(settings_of(tmp_path).database / settings_of(tmp_path).world / "mira" / "chroma")[Tier.STM]
+
+
+def test_who_writes_with_the_embedder_before_is_refused_once_another_program_has_changed_it_over(
+    world: World, agent: AgentMemory, late: None
+) -> None:
+    agent.add_short_term(_event("first"))
+    with World(world.settings, embedder=Drawn()) as other:
+        assert [entry.id for entry in other.agent("mira").entries(Tier.STM)] == ["first"]
+    with pytest.raises(OtherEmbedder, match="Nothing was changed"):
+        agent.add_short_term(_event("second"))
+    agent._context.held.settle()
+    assert [entry.id for entry in agent.entries(Tier.STM)] == ["first"]
+    with World(world.settings, embedder=Drawn()) as other:
+        assert other.agent("mira").messages == ()
