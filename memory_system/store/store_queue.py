@@ -171,6 +171,6 @@ class StoreQueue:
 
     def _told(self, error: MemorySystemError) -> str:
         return (
-            f"The store does not hold the newest changes yet. {error.sentence} The journal has them, and it takes them in "
-            "at the next write."
+            f"The store does not hold the newest changes yet. {error.sentence} The journal has them, and it takes them "
+            "in at the next write."
         )
