@@ -96,6 +96,11 @@ def test_a_file_in_the_place_of_a_folder_is_told_and_left(
     assert opened.messages == ()
 
 
+def _saw_fire(agent: AgentMemory) -> None:
+    agent.add_short_term({"document": "Saw fire", "id": "fire", "rating": 6})
+    agent._context.held.settle()
+
+
 @pytest.mark.parametrize(("name", "to_folder"), [("chroma", False), ("generation", True)])
 def test_a_file_in_the_place_of_a_folder_while_the_agent_is_open_loses_nothing(
     world: World, agent: AgentMemory, name: str, to_folder: bool
@@ -104,7 +109,7 @@ def test_a_file_in_the_place_of_a_folder_while_the_agent_is_open_loses_nothing(
     place = world.folder / "mira" / name
     _swap(place, to_folder=to_folder)
     with pytest.raises(StoreError, match="The agent 'mira' cannot be used"):
-        agent.add_short_term({"document": "Saw fire", "id": "fire", "rating": 6})
+        _saw_fire(agent)
     place.rmdir() if to_folder else place.unlink()
     place.with_name(f"{name} of before").rename(place)
     agent.add_short_term({"document": "Saw ash", "id": "ash", "rating": 6})

@@ -144,7 +144,10 @@ class Survivor:
         file = root / "personalities/mira.json"
         self.file = file.read_text(encoding="utf-8") if file.exists() else None
         assert pending == []
-        assert [one.revision for one in self.history] == list(range(1, len(self.history) + 1))
+        numbers = [one.revision for one in self.history]
+        assert numbers == sorted(set(numbers))
+        if not world.settings.journal_url:  # a server leaves out the number of a commit that was cut off
+            assert numbers == list(range(1, len(numbers) + 1))
         self._compare(stored(folder / "chroma"))
         assert (self.lost, self.doubled, self.half) == (0, 0, 0)
         assert answers > 0
