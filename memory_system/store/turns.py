@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 
 from ..core.files import as_exhausted
 from ..errors import StoreError
@@ -72,6 +72,7 @@ class Turns:
         self._refuse_closed = refuse_closed
         self._catch_up = catch_up
         self._others_out = others_out
+        self._within = 0  # how often the thread whose turn it is has begun to write, one within the other
         self._still = 0  # how many readings hold the tables, one within the other
         self._turn = threading.RLock()
         """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
@@ -105,14 +106,20 @@ class Turns:
             with self._tables, ExitStack() as alone:
                 self._refuse_closed()
                 try:
-                    alone.enter_context(self._others_out())
+                    with nullcontext() if self._within else self.others_reading():  # while another program writes
+                        alone.enter_context(self._others_out())
                 except StoreError:
                     self._refuse_closed()  # there is no lock where there is no agent any more
                     raise
                 self._refuse_closed()  # it may have been moved while another held the lock
+                self._within += 1
+                alone.callback(self._done)
                 yield
         finally:
             self._turn.release()
+
+    def _done(self) -> None:
+        self._within -= 1
 
     @contextmanager
     def others_reading(self) -> Iterator[None]:
