@@ -91,7 +91,7 @@ def test_a_key_of_this_process_is_in_no_file(world: World, agent: AgentMemory, s
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators cannot be told to overwrite")
 def test_the_spare_room_of_a_new_index_holds_nothing_that_this_process_has_freed(world: World) -> None:
-    world.create_agent("tobias", json.dumps(PERSONALITY))
+    world.create_agent("tobias", json.dumps(PERSONALITY))._context.held.settle()
     spare = [path.read_bytes() for path in (world.folder / "tobias").rglob("data_level0.bin")]
     assert spare
     assert all(spare)

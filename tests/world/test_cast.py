@@ -17,7 +17,7 @@ from memory_system.world.cast import By
 from tests.conftest import NOW
 from tests.served import served_api
 
-CUP = "Who hid the silver cup?"
+CUP, HIDDEN = "Who hid the silver cup?", "Bo hid the silver cup."
 EARLY = NOW - timedelta(days=3)
 
 
@@ -114,8 +114,8 @@ def test_a_world_without_memories_has_an_empty_map(world: World) -> None:
 
 
 LOOKS: dict[str, Callable[[World | RemoteWorld], object]] = {
-    "who-knows": lambda world: world.who_knows(CUP, at=EARLY),
-    "spread": lambda world: world.spread(CUP),
+    "who-knows": lambda world: world.who_knows(HIDDEN, at=EARLY),
+    "spread": lambda world: world.spread(HIDDEN),
     "beside": lambda world: world.beside("ana", "bo", CUP),
     "beside then": lambda world: world.beside("ana", "bo", CUP, at=EARLY),
     "bonds": lambda world: world.bonds(),
