@@ -22,8 +22,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.journal import followed
 from benchmarks.memory import agent, texts
-from memory_system import AgentMemory, Settings, Tier
+from memory_system import Settings, Tier
 from memory_system.core.memory import Vectors
 from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 
@@ -72,12 +73,6 @@ class Timed:
         made = self._inner.embed(texts)
         self.seconds += time.perf_counter() - begin
         return made
-
-
-def followed(one: AgentMemory) -> None:
-    """Wait until the store holds everything."""
-    with one.contents.alone():
-        pass
 
 
 def brought(folder: Path, material: str, *, apart: bool) -> tuple[tuple[Took, Took, Took, Took], float]:

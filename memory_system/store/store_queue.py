@@ -150,24 +150,21 @@ class StoreQueue:
 
     def settle_at_exit(self) -> None:
         """As in the background, for a program that ends without closing: what fails is told in a sentence."""
-        try:
-            while not self._settle(AT_ONCE):
-                pass
-        except AgentGone:
-            self.forget()
-        except MemorySystemError as error:
-            sys.stderr.write(f"{self._told(error)}\n")
+        self._settle_all(lambda _seconds: None, lambda told: sys.stderr.write(f"{told}\n"))
 
     def _in_background(self) -> None:
+        self._settle_all(lambda seconds: time.sleep(max(BREATH_SECONDS, seconds)), self._report)
+
+    def _settle_all(self, pause: Callable[[float], None], tell: Callable[[str], object]) -> None:
         try:
             begun = time.perf_counter()
             while not self._settle(AT_ONCE):
-                time.sleep(max(BREATH_SECONDS, time.perf_counter() - begun))
+                pause(time.perf_counter() - begun)
                 begun = time.perf_counter()
         except AgentGone:  # it was deleted or is in other hands, and with it what it lacked
             self.forget()
         except MemorySystemError as error:
-            self._report(self._told(error))
+            tell(self._told(error))
 
     def _told(self, error: MemorySystemError) -> str:
         return (

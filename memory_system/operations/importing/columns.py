@@ -160,8 +160,10 @@ def _may_name(cell: str) -> bool:
     return (
         1 <= len(words) <= 5
         and len(cell) <= 40
-        and cell[-1].isalnum() | (cell[-1] in ")]?%")
-        and (any(map(str.isalpha, cell)) and ": " not in cell and at_start(cell) is None)
+        and (cell[-1].isalnum() or cell[-1] in ")]?%")
+        and any(map(str.isalpha, cell))
+        and ": " not in cell
+        and at_start(cell) is None
     )
 
 
