@@ -1,13 +1,14 @@
 """What 10, 100 and 1,000 agents of 1,000 memories cost on one machine, in files or on servers.
 
     python -m benchmarks.scaling [--agents 10 100] [--memories 1000] [--where folder server]
-                                 [--journals sqlite postgresql] [--keep FOLDER]
+                                 [--journals sqlite postgresql] [--awake 0] [--keep FOLDER]
 
 Lives one agent through (real vectors, change sets), copies it under other names, and lets each open once, so that the
 servers hold them all. Then a process of its own opens every agent and tells: how long that took, how much memory it and
 the servers have, how many files it holds open; what a question costs (cached cues, agents drawn at random), one event,
-and a batch of 100. CPU is that of all these processes together; other programs do not count in it. PostgreSQL waits
-for its disk at each commit, as SQLite does.
+and a batch of 100. With ``--awake`` only so many stay open, and it tells what the first question costs of one that
+sleeps, the other's going to sleep included. CPU is that of all these processes together; other programs do not count in
+it. PostgreSQL waits for its disk at each commit, as SQLite does.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from memory_system import Change, ChangeSet, MemoryEntry, Settings, Tier, World
 from tests.postgres_server import PostgresServer
@@ -67,9 +70,10 @@ class Servers:
     processes: tuple[int, ...] = ()
 
 
-def settings_of(folder: Path, servers: Servers) -> Settings:
-    """A world in this folder."""
+def settings_of(folder: Path, servers: Servers, awake: int = 1_000_000) -> Settings:
+    """A world in this folder, of which so many agents may be open."""
     places: dict[str, Any] = {"chroma_url": servers.chroma, "journal_url": servers.journals}
+    places |= {"awake": awake, "awake_mb": 1_000_000}
     return Settings(database=folder / "database", personalities=folder / "people", llm="offline", **places)
 
 
@@ -144,14 +148,14 @@ def _megabytes(pid: int) -> float:
     return total / 1000
 
 
-def measure(folder: Path, servers: Servers, agents: int, *, only_open: bool) -> dict[str, float]:
+def measure(folder: Path, servers: Servers, agents: int, awake: int, *, only_open: bool) -> dict[str, float]:
     """Open all agents and use them."""
     cost, drawn = Cost(servers.processes), random.Random(7)  # noqa: S311 - which agent is asked
-    world = World(settings_of(folder, servers))
+    world = World(settings_of(folder, servers, awake or agents))
     names = [name(number) for number in range(agents)]
     world.embedder.embed(list(CUES))
     before, before_server = _megabytes(os.getpid()), sum(map(_megabytes, servers.processes))
-    wall, cpu = cost.of(lambda: [world.agent(one) for one in names])
+    wall, cpu = cost.of(lambda: [world.agent(one).name for one in names])
     told = {"open_s": wall, "open_cpu_s": cpu}
     if only_open:
         world.close()
@@ -163,6 +167,11 @@ def measure(folder: Path, servers: Servers, agents: int, *, only_open: bool) -> 
 
     def ask() -> None:
         world.agent(drawn.choice(names)).query_memory(drawn.choice(CUES))
+
+    def wake() -> None:
+        opened = {agent.name for agent in world.opened()}
+        asleep = drawn.choice([one for one in names if one not in opened])
+        woken.append(cost.of(lambda: world.agent(asleep).query_memory(CUES[0])))
 
     def add(count: int) -> None:
         world.agent(drawn.choice(names)).add_short_term(
@@ -180,6 +189,12 @@ def measure(folder: Path, servers: Servers, agents: int, *, only_open: bool) -> 
         told[f"{what}_ms"] = 1000 * statistics.median(walls)
         told[f"{what}_p95_ms"] = 1000 * walls[int(0.95 * len(walls))]
         told[f"{what}_cpu_ms"] = 1000 * sum(cpu for _, cpu in took) / times
+    if 0 < awake < agents:
+        woken: list[tuple[float, float]] = []
+        for _ in range(QUERIES):
+            wake()
+        told["wake_ms"], told["wake_p95_ms"] = 1000 * np.percentile([wall for wall, _ in woken], [50, 95])
+        told["wake_cpu_ms"] = 1000 * statistics.fmean(cpu for _, cpu in woken)
     told["close_s"] = cost.of(world.close)[0]
     return told
 
@@ -222,8 +237,8 @@ def postgres(server: PostgresServer) -> Iterator[int]:
         server.stop()
 
 
-def _child(folder: Path, servers: Servers, agents: int, *, only_open: bool) -> dict[str, float]:
-    order = json.dumps([str(folder), dataclasses.astuple(servers), agents, only_open])
+def _child(folder: Path, servers: Servers, agents: int, awake: int, *, only_open: bool) -> dict[str, float]:
+    order = json.dumps([str(folder), dataclasses.astuple(servers), agents, awake, only_open])
     command = [sys.executable, "-m", "benchmarks.scaling", "--child", order]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -232,7 +247,7 @@ def _child(folder: Path, servers: Servers, agents: int, *, only_open: bool) -> d
     return told
 
 
-def run(folder: Path, where: str, journals: str, agents: int, count: int) -> None:
+def run(folder: Path, where: str, journals: str, agents: int, count: int, awake: int) -> None:
     """One row of the table."""
     place = folder / f"{where}-{journals}-{agents}"
     live(place, agents, count)
@@ -256,7 +271,7 @@ def run(folder: Path, where: str, journals: str, agents: int, count: int) -> Non
                     processes.append(pid)
                 if server is not None:
                     processes.append(started.enter_context(postgres(server)))
-                told = _child(place, Servers(url, address, tuple(processes)), agents, only_open=only_open)
+                told = _child(place, Servers(url, address, tuple(processes)), agents, awake, only_open=only_open)
             row |= {"first": told} if only_open else told
         row["disk_mb"] = (
             sum(file.stat().st_size for one in set(folders) for file in one.glob("**/*") if file.is_file()) / 1e6
@@ -271,18 +286,19 @@ def main() -> None:
     parser.add_argument("--memories", type=int, default=1000)
     parser.add_argument("--where", nargs="+", default=["folder", "server"], choices=["folder", "server"])
     parser.add_argument("--journals", nargs="+", default=["sqlite"], choices=["sqlite", "postgresql"])
+    parser.add_argument("--awake", type=int, default=0, help="how many may be open at a time; 0 = all")
     parser.add_argument("--keep", type=Path, help="a folder to work in, and to leave")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.child:
-        folder, (chroma_url, journal_url, processes), agents, only_open = json.loads(asked.child)
+        folder, (chroma_url, journal_url, processes), agents, awake, only_open = json.loads(asked.child)
         servers = Servers(chroma_url, journal_url, tuple(processes))
-        print(json.dumps(measure(Path(folder), servers, agents, only_open=only_open)))
+        print(json.dumps(measure(Path(folder), servers, agents, awake, only_open=only_open)))
         return
     with tempfile.TemporaryDirectory(prefix="scaling-") as scratch:
         folder = asked.keep or Path(scratch)
         for where, journals, agents in itertools.product(asked.where, asked.journals, asked.agents):
-            run(folder, where, journals, agents, asked.memories)
+            run(folder, where, journals, agents, asked.memories, asked.awake)
 
 
 if __name__ == "__main__":

@@ -307,19 +307,19 @@ class AgentMemory:
             raise InvalidParameter("The author must be a text, such as the name of a script.")
         if self.moment is not None:  # of which nothing is changed
             return self
-        return self._over(dataclasses.replace(self._context, author=author, applying=applying))
+        return self._over(self._context.differing(author=author, applying=applying))
 
     def asking(self, begin: Begin) -> Self:
         """The same memory, whose ``begin`` is asked before each call of the language model, and may refuse it."""
-        return self._over(dataclasses.replace(self._context, asking=begin))
+        return self._over(self._context.differing(asking=begin))
 
     def looked_at(self, why: str) -> Self:
         """The same memory for somebody who may look and change nothing; ``why`` is the sentence that refuses it."""
-        return self._over(dataclasses.replace(self._context, policy=Viewer(why)))
+        return self._over(self._context.differing(policy=Viewer(why)))
 
     def uncounted(self, model: LanguageModel) -> Self:
         """The same memory with a model of its own, whose calls are not counted: for looking at what would be asked."""
-        return self._over(dataclasses.replace(self._context, bare_model=model, account=None))
+        return self._over(self._context.differing(bare_model=model, account=None))
 
     def as_of(
         self,

@@ -57,6 +57,20 @@ class Contents(Part):
             yield self.context.ledger.tables[tier]
 
     @property
+    def size(self) -> int:
+        """About how many bytes its tables take in memory."""
+        return sum(table.size for table in self.context.ledger.tables.values())
+
+    def flush(self) -> None:
+        """Write what waits of recalls, now.
+
+        Raises:
+            StoreError: it cannot be written; it is tried again later.
+        """
+        if self.context.held is not None:
+            self.context.held.flush()
+
+    @property
     def waiting_for_vectors(self) -> int:
         """How many memories have no vector of the embedder in use, and are not found by meaning."""
         with self.context.ledger.reading():

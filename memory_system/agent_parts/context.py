@@ -63,6 +63,7 @@ class Context:
         applying: called with each change set right before it is applied or noted.
         asking: asked before each call of the language model; it may raise so that it is not made.
         knows: what it knows of its world; ``None`` where it is in none.
+        of: what it was derived from, so that who has hold of this one has hold of that, too.
     """
 
     name: str
@@ -82,10 +83,15 @@ class Context:
     applying: Applying | None = None
     asking: Begin | None = None
     knows: Knows | None = None
+    of: Context | None = None
     pasts: Pasts = field(default_factory=Pasts)
     unforgotten: tuple[Hashable, Mapping[Tier, Table], Hybrid] | None = None
     """The tables as they would be with what migration forgot, for what they were made of, and what measures them."""
     _parsed: dict[str, tuple[str | None, Any]] = field(default_factory=dict)
+
+    def differing(self, **fields: Any) -> Context:
+        """The same with these fields."""
+        return dataclasses.replace(self, of=self, **fields)
 
     # -- what is held ----------------------------------------------------------------------------------
 
@@ -237,8 +243,7 @@ class Context:
     def as_of(self, moment: Moment, knew: Then) -> Context:
         """The agent as it was at a moment, and what it knew of its world then."""
         present = self.present()
-        then = dataclasses.replace(
-            self,
+        then = self.differing(
             bare_model=self.model,
             clock=lambda: moment.now,
             hybrid=Hybrid(self.tokens),

@@ -347,7 +347,11 @@ def light(world: World) -> tuple[State, str]:
             continue
         with suppress(OSError):
             note = shutdown_note.read(folder)
-            problem = None if server or (note and note.as_left(folder)) else chroma_files.problem(folder / STORE)
+            problem = (
+                None
+                if server or (note and note.as_left(shutdown_note.files_of(folder)))
+                else chroma_files.problem(folder / STORE)
+            )
             file = folder / JOURNAL
             if not holds_journal(folder) or (file.exists() and not file.stat().st_size):
                 problem = "its journal is missing or empty"

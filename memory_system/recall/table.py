@@ -161,6 +161,11 @@ class Columns:
         return len(self._arrays["squares"])
 
     @property
+    def size(self) -> int:
+        """How many bytes the arrays take."""
+        return sum(array.nbytes for array in self._arrays.values())
+
+    @property
     def width(self) -> int:
         """d, the length of the vectors; 0 until the first is put."""
         return int(self._arrays["vectors"].shape[1])
@@ -257,6 +262,8 @@ KINDS = tuple(Kind)
 _CUES = 4
 """Cues whose relevancies are kept: who moves a slider asks the same one again and again."""
 _DECAYS = 4
+_ENTRY_BYTES = 1000
+"""About what an entry takes beside its row, with its words."""
 _MOST_AHEAD = 10.0
 """How far, as an exponent of e, an access may lie after what was the newest one: float32 has room for eight times
 as much."""
@@ -320,6 +327,11 @@ class Table:
 
     def __contains__(self, entry_id: object) -> bool:
         return entry_id in self._rows
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes, its entries and their words included."""
+        return self.columns.size + _ENTRY_BYTES * len(self)
 
     def row(self, entry_id: str) -> int | None:
         """Where an entry stands, until the next change; ``None`` if it is not held."""

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
-from itertools import starmap
+from itertools import count, starmap
 from pathlib import Path
 
 from ..core.change_set import TEXTS, Change, ChangeSet
@@ -18,13 +18,7 @@ from ..core.files import as_exhausted, as_store_errors, remove_parts
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
-from ..errors import (
-    AgentGone,
-    OtherEmbedder,
-    StoreDamaged,
-    StoreError,
-    StoreUnavailable,
-)
+from ..errors import AgentGone, OtherEmbedder, StoreDamaged, StoreError, StoreUnavailable
 from ..recall.kept_tables import KeptTables, Place
 from ..recall.table import Table
 from . import shutdown_note
@@ -60,6 +54,10 @@ EMBEDDED_AT_ONCE = 500
 """Texts without a vector that opening embeds by itself; more wait for ``reembed``."""
 CHANGED_OVER_AT_ONCE = 500
 """Memories whose store opening writes anew by itself when the embedder was changed."""
+
+
+_OPENINGS = count()
+"""Of all agents in this process: what is kept by the stamp of one is never taken for what it is opened as later."""
 
 
 class Ledger:
@@ -126,7 +124,7 @@ class Ledger:
         self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
         self._take_over = True
         self._texts: dict[str, str | None] = {}
-        self._revision, self._access, self._touches = 0, 0, 0
+        self._revision, self._access, self._touches = 0, 0, next(_OPENINGS) << 40
         self._seen: int | None = None
         self._torn = False
         self._behind = StoreQueue(self._take_in, self.settle, self.messages.append)
@@ -666,9 +664,10 @@ class Ledger:
         """
         remove_parts(self.folder)
         self._note = shutdown_note.read(self.folder)
-        self._altered = self._note.altered(self.folder) if self._note is not None else []
+        lying = shutdown_note.files_of(self.folder)
+        self._altered = self._note.altered(lying) if self._note is not None else []
         self._stores = Stores(self.folder / "chroma", self._chroma)
-        as_left = self._note is not None and self._note.as_left(self.folder, self._stores.where)
+        as_left = self._note is not None and self._note.as_left(lying, self._stores.where)
         try:
             self._home.prepare(self._stores.claimed, thoroughly=not as_left)
             with self._home.alone():
@@ -718,7 +717,7 @@ class Ledger:
 
     def _fill(self, tiers: Iterable[Tier]) -> None:
         """Fill tables from the journal; a few texts without a vector are embedded, more are left for later."""
-        held = {tier: self.journal.entries(tier) for tier in tiers}
+        held = self.journal.entries_of(tiers)
         rows = [row for of_tier in held.values() for row in of_tier.values()]
         vectors = self.journal.vectors({key for _, key in rows}, self.embedder.identity)
         missing = {key: entry.document for entry, key in rows if key not in vectors}

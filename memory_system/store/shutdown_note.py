@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ..core.files import replace_text
-from .chroma.files import altered, stamp
+from .chroma.files import Stamp, altered, stamp
 
 _CLOSED, _OPENED = "closed.json", "opened.json"
 
@@ -40,16 +40,17 @@ class Note:
     store: str = ""
     ours: bool = False
 
-    def altered(self, folder: Path) -> list[str]:
-        """The files of the agent that are not as they were; none after a copy that changed their times only."""
-        return altered(self.files, _files(folder))
+    def altered(self, lying: Stamp) -> list[str]:
+        """Which of an agent's ``files_of`` are not as they were; none after a copy that changed their times only."""
+        return altered(self.files, lying)
 
-    def as_left(self, folder: Path, store: str = "") -> bool:
-        """Whether the agent was closed with this store, and every file is as it was then, its time included."""
-        return self.clean and self.store == store and bool(self.files) and self.files == _files(folder)
+    def as_left(self, lying: Stamp, store: str = "") -> bool:
+        """Whether the agent was closed with this store, and each of its ``files_of`` is as then, its time included."""
+        return self.clean and self.store == store and bool(self.files) and self.files == lying
 
 
-def _files(folder: Path) -> dict[str, list[int]]:
+def files_of(folder: Path) -> Stamp:
+    """The files of an agent that a note tells of, with their sizes and times."""
     return stamp(*(folder / name for name in ("chroma", "journal.sqlite3", "journal.sqlite3-wal", "journal.json")))
 
 
@@ -99,7 +100,7 @@ def write(folder: Path, note: Note) -> None:
     Raises:
         OSError: it cannot be written; the next opening takes longer.
     """
-    told = asdict(note) | {"files": _files(folder)}
+    told = asdict(note) | {"files": files_of(folder)}
     del told["clean"]
     replace_text(folder / _CLOSED, json.dumps(told))
     (folder / _OPENED).unlink(missing_ok=True)

@@ -10,7 +10,7 @@ import errno
 import shutil
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -215,6 +215,17 @@ def agent_names(settings: Settings) -> list[str]:
     files = (path.stem for path in personalities_of(folder, Path(settings.personalities)).glob("*.json"))
     folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
     return sorted({name for name in (*files, *folders) if _usable(name)})
+
+
+def lies_there(settings: Settings, name: str) -> bool:
+    """Whether an agent of exactly this name is stored: a disk may not tell capitals from small letters."""
+    folder = Path(settings.database) / settings.world
+    places = (folder, name), (personalities_of(folder, Path(settings.personalities)), f"{name}.json")
+    for where, wanted in places:
+        with suppress(OSError):
+            if where.joinpath(wanted) in where.iterdir():
+                return True
+    return False
 
 
 def _usable(name: str) -> bool:

@@ -71,6 +71,7 @@ from ..store.write_lock import WriteLock
 from . import bringing, cut_off, knowing
 from . import folders as lifecycle
 from .advancing import Advance, Advanced, foresee
+from .awake import Awake
 from .branches import branches
 from .cast import beside, bonds, charting
 from .cast import whereabouts as where
@@ -134,7 +135,7 @@ class World:
         self.once = Once()
         self.journals = Journals(self.settings.journal_url, self.settings.durability)
         self._read_tokens()
-        self._agents: dict[str, AgentMemory] = {}
+        self._agents = Awake(self._opened, self.settings.awake, self.settings.awake_mb << 20)
         self.lock = threading.RLock()
         """Held while agents come and go."""
         self.knowledge = Knowledge(
@@ -158,9 +159,7 @@ class World:
         self.rerater.stop()
         self.life.stop()
         with self.lock:
-            for agent in self._agents.values():
-                agent.close()
-            self._agents.clear()
+            self._agents.close_all()
             self.knowledge.close()
             self._leave_tokens()
             self.journals.close()
@@ -217,7 +216,7 @@ class World:
         with self.lock:
             for agent in self.opened():
                 with agent.contents.alone():
-                    self._agents.pop(agent.name).close()
+                    self._agents.close(agent.name)
             self.knowledge.close()
             write_embedder(self.folder, name)
             self._leave_tokens()
@@ -394,20 +393,20 @@ class World:
         if checked == WORLD_AGENT and (known := self.knowledge.agent()) is not None:
             return cast("AgentMemory", known)
         with self.lock:
-            if checked in self._agents and self._agents[checked].gone:
-                self._agents.pop(checked).close()
-            if checked not in self._agents:
-                twins = [held for held in self.agents() if held != checked and held.casefold() == checked.casefold()]
-                if twins:
-                    raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
+            agent = self._agents.agent(checked)
+            if agent is None:
+                if not lifecycle.lies_there(self.settings, checked):
+                    twins = [held for held in self.agents() if held.casefold() == checked.casefold()]
+                    if twins:
+                        raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
                 lifecycle.unpack(self._place(checked))
                 try:
-                    self._agents[checked] = self._opened(checked)
+                    agent = self._agents.open(checked)
                 except AgentNotFound as error:  # which names files of this machine; who asks may be far away
                     there = self.characters()
                     listed = f"There are {', '.join(there[:20])}." if there else "There are none in this world yet."
                     raise AgentNotFound(f"There is no agent {checked!r}. {listed}") from error
-            return self._agents[checked]
+            return agent
 
     def _opened(self, name: str) -> AgentMemory:
         return AgentMemory(
@@ -596,7 +595,7 @@ class World:
     def opened(self) -> list[AgentMemory]:
         """The agents that are open now."""
         with self.lock:
-            return [agent for agent in self._agents.values() if not agent.gone]
+            return [agent for agent in self._agents if not agent.gone]
 
     def create_agent(self, name: str, personality: str | Mapping[str, Any] | None = None) -> AgentMemory:
         """A new agent, with this personality (JSON, or a dict of it) or with its name alone.
@@ -624,8 +623,7 @@ class World:
             yield
         except BaseException:
             with self.lock:
-                if made := self._agents.pop(name, None):
-                    made.close()
+                self._agents.close(name)
                 place.personality.unlink(missing_ok=True)  # neither was there before
                 shutil.rmtree(place.folder, ignore_errors=True)
             raise
@@ -761,7 +759,7 @@ class World:
         knowing.refuse_knowledge(name)
         agent = self.agent(name)
         with agent.contents.alone():
-            self._agents.pop(agent.name).close()
+            self._agents.close(agent.name)
             yield self._place(agent.name)
 
     def _forget_on_server(self, place: Place, origin: str | None = None) -> None:
@@ -780,8 +778,7 @@ class World:
         with self.lock, ExitStack() as held:
             self.knowledge.close()
             for name in self.stored():
-                if name in self._agents:
-                    self._agents.pop(name).close()
+                self._agents.close(name)
                 if (self.folder / name).is_dir():
                     held.enter_context(WriteLock(self.folder / name).held())
                     home = self.journals.of(self.folder / name)

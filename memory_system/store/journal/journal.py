@@ -429,15 +429,22 @@ class Journal:
 
     def change_set_at(self, revision: int) -> str:
         """The id of the change set of a revision; empty if there is none."""
-        with self._read() as db:
-            return db.scalar(sa.select(CHANGE_SETS.c.id).where(CHANGE_SETS.c.revision == revision)) or ""
+        row = self._connections.poll(sa.select(sa.func.max(CHANGE_SETS.c.id)).where(CHANGE_SETS.c.revision == revision))
+        return row[0] or ""
 
     def entries(self, tier: Tier) -> dict[str, tuple[MemoryEntry, str]]:
         """All entries of a tier as they should be now, with the content hash of their text, by id."""
-        query = sa.select(ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash).where(ENTRIES.c.tier == tier.value)
+        return self.entries_of([tier])[tier]
+
+    def entries_of(self, tiers: Iterable[Tier]) -> dict[Tier, dict[str, tuple[MemoryEntry, str]]]:
+        """As ``entries``, of several tiers by one question."""
+        found: dict[Tier, dict[str, tuple[MemoryEntry, str]]] = {tier: {} for tier in tiers}
+        query = sa.select(ENTRIES.c.tier, ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash)
         with self._read() as db:
-            rows = db.execute(query).all()
-        return {row.id: (_loaded(row.body), row.hash) for row in rows}
+            rows = db.execute(query.where(ENTRIES.c.tier.in_([tier.value for tier in found]))).all()
+        for row in rows:
+            found[Tier(row.tier)][row.id] = _loaded(row.body), row.hash
+        return found
 
     def count(self, tiers: Iterable[Tier]) -> int:
         """How many entries these tiers hold now."""

@@ -22,6 +22,7 @@ from .postgres import NUMBER, TEXT, WRITES
 _META = sa.MetaData()
 
 VERSION = sa.Table("version", _META, sa.Column("number", NUMBER, primary_key=True))
+_NEWEST = sa.select(sa.func.max(VERSION.c.number))
 
 CHANGE_SETS = sa.Table(
     "change_sets",
@@ -229,7 +230,8 @@ def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
     """
     engine = _sqlite(place, durability) if isinstance(place, str) else place
     try:
-        _migrate(engine)
+        if not _is_newest(engine):
+            _migrate(engine)
     except DatabaseError as error:
         close(engine)
         raise as_damage(f"The journal at {engine.url.database} cannot be opened: {error.orig}.", error.orig) from error
@@ -279,12 +281,23 @@ def watch(engine: sa.Engine) -> sqlite3.Connection | None:
     return connection
 
 
+def _is_newest(engine: sa.Engine) -> bool:
+    """Whether a file is known to need nothing, at the cost of one question; what is wrong with it is found later."""
+    if engine.dialect.name != "sqlite":
+        return False
+    try:
+        with engine.connect() as db:
+            return bool(db.scalar(_NEWEST) == len(MIGRATIONS))
+    except DatabaseError:  # it is new, or it is damaged
+        return False
+
+
 def _migrate(engine: sa.Engine) -> None:
     with engine.execution_options(**{WRITES: True}).begin() as db:
         if engine.dialect.name == "postgresql":
             postgres.look_only_into(db)  # what is not SQLAlchemy's knows no schema
         VERSION.create(db, checkfirst=True)
-        number = int(db.scalar(sa.select(sa.func.max(VERSION.c.number))) or 0)
+        number = int(db.scalar(_NEWEST) or 0)
         if number < 0:
             raise JournalDamaged(f"The journal at {engine.url.database} says that its version is {number}.")
         if number > len(MIGRATIONS):

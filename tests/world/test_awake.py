@@ -1,0 +1,146 @@
+"""Agents that nobody uses are put to sleep, and wake at their next use: nothing is lost and nobody's agent closes."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+
+from memory_system import AgentMemory, Settings, Tier, World
+from memory_system.conversation import Conversation
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.errors import StoreError
+from memory_system.store.ledger import Ledger
+from tests.conftest import NOW
+from tests.waiting import until
+
+NAMES = tuple(f"a{number}" for number in range(5))
+HOLDS: dict[str, Callable[[AgentMemory], object]] = {
+    "an agent": lambda agent: agent,
+    "an agent as somebody's": lambda agent: agent.acting_as("a game"),
+    "a part of it": lambda agent: agent.timeline,
+    "its past": lambda agent: agent.as_of(revision=1),
+    "a talk": Conversation.begin,
+}
+"""What one may have hold of."""
+
+
+@pytest.fixture
+def village(settings: Settings, embedder: CachedEmbedder, request: pytest.FixtureRequest) -> Iterator[World]:
+    """Five characters, of whom two may be awake, or whatever is asked for; each remembers one event."""
+    told = getattr(request, "param", {"awake": 2})
+    with World(settings.model_copy(update=told), embedder=embedder) as world:
+        world.stand_at(NOW)
+        for name in NAMES:
+            world.create_agent(name).add_short_term({"document": f"Lent {name} the key.", "rating": 5})
+        yield world
+
+
+def awake(world: World) -> list[str]:
+    return [agent.name for agent in world.opened()]
+
+
+def use(world: World, *names: str) -> None:
+    """Use agents one after the other, each once nobody in the background uses the others."""
+
+    def at_rest() -> bool:
+        gc.collect()  # an error that was caught may refer in a circle to who raised it
+        return not any(one.in_use for one in world._agents._agents.values())
+
+    for name in names:
+        until(at_rest)
+        world.agent(name)
+
+
+def test_no_more_are_open_than_may_be_and_each_answers(village: World) -> None:
+    for name in (*NAMES, *reversed(NAMES)):
+        use(village, name)
+        (hit,) = village.agent(name).query_memory("key").hits
+        assert hit.entry.document == f"Lent {name} the key."
+        assert len(awake(village)) <= 2
+    assert awake(village) == [NAMES[1], NAMES[0]]
+
+
+def test_what_waited_is_written_before_it_sleeps(village: World) -> None:
+    village.stand_at(NOW + timedelta(hours=2))
+    village.agent(NAMES[0]).query_memory("key")
+    use(village, *NAMES[1:])
+    assert NAMES[0] not in awake(village)
+    (entry,) = village.agent(NAMES[0]).entries(Tier.STM)
+    assert entry.last_access == NOW + timedelta(hours=2)
+
+
+@pytest.mark.parametrize("what", HOLDS)
+def test_what_somebody_has_hold_of_stays_awake(village: World, what: str) -> None:
+    held = HOLDS[what](village.agent(NAMES[0]))
+    for name in NAMES[1:]:
+        village.agent(name)
+    assert NAMES[0] in awake(village)
+    assert not village.agent(NAMES[0]).gone
+    del held
+    use(village, *NAMES[1:])
+    assert NAMES[0] not in awake(village)
+
+
+@pytest.mark.parametrize("village", [{"awake_mb": 2}], indirect=True, ids=[""])
+def test_large_ones_sleep_for_want_of_memory(village: World) -> None:
+    assert len(awake(village)) == len(NAMES)
+    events = [{"document": f"Saw boat {number}.", "rating": 5} for number in range(600)]
+    village.agent(NAMES[0]).add_short_term(events)
+    assert village.agent(NAMES[0]).contents.size > 2 << 20
+    use(village, NAMES[1])
+    village.create_agent("newcomer")
+    assert NAMES[0] not in awake(village)
+    use(village, "newcomer")
+    assert len(village.agent(NAMES[0]).entries(Tier.STM)) == 601
+    assert awake(village) == [NAMES[0]], "the one that is used stays, however large it is"
+
+
+def test_nothing_that_was_kept_by_its_stamp_is_taken_for_what_woke(village: World) -> None:
+    seen = set()
+    for _ in range(3):
+        use(village, *NAMES)
+        stamp = village.agent(NAMES[0]).stamp
+        assert stamp not in seen
+        seen.add(stamp)
+    assert len({revision for revision, _ in seen}) == 1
+
+
+def test_what_cannot_be_written_stays_awake(village: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    village.agent(NAMES[0]).query_memory("key")
+
+    def full(_ledger: Ledger) -> None:
+        raise StoreError("The disk is full.")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(Ledger, "flush", full)
+        for name in NAMES[1:]:
+            village.agent(name)
+        assert NAMES[0] in awake(village)
+    use(village, NAMES[4])
+    village.create_agent("newcomer")
+    assert awake(village) == [NAMES[4], "newcomer"]
+
+
+def test_many_threads_find_each_agent_open_and_lose_nothing(village: World) -> None:
+    failed: list[BaseException] = []
+
+    def live(number: int) -> None:
+        try:
+            for turn in range(12):
+                agent = village.agent(NAMES[(number + turn) % len(NAMES)])
+                agent.add_short_term({"document": f"Thread {number}, turn {turn}.", "rating": 5})
+                assert agent.query_memory("key", touch=True).hits
+        except BaseException as error:  # noqa: BLE001 - told to the test, whatever it is
+            failed.append(error)
+
+    threads = [threading.Thread(target=live, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert sum(len(village.agent(name).entries(Tier.STM)) for name in NAMES) == len(NAMES) + 4 * 12
