@@ -255,6 +255,7 @@ SCORES_THEN_AND_NOW = "Scores then and now"
 
 # pages/short_term/short_term.py
 MANY_EVENTS = "Many events"
+SHARED_EVENT = "Shared"
 A_CONVERSATION = "A conversation"
 A_FILE = "A file"
 

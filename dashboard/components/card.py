@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import streamlit as st
 
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Source, Tier
@@ -11,7 +14,7 @@ from memory_system.operations import Lineage
 
 from .. import session, words
 from ..data import family, figures, tables
-from . import bulk, recent, stale, tabs, widgets
+from . import bulk, lines, mounting, recent, stale, tabs, widgets
 
 _CHANGES = 5
 """Changes of a memory that are listed below it, the last first."""
@@ -75,11 +78,8 @@ def _restore(agent: AgentMemory, entry: MemoryEntry) -> None:
         bulk.do(agent, lambda: agent.restore(entry.id))
 
 
-def links(agent: AgentMemory, entry: MemoryEntry, *, narrow: bool = False) -> None:
-    """What a memory rests on, what was built on it, what is near to it in meaning, and its id.
-
-    Where it is ``narrow``, what it rests on is listed at first, and drawn only when one asks for it.
-    """
+def links(agent: AgentMemory, entry: MemoryEntry, where: str = "card") -> None:
+    """What a memory rests on, what was built on it, what is near to it in meaning, and its id."""
     sources, unknown = _sources(agent, entry)
     built = agent.built_on(entry.id)
     lineage = agent.lineage(entry.id)
@@ -89,15 +89,14 @@ def links(agent: AgentMemory, entry: MemoryEntry, *, narrow: bool = False) -> No
     labels |= {name: name for name in ("Similar", "When forgotten")}
     if entry.source is Source.TOLD and entry.people:
         labels["trail"] = words.WHO_TOLD_WHOM
-    first = next(iter(groups), None) if narrow else None
-    shown = tabs.show(labels | {"Changes": "Changes"}, f"{'drawer' if narrow else 'card'}-{entry.id}", first)
+    shown = tabs.show(labels | {"Changes": "Changes"}, f"{where}-{entry.id}")
     if "Lineage" in shown and shown["Lineage"].open:
         with shown["Lineage"]:
             _lineage(agent, lineage)
     for name, linked in groups.items():
         with shown[name]:
-            for other in linked[:50] if shown[name].open else ():
-                link(agent, other, other.kind.value, entry.id)
+            if shown[name].open:
+                linked_to(agent, [(other, other.kind.value) for other in linked[:50]], f"{name}-{entry.id}")
             if linked is sources and unknown:
                 st.caption(f"{tables.counted(unknown, 'more is', 'more are')} not known to this character.")
     with shown["Similar"]:
@@ -105,9 +104,9 @@ def links(agent: AgentMemory, entry: MemoryEntry, *, narrow: bool = False) -> No
             st.caption("Facts of the personality are not compared.")
         elif agent.find(entry.id) is None:
             st.caption("Forgotten memories are not compared.")
-        else:
-            for other, cosine in agent.similar(entry.id, 5) if shown["Similar"].open else ():
-                link(agent, other, f"{cosine:.2f}", entry.id)
+        elif shown["Similar"].open:
+            near = [(other, f"{cosine:.2f}") for other, cosine in agent.similar(entry.id, 5)]
+            linked_to(agent, near, f"similar-{entry.id}")
     with shown["When forgotten"]:
         if agent.find(entry.id) is None:
             st.caption("It is forgotten.")
@@ -147,19 +146,14 @@ def _trail(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 def _lineage(agent: AgentMemory, found: Lineage) -> None:
     """The graph of where a memory comes from and what came of it; a click opens another one."""
-    rounds = st.session_state.get("lineage-round", 0)
-    clicked = st.plotly_chart(
-        family.tree(found, widgets.ink()),
-        on_select="rerun",
-        selection_mode="points",
-        config={"displayModeBar": False},
-        key=f"lineage-{found.entry_id}-{rounds}",
-        alt="The memories that this one is based on, below it, and those based on it, above it",
-    )
-    others = [one for one in widgets.clicked_ids(clicked) if one != found.entry_id]
-    if others:
-        st.session_state["lineage-round"] = rounds + 1  # a click must not count again when one comes back
-        stale.open_memory(agent, others[0])
+    opened = f"lineage-opened-{found.entry_id}"
+
+    def keep(act: Mapping[str, Any]) -> None:
+        st.session_state[opened] = str(act["memory"])
+
+    mounting.show("lineage", family.tree(found), keep, key=f"lineage-{found.entry_id}")
+    if wanted := st.session_state.pop(opened, ""):
+        stale.open_memory(agent, wanted)
     told = ["Above: memories based on this one. Below: its evidence. Click one to open it."]
     left_out = found.more + len(found.kin) - len(family.drawn(found))
     if left_out:
@@ -205,13 +199,18 @@ def _sources(agent: AgentMemory, entry: MemoryEntry) -> tuple[list[MemoryEntry],
     return found, unknown
 
 
-def link(agent: AgentMemory, other: MemoryEntry, about: str, beside: str) -> None:
-    """One linked memory: its text, and a button that opens it."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with st.container(width="stretch", gap=None):
-            st.text(tables.visible(other.document))
-            st.caption(widgets.plain(about))
-        if agent.find(other.id) is None:
-            st.caption("forgotten")
-        if st.button("Open", key=f"open-{beside}-{other.id}-{about}", icon=":material/open_in_new:", type="tertiary"):
-            stale.open_memory(agent, other.id)
+def linked_to(agent: AgentMemory, others: Sequence[tuple[MemoryEntry, str]], key: str) -> None:
+    """Linked memories: of each its text, what is said about it, and a button that opens it.
+
+    Args:
+        agent: whose they are.
+        others: the memories, and what is said about each.
+        key: tells this list from others of the page.
+    """
+    drawn = []
+    for other, about_it in others:
+        note = about_it if agent.find(other.id) is not None else f"{about_it} · forgotten"
+        drawn.append(lines.Line(other.id, tables.visible(other.document), note, acts=(lines.Act("open", "Open"),)))
+    lines.show(key, drawn)
+    if taken := lines.taken(key):
+        stale.open_memory(agent, taken[0])

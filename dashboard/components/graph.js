@@ -19,6 +19,7 @@ class Graph {
     this.field.addEventListener("focusin", (event) => this.at(event, (one) => this.tell(one)));
     this.field.addEventListener("click", (event) => this.at(event, (one) => this.tell(one)));
     this.field.addEventListener("keydown", (event) => this.at(event, (one) => this.key(event, one)));
+    this.field.addEventListener("scroll", () => this.more());
     this.resized = new ResizeObserver(() => this.data && this.width !== this.field.clientWidth && this.paint());
     this.resized.observe(this.field);
   }
@@ -96,7 +97,14 @@ class Graph {
       picture.append(one.drawn);
     }
     this.field.replaceChildren(picture);
+    this.more();
     if (this.chosen) this.light(this.chosen);
+  }
+
+  // What lies further to the right fades out, so that one sees that there is more.
+  more() {
+    const { scrollLeft, clientWidth, scrollWidth } = this.field;
+    this.field.classList.toggle("more", scrollLeft + clientWidth < scrollWidth - 1);
   }
 
   point(one) {

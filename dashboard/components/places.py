@@ -8,10 +8,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from memory_system import MemorySystemError
+from memory_system.core.settings import DEFAULT_WORLD
 
 from .. import session
 from ..views import INSTALLATION, PLACES, WORLDS, PageOf, page_of, place_of
-from . import compared
+from . import compared, widgets
 
 _LOOK = (
     "<style>"
@@ -84,13 +85,21 @@ def foot() -> None:
     """The world that is open, with the way to the others; and the way to what is set for all characters."""
     with st.sidebar.container(key="foot", gap=None):
         st.page_link(
-            WORLDS.script, label=session.world().name.replace("_", "\\_"), icon=WORLDS.icon, width="stretch",
+            WORLDS.script, label=widgets.plain(_called()), icon=WORLDS.icon, width="stretch",
             query_params=link(), help="The world that is open. Click to switch, copy or branch it.",
         )  # fmt: skip
         st.page_link(
             INSTALLATION.script, label=INSTALLATION.title, icon=INSTALLATION.icon, width="stretch",
             query_params=link(),
         )  # fmt: skip
+
+
+def _called() -> str:
+    """What the world is called: by its title, and by its name, too, where that is one that somebody gave."""
+    name, title = session.world().name, session.world().about.title
+    if not title or name == DEFAULT_WORLD:
+        return title or name
+    return f"{title} · {name}"
 
 
 def line() -> None:

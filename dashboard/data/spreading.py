@@ -15,8 +15,8 @@ from memory_system.world.knows import Cell, Spread, Telling, Verdict
 
 from . import tables
 
-ROW, COLUMN = 44, 88
-"""Pixels of the height of a row, and of the width of a moment at least."""
+ROW, COLUMN, SIDES = 44, 72, 56
+"""Pixels of the height of a row, from one moment to the next at least, and of what is free at both sides."""
 _LOOKS = {Verdict.KNOWS: "knows", Verdict.HALF: "half", Verdict.WRONG: "wrong"}
 _ALWAYS, _OPEN = float("-inf"), float("inf")
 _LONGEST = 400
@@ -35,7 +35,7 @@ def picture(spread: Spread, opens: str, portrait: Callable[[str], str], name: Ca
     for telling in spread.tellings:
         rows.setdefault(telling.by, telling.outside)
     moments = sorted({*(_begin(one.cell) for one in spread.knowers), *(_at(one) for one in spread.tellings)})
-    height, least = ROW * len(rows), COLUMN * len(moments)
+    height, least = ROW * len(rows), COLUMN * (len(moments) - 1) + SIDES
     y = {who: (number + 0.5) / len(rows) for number, who in enumerate(rows)}
     x = {moment: number / max(len(moments) - 1, 1) for number, moment in enumerate(moments)}
     starts = {one.cell.agent: _begin(one.cell) for one in spread.knowers}

@@ -212,14 +212,6 @@ def first_bar(page: Page) -> Locator:
     return page.get_by_role("list", name=words.BY_THEIR_SCORES).get_by_role("button").first
 
 
-def click_point(page: Page, drawn: Locator, x: float, y: float) -> None:
-    """Click a point of a chart, which takes a click only once it has seen that the mouse is over it."""
-    drawn.hover(position={"x": x, "y": y})
-    page.wait_for_function("plot => plot._hoverdata?.length > 0", arg=drawn.element_handle())
-    drawn.click(position={"x": x, "y": y})
-    settled(page)
-
-
 def field(page: Page) -> Locator:
     """The timeline of a life, with what is drawn of it."""
     drawn = page.get_by_role("group", name=re.compile("^Timeline, "))

@@ -11,31 +11,26 @@ from dashboard import words
 from memory_system.operations.rederivation import DERIVED_AGAIN
 
 from .conftest import Dashboard, settled
-from .hands import click_point, open_expander, press, said, write
+from .hands import open_expander, press, said, write
 
 pytestmark = pytest.mark.browser
 REFLECTION = "mira-r06"
 """It rests on four memories, one of which is a reflection itself."""
-PLACES = """plot => {
-    const {xaxis, yaxis} = plot._fullLayout;
-    const drawn = plot._fullData.filter(one => one.mode === 'markers' && one.customdata);
-    return drawn.flatMap(trace => trace.customdata.map((id, n) => ({
-        id, x: xaxis._offset + xaxis.d2p(trace.x[n]), y: yaxis._offset + yaxis.d2p(trace.y[n])})))
-}"""
-"""Where the memories of the graph are, in pixels of the chart."""
 
 
 def test_the_graph_leads_from_a_reflection_to_its_evidence_and_back(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "long_term", agent="mira", memory=REFLECTION)
-    chart = page.get_by_role("tabpanel", name="Lineage").locator(".js-plotly-plot")
-    expect(chart.locator(".legend")).to_contain_text("this memory")
-    chart.scroll_into_view_if_needed()
+    rows = page.get_by_role("group", name=re.compile("arrow keys walk, Enter opens one")).get_by_role("button")
+    expect(rows).to_have_count(9)
+    here = rows.and_(page.locator("[aria-current]"))
+    here.focus()
+    page.keyboard.press("ArrowDown")
+    expect(here).not_to_be_focused()
+    inner = rows.and_(page.locator("[data-id^='mira-r']:not([aria-current])")).first
+    name = inner.get_attribute("data-id")
+    inner.press("Enter")
     settled(page)
-    places = {one["id"]: one for one in chart.evaluate(PLACES)}
-    assert len(places) == 9
-    inner = next(one for one in places if one.startswith("mira-r") and one != REFLECTION)
-    click_point(page, chart, places[inner]["x"], places[inner]["y"])
-    expect(page).to_have_url(re.compile(f"memory={inner}"))
+    expect(page).to_have_url(re.compile(f"memory={name}"))
     expect(page.get_by_role("tab", name=re.compile("on it$"))).to_be_visible()
     page.get_by_role("tab", name=re.compile("on it$")).click()
     settled(page)

@@ -12,6 +12,7 @@ from memory_system import Tier
 from memory_system.operations.importing.taking_in import MERGEABLE
 from tests import materials
 
+from .test_entering_events import entering
 from .test_pages import mira, press, shown
 
 OpenPage = Callable[..., AppTest]
@@ -19,8 +20,7 @@ OpenPage = Callable[..., AppTest]
 
 def bring(page: AppTest, name: str, raw: bytes | str) -> None:
     """Choose a file, in the tab that is drawn when it is opened."""
-    page.session_state["add-mira"] = words.A_FILE
-    page.run()
+    entering(page, words.A_FILE)
     uploader = next(one for one in page.file_uploader if one.label == words.BRING_A_FILE)
     content = raw.encode() if isinstance(raw, str) else raw
     uploader.set_value((name, content, "application/octet-stream")).run()

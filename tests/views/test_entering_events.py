@@ -37,8 +37,15 @@ def field(elements: Any, label: str) -> Any:
     return next(one for one in elements if one.label == label)
 
 
+def entering(page: AppTest, tab: str) -> None:
+    """Open a tab of what may be entered, which is drawn only then."""
+    page.session_state[f"add-{page.session_state['agent']}"] = tab
+    page.run()
+
+
 def pasted(page: AppTest, text: str) -> pd.DataFrame:
     """Write several events into the field for many; answers the preview."""
+    entering(page, words.MANY_EVENTS)
     field(page.text_area, words.PASTE_LINES).set_value(text).run()
     assert not page.exception, page.exception
     return next(one.value for one in page.dataframe if "becomes" in one.value)
@@ -202,6 +209,7 @@ def mira_in(open_page: OpenPage) -> AgentMemory:
 
 def test_what_happened_is_told_to_several_and_recall_narrows_by_where_it_was(open_page: OpenPage) -> None:
     page = open_page("short_term")
+    entering(page, words.SHARED_EVENT)
     next(area for area in page.text_area if area.key.startswith("happened-")).input("A cart broke.")
     field(page.text_input, "Where").input("Kiln Steps")
     field(page.multiselect, words.WHO_SAW_IT).set_value(["mira", "juno"]).run()

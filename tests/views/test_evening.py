@@ -13,6 +13,7 @@ from dashboard.data import evening
 from memory_system import Kind, MemoryEntry, Tier
 from tests import sample_world
 from tests.conftest import NOW
+from tests.views import lines
 from tests.views.test_looking_back import STORY, at
 
 OpenPage = Callable[..., AppTest]
@@ -73,7 +74,7 @@ def test_the_first_screen_asks_all_and_nothing_is_touched_by_it(open_page: OpenP
     next(one for one in page.button if one.label == words.ASK_ALL).click().run()
     assert not page.exception
     assert page.query_params["ask"] == "Why does a lamp burn in the locked mill at night?"
-    told = " ".join(one.value for one in page.text)
+    told = lines.text(page)
     ines = session.opened().agent("ines")
     first = next(
         one

@@ -24,7 +24,7 @@ from memory_system.llm.openai.errors import KEY_REFUSED
 from tests.fake_server import FakeServer, calling, error, pieces, says, streamed, talks
 from tests.waiting import LAST_RESORT, until
 
-from . import change_sets
+from . import change_sets, lines
 
 OpenPage = Callable[..., AppTest]
 KEY = "Who has the mill key?"
@@ -427,7 +427,7 @@ def test_trust_is_drawn_over_time_with_its_evidence_after_a_reflection_that_was_
     assert point.evidence
     page.run()
     assert tables.visible(point.why) in shown(page)
-    assert [button for button in page.button if button.key and button.key.startswith(f"open-trust-{point.revision}-")]
+    assert set(point.evidence) <= {one["id"] for one in lines.drawn(page)}
 
 
 def test_trust_is_set_by_a_slider_drawn_over_time_and_undone(open_page: OpenPage) -> None:

@@ -9,6 +9,7 @@ import pytest
 from dashboard import session, words
 from memory_system.core import BY_ITSELF
 from tests import sample_world
+from tests.views import lines
 from tests.views.test_pages import OpenPage, shown
 from tests.waiting import until
 
@@ -38,15 +39,15 @@ def test_what_comes_next_happens_and_is_shown_until_it_is_seen(open_page: OpenPa
     page = open_page("overview")
     world = session.opened()
     before = world.clock()
-    assert "Plan the day" in shown(page)
+    assert "Plan the day" in lines.text(page)
     button(page, words.ADVANCE_A_DAY).click().run()
     until(lambda: world.clock() == before + timedelta(days=1))
     until(lambda: not _works(page))
     page.run()
     done = [one for agent in world for one in agent.history(100, author=BY_ITSELF)]
     assert done
-    assert done[0].change_set.title in shown(page)
-    assert sum(one.label == "Open" for one in page.button) == 4
+    assert done[0].change_set.title in lines.text(page)
+    assert sum(act["name"] == "open" for one in lines.drawn(page) for act in one["acts"]) == 4
     assert f"And {len(done) - 4} more" in shown(page)
     button(page, "Mark as seen").click().run()
     assert "Nothing since you last looked." in shown(page)
@@ -64,8 +65,8 @@ def test_a_plan_that_is_proposed_can_be_made_by_hand(open_page: OpenPage) -> Non
     mira.add_short_term({"document": "The bakery burned down.", "rating": 10, "timestamp": now})
     world.stand_at(now)
     page = open_page("overview")
-    assert "It is proposed" in shown(page)
-    assert any("operations" in str(one.key) and "Plan" in str(one.key) for one in page.button if one.label == "Open")
+    assert "It is proposed" in lines.text(page)
+    assert any(one["acts"] and "operations" in one["id"] and "Plan" in one["id"] for one in lines.drawn(page))
 
 
 def _works(page: object) -> bool:

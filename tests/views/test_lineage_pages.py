@@ -1,4 +1,4 @@
-"""The card's lineage, what is stale, and marks: as tables, as a figure, and on the pages."""
+"""The card's lineage, what is stale, and marks: as tables, as a picture, and on the pages."""
 
 from __future__ import annotations
 
@@ -40,38 +40,37 @@ def kin() -> Lineage:
     )
 
 
-# -- figure ----------------------------------------------------------------------------------------------
+# -- picture ----------------------------------------------------------------------------------------------
 
 
 def test_a_row_a_memory_a_column_a_step_and_originals_lowest(kin: Lineage) -> None:
-    figure = family.tree(kin, "#161513")
-    points = {
-        name: (x, y)
-        for trace in figure.data
-        if trace.mode == "markers" and trace.customdata is not None
-        for name, x, y in zip(trace.customdata, trace.x, trace.y, strict=True)
-    }
-    assert points == {"r": (0, 0), "s": (1, 1), "a": (2, 2), "b": (2, 3)}
-    assert family.tree(kin).to_json() == family.tree(kin).to_json()
+    picture = family.tree(kin)
+    assert [(row["id"], row["column"]) for row in picture["rows"]] == [("r", 0), ("s", 1), ("a", 2), ("b", 2)]
+    assert [row["id"] for row in picture["rows"] if row["here"]] == ["s"]
+    assert [(link["from"], link["to"]) for link in picture["links"]] == [(1, 2), (1, 3), (0, 1)]
+    lanes = {link["from"]: link["lane"] for link in picture["links"]}
+    assert all(
+        picture["rows"][row]["column"] < lane < picture["rows"][row]["column"] + 1 for row, lane in lanes.items()
+    )
+    assert picture["columns"] == 3
 
 
 def test_the_forgotten_and_the_stale_are_told_apart_in_the_legend(kin: Lineage) -> None:
-    figure = family.tree(kin)
-    shown = {trace.name: trace for trace in figure.data if trace.name}
-    assert set(shown) == {"observation", "summary", "reflection", "forgotten", "stale", "this memory"}
-    assert list(shown["forgotten"].y) == [2, 3]
-    assert set(shown["observation"].marker.opacity) == {0.35}
-    dashes = {trace.line.dash: len(trace.x) for trace in figure.data if trace.mode == "lines"}
-    assert dashes == {"dot": 10, "solid": 5}
-    words = [text for trace in figure.data if trace.mode == "text" for text in trace.text]
-    assert any("forgotten" in word for word in words)
-    assert any("⚠ stale" in word for word in words)
+    picture = family.tree(kin)
+    assert [one["label"] for one in picture["legend"]] == ["observation", "reflection", "summary", "forgotten", "stale"]
+    assert [row["id"] for row in picture["rows"] if row["forgotten"]] == ["a", "b"]
+    assert [link["dotted"] for link in picture["links"]] == [True, True, False]
+    said = {row["id"]: row["about"] for row in picture["rows"]}
+    assert said["a"].endswith(" · forgotten")
+    assert said["r"].endswith(" · ⚠ stale")
+    assert [one["label"] for one in family.tree(Lineage("s", kin.kin[2:3], ()))["legend"]] == ["summary"]
 
 
-def test_markup_in_a_memory_is_text_in_the_figure(kin: Lineage) -> None:
-    told = [str(text) for trace in family.tree(kin).data for text in (*(trace.text or ()), *(trace.hovertext or ()))]
-    assert any("&lt;b&gt;bold" in text for text in told)
-    assert not any("<b>bold" in text for text in told)
+def test_a_text_stands_in_the_picture_as_it_is_and_not_without_end(kin: Lineage) -> None:
+    picture = family.tree(kin)
+    assert next(row["text"] for row in picture["rows"] if row["id"] == "a") == EVIL  # the script sets it as text
+    long = family.tree(Lineage("l", (Kin(entry("l", "word " * 1000), 0),), ()))
+    assert len(long["rows"][0]["text"]) < 500
 
 
 def test_only_the_nearest_of_many_are_drawn(kin: Lineage) -> None:
@@ -80,8 +79,9 @@ def test_only_the_nearest_of_many_are_drawn(kin: Lineage) -> None:
     drawn = family.drawn(found)
     assert (len(drawn), drawn[0].entry.id) == (family.MOST, "s")
     assert {one.level for one in drawn} == {0, -1}
-    assert len(family.tree(found).data[0].x) == 5 * (family.MOST - 1)
+    assert len(family.tree(found)["links"]) == family.MOST - 1
     assert family.drawn(Lineage("s", (), ())) == ()
+    assert family.tree(Lineage("s", (), ()))["rows"] == []
 
 
 # -- tables ----------------------------------------------------------------------------------------------

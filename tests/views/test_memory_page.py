@@ -13,6 +13,8 @@ from dashboard.views.memory import listing, looking
 from memory_system import PRESETS, AgentMemory, MemoryEntry, Tier
 from memory_system.recall import Explanation, Lever
 
+from . import lines
+
 OpenPage = Callable[..., AppTest]
 CUE = "Who has the mill key?"
 
@@ -99,7 +101,7 @@ def test_looking_changes_neither_memories_nor_access_times(open_page: OpenPage) 
     agent = mira()
     before, stamp = everything(agent), agent.stamp
     page.run()
-    press(page, f"try-{Lever.TOP_K.name}")
+    lines.press(page, "ways", Lever.TOP_K.name, "try")
     press(page, "memory-close")
     open_page("memory", show="forgotten,long-term", cue=CUE)
     assert (everything(agent), agent.stamp) == (before, stamp)
@@ -132,10 +134,10 @@ def test_a_way_is_tried_without_a_change_and_kept_with_one_that_is_undone(open_p
     wrong, top_k = not_recalled(), mira().settings.top_k
     page = open_page("memory", cue=CUE, memory=wrong)
     assert any(one.value == f"**{words.NOT_RECALLED}**" for one in page.markdown)
-    press(page, f"try-{Lever.TOP_K.name}")
+    lines.press(page, "ways", Lever.TOP_K.name, "try")
     assert mira().settings.top_k == top_k
     assert any(one.value == f"**{words.RECALLED}**" for one in page.markdown)
-    press(page, f"keep-{Lever.TOP_K.name}")
+    lines.press(page, "ways", Lever.TOP_K.name, "keep")
     assert mira().settings.top_k > top_k
     undo = next(button for button in page.button if button.label == "Undo")
     undo.click().run()

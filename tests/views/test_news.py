@@ -14,7 +14,7 @@ from tests.waiting import LAST_RESORT
 
 from . import change_sets
 from .comparing import compared
-from .test_entering_events import field
+from .test_entering_events import entering, field
 from .test_pages import as_json, editor, mira, open_form, press
 
 OpenPage = Callable[..., AppTest]
@@ -54,6 +54,7 @@ def by_a_form(open_page: OpenPage) -> AppTest:
 
 def by_many_lines(open_page: OpenPage) -> AppTest:
     page = open_page("short_term")
+    entering(page, words.MANY_EVENTS)
     field(page.text_area, words.PASTE_LINES).set_value("Saw smoke\nIt rained").run()
     return press(page, words.REMEMBER_THESE)
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from memory_system import Tier
 
-from .test_entering_events import field
+from .test_entering_events import entering, field
 from .test_pages import mira, press, shown
 
 OpenPage = Callable[..., AppTest]
@@ -55,6 +55,7 @@ def test_a_character_that_was_made_is_taken_back_unless_it_has_changed_since(
 
 def test_what_several_were_told_is_taken_back_from_all(open_page: OpenPage) -> None:
     page = open_page("short_term")
+    entering(page, words.SHARED_EVENT)
     before = {name: session.world().agent(name).entries(Tier.STM) for name in ("mira", "tobias")}
     next(area for area in page.text_area if area.key.startswith("happened-")).input("A cart broke.")
     field(page.multiselect, words.WHO_SAW_IT).set_value(["mira", "tobias"]).run()

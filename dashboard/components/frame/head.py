@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError
+from memory_system import MemorySystemError
 from memory_system.core import stamp
 
 from ... import session, words
@@ -68,14 +68,6 @@ def picture(name: str, size: int = 36) -> str:
     return (
         f"<img class='portrait' alt='' width='{size}' height='{size}' src='{session.picture(name)}' "
         "style='display:block;border-radius:20%'>"
-    )
-
-
-def named(agent: AgentMemory) -> None:
-    """The picture and the name of a character, side by side, as a heading of what follows."""
-    st.html(
-        f"<div style='display:flex;align-items:center;gap:.5rem;font-weight:600'>{picture(agent.name, 24)}"
-        f"<span style='overflow-wrap:anywhere'>{escape(tables.visible(agent.display_name))}</span></div>"
     )
 
 

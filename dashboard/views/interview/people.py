@@ -115,13 +115,18 @@ def _point(agent: AgentMemory, point: TrustPoint) -> None:
     st.caption(widgets.plain(" · ".join(told)))
     for line in filter(None, (point.why, *point.learned)):
         st.text(tables.visible(line))
+    held, purged = [], 0
     for entry_id in point.evidence:
         try:
             entry = agent.find(entry_id) or agent.last_version(entry_id)
         except EntryNotFound:
-            st.caption("A memory that was purged.")
+            purged += 1
         else:
-            card.link(agent, entry, entry.kind.value, f"trust-{point.revision}")
+            held.append((entry, entry.kind.value))
+    if held:
+        card.linked_to(agent, held, f"trust-{point.revision}")
+    if purged:
+        st.caption(f"{tables.counted(purged, 'memory was', 'memories were')} purged.")
 
 
 def _reflect(agent: AgentMemory, one: Person) -> None:

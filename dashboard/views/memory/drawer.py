@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate, Query
@@ -9,7 +11,7 @@ from memory_system.errors import EntryNotFound
 from memory_system.recall import Explanation, Lever, Way
 
 from ... import session, words
-from ...components import bulk, card, forms, widgets
+from ...components import bulk, card, forms, lines, widgets
 from ...data import tables
 from . import listing, looking
 
@@ -24,6 +26,7 @@ _SETTINGS = {
 }
 """The setting of a character by which a lever stays turned."""
 _NAME = 70
+_WAYS = "ways"
 
 
 def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own: Query | None) -> None:
@@ -49,7 +52,7 @@ def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own
         if found is not None and own is not None and candidate is not None:
             _why(agent, found.query, candidate)
             _ways(agent, own, candidate)
-        card.links(agent, entry, narrow=True)
+        card.links(agent, entry, "drawer")
 
 
 def _rest(agent: AgentMemory, found: Explanation | None) -> None:
@@ -109,26 +112,46 @@ def _ways(agent: AgentMemory, own: Query, candidate: Candidate) -> None:
     entry_id, tried = candidate.entry.id, looking.tried(session.place(), own.cue)
     if candidate.recalled and tried is None:
         return
-    ways = session.kept("ways", agent, lambda one: one.ways(own, entry_id), own.cue, entry_id)
+    ways = _ways_of(agent, own, entry_id)
     if candidate.recalled and not ways:
         return  # it is recalled without what is tried, too
     st.markdown(f"**{words.WHAT_WOULD_RECALL_IT}**")
     if not ways:
         st.caption("No single change would recall it.")
         return
-    for way in ways:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"way-{way.lever.name}"):
-            st.text(way.words, width="stretch")
-            if way.what_if is None:
-                st.button(
-                    "Try", key=f"try-{way.lever.name}", disabled=tried == way,
-                    on_click=looking.try_out, args=(session.place(), own.cue, way),
-                    help="Asks again with this one change; nothing is saved.",
-                )  # fmt: skip
-            if agent.read_only is None and (way.what_if is not None or way.lever in _SETTINGS):
-                keep = "Rate it so" if way.what_if is not None else "Keep for this character"
-                if st.button(keep, key=f"keep-{way.lever.name}", help=_kept_by(way)):
-                    _keep(agent, way, entry_id)
+    lines.show(_WAYS, [_line(agent, way, tried) for way in ways], pressed=looking.acted)
+
+
+def _line(agent: AgentMemory, way: Way, tried: Way | None) -> lines.Line:
+    acts = []
+    if way.what_if is None:
+        told = "Asks again with this one change; nothing is saved."
+        acts.append(lines.Act("try", "Try", told, off=tried == way))
+    if agent.read_only is None and (way.what_if is not None or way.lever in _SETTINGS):
+        acts.append(
+            lines.Act("keep", "Rate it so" if way.what_if is not None else "Keep for this character", _kept_by(way))
+        )
+    return lines.Line(way.lever.name, tables.visible(way.words), acts=tuple(acts))
+
+
+def _ways_of(agent: AgentMemory, own: Query, entry_id: str) -> Sequence[Way]:
+    return session.kept("ways", agent, lambda one: one.ways(own, entry_id), own.cue, entry_id)
+
+
+def follow(agent: AgentMemory, at: looking.Looking) -> None:
+    """Do what was pressed beside a way, before anything is asked."""
+    taken = lines.taken(_WAYS)
+    if taken is None or not (at.memory and at.cue):
+        return
+    lever, act = taken
+    own = agent.retrieval.query(at.cue)
+    way = next((one for one in _ways_of(agent, own, at.memory) if one.lever.name == lever), None)
+    if way is None:
+        return
+    if act == "try" and way.what_if is None:
+        looking.try_out(session.place(), own.cue, way)
+    elif act == "keep" and agent.read_only is None and (way.what_if is not None or way.lever in _SETTINGS):
+        _keep(agent, way, at.memory)
 
 
 def _kept_by(way: Way) -> str:

@@ -134,8 +134,12 @@ def wanted(asked: Mapping[str, Any]) -> None:
 
 
 def try_out(place: str, cue: str, way: Way) -> None:
-    """Ask this cue with the one change of a way from now on; for callbacks."""
+    """Ask this cue with the one change of a way from now on."""
     st.session_state[_TRIED] = place, cue, way
+
+
+def acted() -> None:
+    """The next run goes on with what is looked for: the address may not be heard of yet; for callbacks."""
     st.session_state[_ACTED] = True
 
 

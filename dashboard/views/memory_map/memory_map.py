@@ -67,8 +67,7 @@ def together(points: list[Point]) -> None:
     if agent.read_only is None:
         bulk.panel(agent, entries, "map")
         bulk.forget_and_restore(agent, entries, "map")
-    for entry in entries[:SHOWN]:
-        card.link(agent, entry, entry.kind.value, "map")
+    card.linked_to(agent, [(entry, entry.kind.value) for entry in entries[:SHOWN]], "map")
     if len(entries) > SHOWN:
         st.caption(f"And {len(entries) - SHOWN:,} more.")
 

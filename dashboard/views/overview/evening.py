@@ -13,13 +13,11 @@ from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError, Tie
 from memory_system.core import LIVED, ago, stamp
 
 from ... import session, words
-from ...components import mounting, places, widgets
-from ...components.frame import head
+from ...components import lines, mounting, places, widgets
 from ...data import evening, tables
 
 _MOST = 8
 """Characters that are shown beside one another."""
-_ROW = 3
 _ASKED = "ask"
 """How a link says what all were asked."""
 _LONGEST, _ANSWER = 300, 220
@@ -119,31 +117,28 @@ def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
         return
     cue = session.from_link(_ASKED) or session.example_cues(agent.name)[0]
     st.header(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}", anchor=False)
-    for first in range(0, len(cast), _ROW):
-        for one, place in zip(cast[first : first + _ROW], st.columns(_ROW), strict=False):
-            with place, st.container(border=True, gap="xsmall", height="stretch", key=f"remembers-{one.name}"):
-                _answer(one, cue)
+    answers = {one.name: _answer(one, cue) for one in cast}
+    lines.show("remembered", [line for line, _ in answers.values()], cards=True)
+    if (taken := lines.taken("remembered")) and taken[0] in answers:
+        places.to_memory(taken[0], cue=cue, memory=answers[taken[0]][1])
 
 
-def _answer(agent: AgentMemory, cue: str) -> None:
-    head.named(agent)
+def _answer(agent: AgentMemory, cue: str) -> tuple[lines.Line, str]:
+    """What comes first to the mind of one of them, and the id of that memory."""
+    name, picture = tables.visible(agent.display_name), session.picture(agent.name)
     try:
         hits = session.kept(
             "answer", agent, lambda one: one.retrieval.answer(one.retrieval.query(cue)).hits, cue, agent.now
         )
     except MemorySystemError as error:
-        widgets.problem(error)
-        return
+        return lines.Line(agent.name, "", error.sentence, name, picture), ""
     hit = next((one for one in hits if one.entry.tier is not Tier.STATIC), hits[0] if hits else None)
-    told = "Nothing comes to mind."
+    text, told, memory = "", "Nothing comes to mind.", ""
     if hit is not None:
-        st.text(tables.short(hit.entry.document, _ANSWER))
+        text, memory = tables.short(hit.entry.document, _ANSWER), hit.entry.id
         when = f"{ago(hit.entry.timestamp, agent.now)} · " if hit.entry.timestamp else ""
         told = f"{when}{tables.tier(hit.entry)} · {tables.counted(len(hits), 'memory', 'memories')} recalled"
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(told, width="content")
-        if st.button("Why", key=f"why-{agent.name}", type="tertiary", icon=":material/arrow_forward:"):
-            places.to_memory(agent.name, cue=cue, memory=hit.entry.id if hit else "")
+    return lines.Line(agent.name, text, told, name, picture, (lines.Act("why", "Why"),)), memory
 
 
 def cast_of(agent: AgentMemory) -> list[AgentMemory]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from memory_system.store.journal import Applied
 from memory_system.world import Advanced, Step
 
 from ... import session, words
-from ...components import unrated, widgets, working
+from ...components import lines, unrated, widgets, working
 from ...data import tables
 
 SPEEDS = {1.0: "real pace", 60.0: "1 min a second", 3600.0: "1 h a second"}
@@ -130,10 +131,12 @@ def _happened(changed: _Stamps) -> None:
     if not found:
         st.caption("Nothing." if seen is None else "Nothing since you last looked.")
         return
+    shown = []
     for _, name, one in found[:_MOST]:
         told = one.change_set
         link = ("history", {"agent": name, "change": str(told.revision)})
-        _line(name, told.planned_at, told.title, "Undone." if one.undone_by else told.reason, link)
+        shown.append(_Shown(name, told.planned_at, told.title, "Undone." if one.undone_by else told.reason, link))
+    _show("happened", shown)
     if (over := len(found) - _MOST) > 0:
         st.caption(f"And {over:,} more, on the History page of each character.")
     if not session.viewing() and st.button(
@@ -167,29 +170,42 @@ def _next(changed: _Stamps) -> None:
         widgets.problem(error)
         return
     waiting = told.waiting
-    for step in waiting[:_MOST]:
-        _step(step, step.waits, waits=True)
-    for step in told.steps[: max(0, _MOST - len(waiting))]:
-        _step(step, step.why)
+    shown = [_step(step, step.waits, waits=True) for step in waiting[:_MOST]]
+    shown += [_step(step, step.why) for step in told.steps[: max(0, _MOST - len(waiting))]]
+    if shown:
+        _show("next", shown)
     if (over := len(told.steps) + len(waiting) - _MOST) > 0:
         st.caption(f"And {over} more within a day.")
     if not told.steps and not waiting:
         st.caption("Nothing within a day.")
 
 
-def _step(step: Step, told: str, *, waits: bool = False) -> None:
+class _Shown(NamedTuple):
+    """What is shown of something that happened or is due, and the page with its link that it leads to."""
+
+    name: str
+    at: datetime
+    title: str
+    told: str
+    link: tuple[str, dict[str, str]] | None
+
+
+def _step(step: Step, told: str, *, waits: bool = False) -> _Shown:
     label = _LABELS.get(step.what, step.what) or "Everything"
     by_hand = _BY_HAND.get(step.what) if waits and not session.viewing() else None
     link = ("operations", {"agent": step.agent, "operation": by_hand}) if by_hand else None
-    _line(step.agent, step.at, f"{label}, waiting" if waits else label, told, link)
+    return _Shown(step.agent, step.at, f"{label}, waiting" if waits else label, told, link)
 
 
-def _line(name: str, at: datetime, title: str, told: str, link: tuple[str, dict[str, str]] | None = None) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with st.container(width="stretch", gap=None):
-            st.text(title)
-            st.caption(widgets.plain(f"{session.shown_name(name)}, {stamp(at)}. {tables.short(told, 200)}"))
-        if link is not None and st.button(
-            "Open", key=f"life-open-{link}", icon=":material/open_in_new:", type="tertiary", help=_OPENS[link[0]]
-        ):
-            st.switch_page(f"views/{link[0]}/{link[0]}.py", query_params=link[1])
+def _show(key: str, shown: list[_Shown]) -> None:
+    told: dict[str, _Shown] = {f"{one.link or (one.name, one.title, one.at)}": one for one in shown}
+    drawn = []
+    for place, one in told.items():
+        note = f"{session.shown_name(one.name)}, {stamp(one.at)}. {tables.short(one.told, 200)}"
+        acts = (lines.Act("open", "Open", _OPENS[one.link[0]]),) if one.link else ()
+        drawn.append(lines.Line(place, tables.visible(one.title), note, acts=acts))
+    lines.show(key, drawn)
+    taken = lines.taken(key)
+    wanted = told.get(taken[0]) if taken else None
+    if wanted is not None and wanted.link is not None:
+        st.switch_page(f"views/{wanted.link[0]}/{wanted.link[0]}.py", query_params=wanted.link[1])

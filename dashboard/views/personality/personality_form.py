@@ -140,7 +140,7 @@ def _table(held: Any, columns: tuple[str, ...], key: str) -> list[dict[str, Any]
         )
     for name in columns:
         if name != "trust":
-            frame[name] = frame[name].map(lambda cell: None if pd.isna(cell) else str(cell))
+            frame[name] = frame[name].map(lambda cell: "" if pd.isna(cell) else str(cell))
     edited = drafts.table(frame, key, num_rows="dynamic", hide_index=True, column_config=config)
     found = []
     for row in edited.to_dict("records"):

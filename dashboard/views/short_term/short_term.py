@@ -19,21 +19,20 @@ bulk.last()
 
 if not widgets.closed(agent):
     one, many, talk, file, several = st.tabs(
-        ["One event", words.MANY_EVENTS, words.A_CONVERSATION, words.A_FILE, "Shared"],
+        ["One event", words.MANY_EVENTS, words.A_CONVERSATION, words.A_FILE, words.SHARED_EVENT],
         key=f"add-{agent.name}",
         on_change="rerun",
     )
-    with one:
-        forms.one_event(agent)
-    with many:
-        forms.many_events(agent)
-    with talk:
-        conversation_form.show(agent)
-    with file:
-        if file.open:
-            material.show(agent)
-    with several:
-        happening_form.show(agent)
+    for tab, form in (
+        (one, forms.one_event),
+        (many, forms.many_events),
+        (talk, conversation_form.show),
+        (file, material.show),
+        (several, happening_form.show),
+    ):
+        if tab.open:
+            with tab:
+                form(agent)
 
 held = agent.entries(Tier.STM)
 edits.unfinished(agent, lambda: {entry.id for entry in held})

@@ -1,0 +1,84 @@
+"""Lines or cards, each with what can be done about it: one element of a page, however many there are.
+
+Streamlit takes some five milliseconds of the browser for each text and each button, so that ten memories with a button
+each cost more than the page that they stand on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from . import mounting
+
+
+@dataclass(frozen=True)
+class Act:
+    """A button of a line.
+
+    Args:
+        name: tells it from the others of the line.
+        label: what it says.
+        help: what it does, shown under the pointer.
+        off: whether it cannot be pressed now.
+    """
+
+    name: str
+    label: str
+    help: str = ""
+    off: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A text, and what can be done about it.
+
+    Args:
+        id: tells it from the others.
+        text: what it says, as it is; it comes from strangers.
+        note: smaller, below it.
+        title: above it, as the name of whose it is.
+        picture: beside the title, as an address of a picture.
+        acts: its buttons.
+    """
+
+    id: str
+    text: str
+    note: str = ""
+    title: str = ""
+    picture: str = ""
+    acts: tuple[Act, ...] = ()
+
+
+def show(key: str, lines: Iterable[Line], *, cards: bool = False, pressed: Callable[[], None] | None = None) -> None:
+    """Draw lines below each other, or cards beside each other where there is room.
+
+    Args:
+        key: tells them from others of the page; what is pressed there, ``taken`` answers.
+        lines: what is shown.
+        cards: whether each stands in a frame.
+        pressed: called when a button was pressed, before the next run.
+    """
+    held = _pressed(key)
+
+    def keep(act: Mapping[str, Any]) -> None:
+        st.session_state[held] = (str(act["id"]), str(act["act"]))
+        if pressed is not None:
+            pressed()
+
+    data = {"lines": [dataclasses.asdict(line) for line in lines], "cards": cards}
+    mounting.show("lines", data, keep, key=f"lines-{key}")
+
+
+def taken(key: str) -> tuple[str, str] | None:
+    """The id of the line and the name of the act that was pressed; once, and ``None`` where none was."""
+    found: tuple[str, str] | None = st.session_state.pop(_pressed(key), None)
+    return found
+
+
+def _pressed(key: str) -> str:
+    return f"lines-{key}-pressed"
