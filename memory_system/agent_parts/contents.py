@@ -14,6 +14,7 @@ from ..embedding.embedder import known_languages
 from ..errors import OtherEmbedder
 from ..operations import reembed
 from ..operations.context import Progress, no_progress
+from ..operations.rating import wants_rating
 from ..operations.reembed import Reembedded
 from ..recall.hybrid import TokenStates
 from ..recall.table import Table
@@ -60,6 +61,12 @@ class Contents(Part):
     def size(self) -> int:
         """About how many bytes its tables take in memory."""
         return sum(table.size for table in self.context.ledger.tables.values())
+
+    @property
+    def waits_for_rating(self) -> bool:
+        """Whether anything in short-term memory is to be rated by a language model and is not yet."""
+        with self.context.ledger.reading():
+            return any(wants_rating(entry) for entry in self.context.ledger.tables[Tier.STM].entries)
 
     def flush(self) -> None:
         """Write what waits of recalls, now.

@@ -69,6 +69,8 @@ class Awake:
         self._opening, self._most, self._most_bytes = opening, most, most_bytes
         self._agents: OrderedDict[str, Opened] = OrderedDict()
         self._bytes = 0
+        self.unrated: set[str] = set()
+        """The names of those that sleep with something in short-term memory that waits for its rating."""
 
     def __iter__(self) -> Iterator[AgentMemory]:
         return iter([one.agent for one in self._agents.values()])
@@ -93,16 +95,20 @@ class Awake:
         """
         self._weigh_last()
         self._agents[name] = one = Opened(self._opening(name))
+        self.unrated.discard(name)
         self._weigh_last()
         for older in [*self._agents][:-1]:
             if len(self._agents) <= self._most and self._bytes <= self._most_bytes:
                 break
             if not self._agents[older].in_use and _written(self._agents[older].agent):
+                waits = self._agents[older].agent.contents.waits_for_rating
                 self.close(older)
+                self.unrated |= {older} if waits else set()
         return one.agent
 
     def close(self, name: str) -> None:
         """Close an agent, if it is open."""
+        self.unrated.discard(name)
         if name in self._agents:
             one = self._agents.pop(name)
             self._bytes -= one.size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -51,14 +51,14 @@ class Rerater:
     before, ten minutes at most. What was rated and taken back by somebody is not rated again.
 
     Args:
-        agents: answers the agents that are open.
+        agents: answers the agents that may have something to rate.
         seconds: how often it looks, in seconds; 0 = never.
         room: answers what an agent may still ask in this hour of its world.
     """
 
     def __init__(
         self,
-        agents: Callable[[], Sequence[AgentMemory]],
+        agents: Callable[[], Iterable[AgentMemory]],
         seconds: float,
         room: Callable[[AgentMemory], Room] = lambda _agent: Room(),
     ) -> None:

@@ -127,7 +127,7 @@ class World:
         self.take_over = embedder is not None if take_over is None else take_over
         self._embedder = embedder
         self.embedder: Embedder = embedder or CachedEmbedder(self._made(self.embedder_name))
-        self.rerater = Rerater(self.opened, self.settings.rerate_seconds, self._room)
+        self.rerater = Rerater(self._to_rate, self.settings.rerate_seconds, self._room)
         self.life = Living(self)
         self.models = WorldModel(self.folder, self.settings, self.embedder, model, self.rerater.wake)
         self.model: LanguageModel = self.models
@@ -591,6 +591,13 @@ class World:
     def _room(self, agent: AgentMemory) -> Room:
         """What an agent may still ask of a language model in this hour of the world's time."""
         return room(agent, self.clock(), self.folder)
+
+    def _to_rate(self) -> Iterator[AgentMemory]:
+        """The agents that are open, and those that sleep and have something that waits for its rating."""
+        yield from self.opened()
+        for name in sorted(self._agents.unrated):
+            with suppress(MemorySystemError):  # it was deleted since, or cannot be opened
+                yield self.agent(name)
 
     def opened(self) -> list[AgentMemory]:
         """The agents that are open now."""

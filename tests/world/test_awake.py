@@ -144,3 +144,15 @@ def test_many_threads_find_each_agent_open_and_lose_nothing(village: World) -> N
         thread.join()
     assert not failed
     assert sum(len(village.agent(name).entries(Tier.STM)) for name in NAMES) == len(NAMES) + 4 * 12
+
+
+@pytest.mark.parametrize("village", [{"awake": 2, "rerate_seconds": 0.05}], indirect=True, ids=[""])
+def test_what_waits_for_its_rating_is_rated_though_its_agent_sleeps(village: World) -> None:
+    village.agent(NAMES[0]).configure(rated_by="nobody")
+    village.agent(NAMES[0]).add_short_term({"document": "The mill burned down."})
+    assert village.agent(NAMES[0]).contents.waits_for_rating
+    use(village, *NAMES[1:])
+    assert NAMES[0] not in awake(village)
+    village.rerater.start()
+    until(lambda: not village.agent(NAMES[0]).contents.waits_for_rating)
+    assert all(entry.rating for entry in village.agent(NAMES[0]).entries(Tier.STM))

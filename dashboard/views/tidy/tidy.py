@@ -9,7 +9,7 @@ from dashboard.views.tidy import suspects
 from memory_system import Tier
 from memory_system.operations.duplicates import RELATED, THRESHOLD, Sort
 
-AT_ONCE = 10  # suspicions that are shown before one asks for more
+AT_ONCE = 5  # suspicions that are shown before one asks for more
 
 agent = session.agent()
 widgets.heading(
