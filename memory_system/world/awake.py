@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import cast
@@ -100,10 +101,8 @@ class Awake:
         for older in [*self._agents][:-1]:
             if len(self._agents) <= self._most and self._bytes <= self._most_bytes:
                 break
-            if not self._agents[older].in_use and _written(self._agents[older].agent):
-                waits = self._agents[older].agent.contents.waits_for_rating
-                self.close(older)
-                self.unrated |= {older} if waits else set()
+            if not self._agents[older].in_use:
+                self._put_to_sleep(older)
         return one.agent
 
     def close(self, name: str) -> None:
@@ -119,6 +118,20 @@ class Awake:
         while self._agents:
             self.close(next(iter(self._agents)))
 
+    def _put_to_sleep(self, name: str) -> None:
+        """Close an agent, unless something of it waits that cannot be written now; one that is gone is let go of."""
+        agent, waits = self._agents[name].agent, False
+        try:
+            agent.contents.flush()
+            waits = agent.contents.waits_for_rating
+        except MemorySystemError:
+            if not agent.gone:
+                return
+        with suppress(MemorySystemError):  # what waited is written, and its files are let go of all the same
+            self.close(name)
+        if waits:
+            self.unrated.add(name)
+
     def _weigh_last(self) -> None:
         """Weigh the agent that was used last, which may have grown meanwhile."""
         if self._agents:
@@ -126,12 +139,3 @@ class Awake:
             size = one.agent.contents.size
             self._bytes += size - one.size
             one.size = size
-
-
-def _written(agent: AgentMemory) -> bool:
-    """Whether all that waited of an agent could be written, so that closing it loses nothing."""
-    try:
-        agent.contents.flush()
-    except MemorySystemError:  # it stays open, and tries again
-        return False
-    return True

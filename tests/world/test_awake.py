@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -123,6 +124,13 @@ def test_what_cannot_be_written_stays_awake(village: World, monkeypatch: pytest.
     use(village, NAMES[4])
     village.create_agent("newcomer")
     assert awake(village) == [NAMES[4], "newcomer"]
+
+
+def test_one_that_somebody_else_deleted_is_in_nobodys_way(village: World) -> None:
+    use(village, *NAMES[:2])
+    shutil.rmtree(village.folder / NAMES[0])
+    use(village, *NAMES[2:])
+    assert awake(village) == [NAMES[3], NAMES[4]]
 
 
 def test_many_threads_find_each_agent_open_and_lose_nothing(village: World) -> None:
