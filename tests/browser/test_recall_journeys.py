@@ -414,8 +414,9 @@ def test_a_conversation_is_remembered_but_for_a_turn_and_undone(page: Page, dash
     assert not any(text.startswith("Tobias: I prefer") for text in rows)
     tick(page, next(row for row, text in enumerate(rows) if text.startswith("Conversation of ")))
     open_tab(page, "Rests on 3 memories")
-    linked = page.get_by_role("tabpanel").filter(visible=True).last.get_by_test_id("stText").all_inner_texts()
-    assert sorted(linked) == sorted(TALK.splitlines()[:3])
+    linked = page.get_by_role("tabpanel").filter(visible=True).last.get_by_role("listitem").locator(".text")
+    expect(linked).to_have_count(3)
+    assert sorted(linked.all_inner_texts()) == sorted(TALK.splitlines()[:3])
 
     dashboard.show(page, "", agent="oswin")
     press(page, "Undo")

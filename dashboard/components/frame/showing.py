@@ -38,7 +38,7 @@ _LARGE = (
     "<style>:root{--show:1;--show-foot:160px}html{font-size:clamp(16px,.75rem + .6vw,24px)!important}"
     "@media(min-width:1000px){:root{--show:1.2}}@media(min-width:1800px){:root{--show:1.4}}"
     "[data-testid='stSidebar'],[data-testid='stHeader'],[data-testid='stExpandSidebarButton'],.st-key-look-open,"
-    ".st-key-line,.st-key-memory-acts,[class*='st-key-way-'],.st-key-news{display:none!important}"
+    ".st-key-line,.st-key-memory-acts,.st-key-lines-ways,.st-key-news{display:none!important}"
     "[data-testid='stApp'] [data-testid='stMainBlockContainer']{padding-top:1rem!important}"
     "</style>"
 )
