@@ -222,7 +222,7 @@ def lies_there(settings: Settings, name: str) -> bool:
     folder = Path(settings.database) / settings.world
     places = (folder, name), (personalities_of(folder, Path(settings.personalities)), f"{name}.json")
     for where, wanted in places:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):  # a path can be none
             if where.joinpath(wanted) in where.iterdir():
                 return True
     return False

@@ -106,7 +106,7 @@ class Desk:
     def write_down(self) -> None:
         """Note all that the agent says now."""
         agent = self.agent
-        revision, access = agent.stamp
+        revision, access = reached(agent)
         answers = [
             (cue, number, told(agent.explain(cue, 4, 0.3, scoring=scoring, requery=2)))
             for cue in CUES
@@ -225,7 +225,7 @@ def test_every_moment_is_answered_again_as_it_was_answered_then(
             except (Conflict, MemorySystemError):
                 pass
             else:
-                if agent.stamp != (desk.seen[-1].revision, desk.seen[-1].access) if desk.seen else True:
+                if reached(agent) != (desk.seen[-1].revision, desk.seen[-1].access) if desk.seen else True:
                     world.stand_at(clock_of(agent))
                     desk.write_down()
         for seen in desk.seen:
@@ -237,9 +237,15 @@ def test_every_moment_is_answered_again_as_it_was_answered_then(
             desk.check(seen, agent.as_of(seen.real))
 
 
+def reached(agent: AgentMemory) -> tuple[int, int]:
+    """The newest revision and access of an agent that was empty when it was opened, by its stamp."""
+    revision, touches = agent.stamp
+    return revision, touches % (1 << 40)
+
+
 def clock_of(agent: AgentMemory) -> datetime:
     """The time of the last change or access, where the world's clock is let stand."""
-    revision, access = agent.stamp
+    revision, access = reached(agent)
     agent._context.held.flush()
     moment = agent._context.held.journal.past.at_revision(revision, access, NOW)
     assert moment is not None
@@ -268,7 +274,7 @@ def lived(agent: AgentMemory, world: World, remember: Remember) -> AgentMemory:
 
 
 def test_a_revision_is_the_state_right_after_its_change_set(lived: AgentMemory) -> None:
-    assert lived.stamp == (5, 1)
+    assert reached(lived) == (5, 1)
     views = [lived.as_of(revision=number) for number in range(6)]
     assert [[entry.id for entry in view.entries(Tier.STM)] for view in views] == [
         [], [], ["key"], ["key", "smoke"], ["key", "smoke"], ["smoke"]

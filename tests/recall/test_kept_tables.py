@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -70,13 +70,14 @@ def afresh(world: World, path: Path) -> Told:
 def tiers_read(monkeypatch: pytest.MonkeyPatch) -> list[Tier]:
     """The tiers that were read from the journal entry by entry."""
     read: list[Tier] = []
-    entries = Journal.entries
+    entries = Journal.entries_of
 
-    def noted(self: Journal, tier: Tier) -> object:
-        read.append(tier)
-        return entries(self, tier)
+    def noted(self: Journal, tiers: Iterable[Tier]) -> object:
+        wanted = list(tiers)
+        read.extend(wanted)
+        return entries(self, wanted)
 
-    monkeypatch.setattr(Journal, "entries", noted)
+    monkeypatch.setattr(Journal, "entries_of", noted)
     return read
 
 
