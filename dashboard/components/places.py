@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from memory_system import MemorySystemError
-from memory_system.core.settings import DEFAULT_WORLD
+from memory_system.core import DEFAULT_WORLD
 
 from .. import session
 from ..views import INSTALLATION, PLACES, WORLDS, PageOf, page_of, place_of

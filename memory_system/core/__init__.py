@@ -22,13 +22,14 @@ from .memory import Page
 from .names import checked_name
 from .ports import address, holder, is_free, next_free, refuse_busy
 from .saved_interviews import Answered, Sitting
-from .settings import explained
+from .settings import DEFAULT_WORLD, explained
 from .times import ago, parse_time, real_clock, stamp
 
 __all__ = [
     "BY_ITSELF",
     "CONVERSATION",
     "CORE",
+    "DEFAULT_WORLD",
     "EVERYBODY",
     "HELD",
     "LANGUAGES",
