@@ -17,6 +17,14 @@ function draw(tag, given, text) {
   return made;
 }
 
+// The picture of a character, beside its name.
+function portrait(address) {
+  const made = make("img");
+  made.src = address;
+  made.alt = "";
+  return made;
+}
+
 // Lets a view stand in its place, and go with it; `view.say` tells the server what was done there, `view.keep` how
 // things stand, which no later click overtakes.
 // Streamlit also takes away what was shown with data that are not the latest any more, as where a script is slow to load

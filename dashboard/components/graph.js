@@ -39,12 +39,7 @@ class Graph {
       ...(data.rows ?? []).map((row) => {
         const name = make("div", row.outside ? "name outside" : "name");
         name.style.top = `${row.y * data.height}px`;
-        if (row.picture) {
-          const picture = make("img");
-          picture.src = row.picture;
-          picture.alt = "";
-          name.append(picture);
-        }
+        if (row.picture) name.append(portrait(row.picture));
         name.append(make("span", "", row.label));
         return name;
       }),

@@ -32,10 +32,7 @@ class Lanes {
     this.names.replaceChildren(
       ...data.lanes.map((lane) => {
         const name = make("button", lane.chosen ? "name chosen" : "name");
-        const picture = make("img");
-        picture.src = lane.picture;
-        picture.alt = "";
-        name.append(picture, make("span", "", lane.label));
+        name.append(portrait(lane.picture), make("span", "", lane.label));
         name.type = "button";
         if (lane.chosen) name.setAttribute("aria-current", "true");
         name.addEventListener("click", () => this.say({ name: lane.name, memory: "" }));

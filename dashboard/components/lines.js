@@ -28,12 +28,7 @@ class Lines {
     const said = make("div", "said");
     if (line.title) {
       const title = make("div", "title");
-      if (line.picture) {
-        const picture = make("img");
-        picture.src = line.picture;
-        picture.alt = "";
-        title.append(picture);
-      }
+      if (line.picture) title.append(portrait(line.picture));
       title.append(make("span", "", line.title));
       said.append(title);
     }

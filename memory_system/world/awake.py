@@ -74,7 +74,7 @@ class Awake:
         """The names of those that sleep with something in short-term memory that waits for its rating."""
 
     def __iter__(self) -> Iterator[AgentMemory]:
-        return iter([one.agent for one in self._agents.values()])
+        return (one.agent for one in self._agents.values())
 
     def agent(self, name: str) -> AgentMemory | None:
         """An agent that is open, used now; ``None`` where it is not, or was closed or replaced by others."""
@@ -84,8 +84,9 @@ class Awake:
         if one.agent.gone:
             self.close(name)
             return None
-        self._weigh_last()
-        self._agents.move_to_end(name)
+        if next(reversed(self._agents)) != name:  # another was used meanwhile
+            self._weigh_last()
+            self._agents.move_to_end(name)
         return one.agent
 
     def open(self, name: str) -> AgentMemory:

@@ -7,6 +7,7 @@ the folder, from where opening the agent, or the bin, finds it again.
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import sqlite3
 from collections.abc import Mapping
@@ -217,13 +218,11 @@ def agent_names(settings: Settings) -> list[str]:
     return sorted({name for name in (*files, *folders) if _usable(name)})
 
 
-def lies_there(settings: Settings, name: str) -> bool:
+def lies_there(place: Place) -> bool:
     """Whether an agent of exactly this name is stored: a disk may not tell capitals from small letters."""
-    folder = Path(settings.database) / settings.world
-    places = (folder, name), (personalities_of(folder, Path(settings.personalities)), f"{name}.json")
-    for where, wanted in places:
-        with suppress(OSError, ValueError):  # a path can be none
-            if where.joinpath(wanted) in where.iterdir():
+    for path in (place.folder, place.personality):
+        with suppress(OSError, ValueError), os.scandir(path.parent) as lying:  # a path can be none
+            if any(one.name == path.name for one in lying):
                 return True
     return False
 

@@ -395,11 +395,12 @@ class World:
         with self.lock:
             agent = self._agents.agent(checked)
             if agent is None:
-                if not lifecycle.lies_there(self.settings, checked):
+                place = self._place(checked)
+                if not lifecycle.lies_there(place):
                     twins = [held for held in self.agents() if held.casefold() == checked.casefold()]
                     if twins:
                         raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
-                lifecycle.unpack(self._place(checked))
+                lifecycle.unpack(place)
                 try:
                     agent = self._agents.open(checked)
                 except AgentNotFound as error:  # which names files of this machine; who asks may be far away
@@ -595,7 +596,9 @@ class World:
     def _to_rate(self) -> Iterator[AgentMemory]:
         """The agents that are open, and those that sleep and have something that waits for its rating."""
         yield from self.opened()
-        for name in sorted(self._agents.unrated):
+        with self.lock:
+            asleep = sorted(self._agents.unrated)
+        for name in asleep:
             with suppress(MemorySystemError):  # it was deleted since, or cannot be opened
                 yield self.agent(name)
 

@@ -123,14 +123,14 @@ def _ways(agent: AgentMemory, own: Query, candidate: Candidate) -> None:
 
 
 def _line(agent: AgentMemory, way: Way, tried: Way | None) -> lines.Line:
+    """A way, and what can be done with it."""
     acts = []
     if way.what_if is None:
         told = "Asks again with this one change; nothing is saved."
         acts.append(lines.Act("try", "Try", told, off=tried == way))
     if agent.read_only is None and (way.what_if is not None or way.lever in _SETTINGS):
-        acts.append(
-            lines.Act("keep", "Rate it so" if way.what_if is not None else "Keep for this character", _kept_by(way))
-        )
+        label = "Rate it so" if way.what_if is not None else "Keep for this character"
+        acts.append(lines.Act("keep", label, _kept_by(way)))
     return lines.Line(way.lever.name, tables.visible(way.words), acts=tuple(acts))
 
 
@@ -146,11 +146,11 @@ def follow(agent: AgentMemory, at: looking.Looking) -> None:
     lever, act = taken
     own = agent.retrieval.query(at.cue)
     way = next((one for one in _ways_of(agent, own, at.memory) if one.lever.name == lever), None)
-    if way is None:
+    if way is None or act not in {one.name for one in _line(agent, way, None).acts}:
         return
-    if act == "try" and way.what_if is None:
+    if act == "try":
         looking.try_out(session.place(), own.cue, way)
-    elif act == "keep" and agent.read_only is None and (way.what_if is not None or way.lever in _SETTINGS):
+    else:
         _keep(agent, way, at.memory)
 
 
