@@ -70,8 +70,11 @@ class Awake:
         self._opening, self._most, self._most_bytes = opening, most, most_bytes
         self._agents: OrderedDict[str, Opened] = OrderedDict()
         self._bytes = 0
-        self.unrated: set[str] = set()
-        """The names of those that sleep with something in short-term memory that waits for its rating."""
+        self.unrated: frozenset[str] = frozenset()
+        """The names of those that sleep with something in short-term memory that waits for its rating.
+
+        It is replaced and never changed, so that it can be read without the lock.
+        """
 
     def __iter__(self) -> Iterator[AgentMemory]:
         return (one.agent for one in self._agents.values())
@@ -97,7 +100,7 @@ class Awake:
         """
         self._weigh_last()
         self._agents[name] = one = Opened(self._opening(name))
-        self.unrated.discard(name)
+        self.unrated -= {name}
         self._weigh_last()
         for older in [*self._agents][:-1]:
             if len(self._agents) <= self._most and self._bytes <= self._most_bytes:
@@ -108,7 +111,7 @@ class Awake:
 
     def close(self, name: str) -> None:
         """Close an agent, if it is open."""
-        self.unrated.discard(name)
+        self.unrated -= {name}
         if name in self._agents:
             one = self._agents.pop(name)
             self._bytes -= one.size
@@ -131,7 +134,7 @@ class Awake:
         with suppress(MemorySystemError):  # what waited is written, and its files are let go of all the same
             self.close(name)
         if waits:
-            self.unrated.add(name)
+            self.unrated |= {name}
 
     def _weigh_last(self) -> None:
         """Weigh the agent that was used last, which may have grown meanwhile."""

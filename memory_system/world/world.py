@@ -596,9 +596,7 @@ class World:
     def _to_rate(self) -> Iterator[AgentMemory]:
         """The agents that are open, and those that sleep and have something that waits for its rating."""
         yield from self.opened()
-        with self.lock:
-            asleep = sorted(self._agents.unrated)
-        for name in asleep:
+        for name in sorted(self._agents.unrated):
             with suppress(MemorySystemError):  # it was deleted since, or cannot be opened
                 yield self.agent(name)
 
