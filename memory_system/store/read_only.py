@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -59,10 +60,24 @@ def open_ledger(
         StoreError: the files cannot be used.
     """
     journals = journals or Journals()
+    opening = partial(Ledger, folder, personality, embedder, clock, journals, chroma, take_over=take_over)
+    rescuing = partial(ReadOnlyLedger, folder, personality, embedder, clock, home=journals.of(folder), chroma=chroma)
+    seen = _journal_files(folder)
     try:
-        return Ledger(folder, personality, embedder, clock, journals, chroma, take_over=take_over)
-    except JournalDamaged as error:
-        return ReadOnlyLedger(folder, personality, embedder, clock, error, journals.of(folder), chroma)
+        return opening()
+    except JournalDamaged as damage:
+        rescued = rescuing(damage)
+    if rescued.as_found == seen:
+        return rescued
+    rescued.close()  # a journal was begun or put back meanwhile: what was found damaged is not what lies there now
+    try:
+        return opening()
+    except JournalDamaged as damage:
+        return rescuing(damage)
+
+
+def _journal_files(folder: Path) -> dict[str, list[int]]:
+    return files.stamp(folder / JOURNAL, folder / POINTER)
 
 
 class ReadOnlyLedger(Ledger):
@@ -91,7 +106,8 @@ class ReadOnlyLedger(Ledger):
         self._scratch = tempfile.TemporaryDirectory(prefix="memory-rescue-", ignore_cleanup_errors=True)
         try:
             with self._file_lock.held():
-                self._as_found = self._journal_files()
+                self.as_found = _journal_files(folder)
+                """The journal's files as they were when they were found damaged."""
                 self._read_back(damage)
         except BaseException:
             self._scratch.cleanup()
@@ -145,10 +161,7 @@ class ReadOnlyLedger(Ledger):
     @property
     def gone(self) -> bool:
         """Whether this was closed, or there is another journal by now, such as one that was put back."""
-        return self._closed or self._journal_files() != self._as_found or not self.folder.exists()
-
-    def _journal_files(self) -> dict[str, list[int]]:
-        return files.stamp(self.folder / JOURNAL, self.folder / POINTER)
+        return self._closed or _journal_files(self.folder) != self.as_found or not self.folder.exists()
 
     def _refuse_closed(self) -> None:
         if self.gone:

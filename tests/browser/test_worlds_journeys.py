@@ -17,6 +17,7 @@ from .hands import press, take, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 BRANCH = "what if"
+TITLE = "Harrow Quay"
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +30,10 @@ def own(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> I
         yield running
 
 
-def _open_world(page: Page, name: str) -> None:
+def _open_world(page: Page, name: str, shown: str) -> None:
     take(page, words.WHICH_WORLD, name)
     press(page, words.SWITCH_TO_IT)
-    expect(page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True)).to_be_visible()
+    expect(page.get_by_test_id("stSidebar").get_by_role("link", name=shown, exact=True)).to_be_visible()
 
 
 def test_a_world_is_branched_played_in_compared_and_brought_back(page: Page, other_page: Page, own: Dashboard) -> None:
@@ -43,7 +44,7 @@ def test_a_world_is_branched_played_in_compared_and_brought_back(page: Page, oth
     expect(page.get_by_text(f"The world {BRANCH} is a branch of {first}")).to_be_visible()
 
     own.load(other_page, "recall", agent="mira")
-    _open_world(page, BRANCH)
+    _open_world(page, BRANCH, f"{TITLE} · {BRANCH}")
     pill = other_page.get_by_role("button", name=words.SHOW_IT)
     expect(pill).to_be_visible()  # the page of somebody else notices, and is not drawn anew by itself
     pill.click()
@@ -54,7 +55,7 @@ def test_a_world_is_branched_played_in_compared_and_brought_back(page: Page, oth
     take(page, words.COMPARE_WITH, first)
     expect(page.get_by_text("mira: since both were the same, 1 change in “what if”")).to_be_visible()
 
-    _open_world(page, first)
+    _open_world(page, first, TITLE)
     take(page, words.WHICH_WORLD, BRANCH)
     press(page, words.DELETE_IT)
     expect(page.get_by_text(f"The world {BRANCH} is in the bin.")).to_be_visible()

@@ -6,13 +6,17 @@ import hashlib
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.__main__ import app
-from memory_system.maintenance.doctor import Finding, State, examine, light
+from memory_system.errors import JournalDamaged
+from memory_system.maintenance.doctor import Finding, State, examine, light, mend
+from memory_system.store import read_only
+from memory_system.store.ledger import Ledger
 from tests.faults.conftest import replace_by_folder
 
 
@@ -88,6 +92,25 @@ def test_what_is_wrong_is_found_and_nothing_changed_and_repaired_when_told(
     assert agent.read_only is None
     assert {entry.id for entry in agent.entries(Tier.STM)} == {f"m{n}" for n in range(110)}
     agent.add_short_term({"document": "life goes on", "rating": 5})
+
+
+def test_who_opens_an_agent_while_it_is_mended_can_change_it(
+    world: World, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _damage(folder, "journal")
+    mended: list[str | None] = []
+
+    def opening(*args: Any, **kwargs: Any) -> Ledger:
+        try:
+            return Ledger(*args, **kwargs)
+        except JournalDamaged:
+            monkeypatch.undo()
+            mended.append(mend(world, "mira"))  # as another thread does, before this one has read the store
+            raise
+
+    monkeypatch.setattr(read_only, "Ledger", opening)
+    assert world.agent("mira").read_only is None
+    assert mended == [None]
 
 
 def test_a_repaired_journal_is_kept_beside_the_new_one(world: World, folder: Path) -> None:
