@@ -85,11 +85,6 @@ def ink() -> str:
     return "#efeee8" if st.context.theme.type == "dark" else "#161513"
 
 
-def paper() -> str:
-    """The colour of this page, lightly seen through, on which text stands over a picture."""
-    return "rgba(22,22,20,0.8)" if st.context.theme.type == "dark" else "rgba(255,255,255,0.8)"
-
-
 def heading(title: str, about: str, agent: AgentMemory | None = None) -> None:
     """A page's title, whose memory it is about, and what it is for, in a sentence."""
     st.title(plain(title), anchor=False)
@@ -217,12 +212,6 @@ def edited_table(frame: pd.DataFrame, **more: Any) -> pd.DataFrame:
     """A table that can be edited, as ``table``; answers what stands in it now, as it was typed."""
     edited: pd.DataFrame = st.data_editor(cells.as_cells(frame), **more)
     return cells.from_cells(edited)
-
-
-def clicked_ids(selection: Any) -> list[str]:
-    """The ids of the memories behind the points of a chart that are selected, without repeats."""
-    held = [point["customdata"] for point in selection["selection"]["points"] if point.get("customdata")]
-    return list(dict.fromkeys(str(value[0] if isinstance(value, list) else value) for value in held))
 
 
 def say_next(message: str) -> None:

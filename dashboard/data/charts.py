@@ -1,25 +1,25 @@
-"""The map of memories as a figure: a point for each memory, and the names of its clusters.
+"""The map of memories: a point for each memory, and the names of its clusters.
 
 Imports no streamlit.
 """
 
 from __future__ import annotations
 
-import html
-import textwrap
+from collections import Counter
 from collections.abc import Sequence
-
-import plotly.graph_objects as go
+from typing import Any
 
 from memory_system import Tier
 from memory_system.world.cast import Chart, Cluster, Point
 
 from . import tables
 
-_SMALLEST, _LARGEST, _HEIGHT, _HOVER = 5.0, 13.0, 560, 180
-_TALL, _LINE = 480, 22
+_HALF = 10_000
+"""From the middle of the plane to its edge, in whole numbers, which are short."""
+_TOLD, _MOST_TOLD = 140, 10_000
+"""Characters of a memory that is pointed at, and how many can be."""
+_TALL, _LINE = 400, 22
 """Pixels from the lowest point to the highest, and from one name to the next."""
-_SYMBOLS = {Tier.STM: "circle-open", Tier.LTM: "circle"}
 
 
 def mark(point: Point) -> str:
@@ -32,47 +32,49 @@ def label(cluster: Cluster) -> str:
     return f"{tables.visible(cluster.name) or 'other words'} {cluster.count:,}"
 
 
-def figure(chart: Chart, ink: str, paper: str, *, named: bool) -> go.Figure:
-    """Memories on a plane, hollow where they are short-term, larger with importance; clusters by their words.
+def drawing(chart: Chart, *, named: bool) -> dict[str, Any]:
+    """Memories on a plane, as the map draws them: a column for each thing that is told of all of them.
 
     Args:
         chart: where they lie.
-        ink: the colour of text.
-        paper: the colour on which the names of clusters stand.
         named: whether a point says whose memory it is.
     """
-    drawn = go.Figure()
-    for tier, symbol in _SYMBOLS.items():
-        some = [one for one in chart.points if one.tier is tier]
-        if not some:
-            continue
-        drawn.add_scattergl(
-            x=[one.x for one in some],
-            y=[one.y for one in some],
-            mode="markers",
-            name=f"{tables.TIERS[tier]} {len(some):,}",
-            customdata=[mark(one) for one in some],
-            hovertext=[_hover(one, named=named) for one in some],
-            hovertemplate="%{hovertext}<extra></extra>",
-            marker={
-                "symbol": symbol, "color": ink, "opacity": 0.55, "line": {"width": 1.5, "color": ink},
-                "size": [_SMALLEST + (_LARGEST - _SMALLEST) * (one.importance or 0.0) for one in some],
-            },
-        )  # fmt: skip
+    points = chart.points
+    least = _told_from(points)
     shifts = apart(chart.clusters)
-    for one in chart.clusters:
-        drawn.add_annotation(
-            x=one.x, y=one.y, yshift=shifts[one.number],
-            text=f"<b>{html.escape(tables.visible(one.name), quote=False)}</b>", showarrow=False,
-            font={"color": ink, "size": 13}, bgcolor=paper, borderpad=3,
-        )  # fmt: skip
-    bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "title": ""}
-    drawn.update_layout(
-        height=_HEIGHT, margin={"l": 0, "r": 0, "t": 8, "b": 0}, dragmode="lasso", xaxis=bare,
-        yaxis=bare, legend={"orientation": "h", "y": -0.02}, hoverlabel={"align": "left"},
-        uirevision="map",
-    )  # fmt: skip
-    return drawn
+    counts = Counter(one.tier for one in points)
+    return {
+        "label": f"{len(points):,} memories in {len(chart.clusters)} clusters.",
+        "none": "Point at a memory to read it.",
+        "x": [round(_HALF * one.x) for one in points],
+        "y": [round(_HALF * one.y) for one in points],
+        "size": [round(10 * (one.importance or 0.0)) for one in points],
+        "hollow": [int(one.tier is Tier.STM) for one in points],
+        "of": [one.cluster for one in points],
+        "text": [
+            tables.short(one.text, _TOLD) if (one.importance or 0.0) >= least else "" for one in points
+        ],
+        "who": [one.agent for one in points] if named else None,
+        "clusters": [
+            {
+                "number": one.number, "name": tables.visible(one.name), "label": label(one), "up": shifts[one.number],
+                "x": round(_HALF * one.x), "y": round(_HALF * one.y),
+            }
+            for one in sorted(chart.clusters, key=lambda one: one.number)
+        ],
+        "legend": [
+            {"label": f"{tables.TIERS[tier]} {counts[tier]:,}", "hollow": tier is Tier.STM}
+            for tier in (Tier.STM, Tier.LTM)
+            if counts[tier]
+        ],
+    }  # fmt: skip
+
+
+def _told_from(points: Sequence[Point]) -> float:
+    """The importance from which on memories are told where they are pointed at: not all, where they are very many."""
+    if len(points) <= _MOST_TOLD:
+        return 0.0
+    return sorted((one.importance or 0.0 for one in points), reverse=True)[_MOST_TOLD - 1]
 
 
 def apart(clusters: Sequence[Cluster]) -> dict[int, float]:
@@ -86,9 +88,3 @@ def apart(clusters: Sequence[Cluster]) -> dict[int, float]:
     return {
         one.number: round(at - over / 2 - (one.y + 1) / 2 * _TALL, 1) for one, at in zip(upwards, found, strict=True)
     }
-
-
-def _hover(point: Point, *, named: bool) -> str:
-    who = f"{point.agent}: " if named else ""
-    wrapped = textwrap.wrap(tables.short(f"{who}{point.text}", _HOVER), 60)
-    return "<br>".join(html.escape(line, quote=False) for line in wrapped)

@@ -172,6 +172,11 @@ def checked_cue(cue: object) -> str:
     return cue
 
 
+def static_seats(top_k: int, share: float) -> int:
+    """How many of ``top_k`` seats static memory may take while others wait, at this share of them."""
+    return math.ceil(top_k * share - 1e-9)
+
+
 _FACETS = Facets()  # frozen, so that every query may share it
 _CLASSIC = PRESETS["classic"]
 OF_SETTINGS = ("top_k", "threshold", "static_threshold", "static_share", "scoring")
@@ -239,7 +244,7 @@ class Query:
     @property
     def static_seats(self) -> int:
         """How many seats static memory may take while other memories wait for one."""
-        return math.ceil(self.top_k * self.static_share - 1e-9)
+        return static_seats(self.top_k, self.static_share)
 
     def admitted(self, table: Table) -> NDArray[np.bool_] | None:
         """Which rows of a table may be found, shape (n,); ``None`` = all of them.

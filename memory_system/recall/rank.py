@@ -328,7 +328,7 @@ class _Asked:
         able = {tier: admitted[tier] & above[tier] for tier in LIVED}
         ranking = self.query.scoring.seats is Seats.RANKING
         synopses: Synopses = synopses_of(self.tables) if ranking else {}
-        behind = behind_turns(self.query, synopses, able)
+        behind = behind_turns(self.query.scoring.seats, synopses, able)
         orders, best = {}, {}
         for tier in LIVED:
             by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])

@@ -63,11 +63,11 @@ def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Seque
     """
     counts = [len(scores[tier]) for tier in LIVED]
     if query.scoring.seats is Seats.CASCADE:
-        of = seats_of(query, *counts)
+        of = seats_of(query.top_k, query.static_seats, *counts)
         ends = accumulate(of[tier] for tier in LIVED)
         numbers = {tier: np.arange(end - of[tier] + 1, end + 1) for tier, end in zip(LIVED, ends, strict=True)}
-        return Seated(of, numbers, static_most(query, *counts[1:]), math.nan)
-    most = static_most(query, *counts[1:])
+        return Seated(of, numbers, static_most(query.top_k, query.static_seats, *counts[1:]), math.nan)
+    most = static_most(query.top_k, query.static_seats, *counts[1:])
     able = {tier: most if tier is Tier.STATIC else query.top_k for tier in LIVED}
     competing = [
         (-float(score), name, tier)
@@ -114,30 +114,45 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
 
 
 def behind_turns(
-    query: Query, synopses: Synopses, able: Mapping[Tier, NDArray[np.bool_]]
+    seats: Seats, synopses: Synopses, able: Mapping[Tier, NDArray[np.bool_]]
 ) -> dict[Tier, NDArray[np.bool_]]:
     """Which rows of each tier are synopses that take no seat, since a turn of theirs may have one.
 
     Args:
-        query: what is asked.
+        seats: the rule; under the cascade there are none.
         synopses: see there.
         able: whether a row may be found and passes, shape (n,).
     """
     behind = {tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()}
-    if query.scoring.seats is Seats.RANKING:
+    if seats is Seats.RANKING:
         for (tier, row), turns in synopses.items():
             behind[tier][row] = able[tier][row] and any(able[one][turn] for one, turn in turns)
     return behind
 
 
-def static_most(query: Query, stm: int, ltm: int) -> int:
-    """The most seats that static memory may take beside so many of STM and LTM above the threshold."""
-    return max(query.static_seats, query.top_k - min(stm + ltm, query.top_k))
+def static_most(top_k: int, static: int, stm: int, ltm: int) -> int:
+    """The most of ``top_k`` seats that static memory may take beside so many of STM and LTM above the threshold.
+
+    Args:
+        top_k: see ``Query``.
+        static: the seats that it may take while others wait.
+        stm: how many of short-term memory exceed it.
+        ltm: how many of long-term memory do.
+    """
+    return max(static, top_k - min(stm + ltm, top_k))
 
 
-def seats_of(query: Query, static: int, stm: int, ltm: int) -> dict[Tier, int]:
-    """How many of those above their threshold each tier gives to the answer under the cascade."""
-    of_static = min(static, static_most(query, stm, ltm))
-    of_stm = min(stm, query.top_k - of_static)
-    of_ltm = min(ltm, query.top_k - of_static - of_stm)
+def seats_of(top_k: int, share: int, static: int, stm: int, ltm: int) -> dict[Tier, int]:
+    """How many of those above their threshold each tier gives to the answer under the cascade.
+
+    Args:
+        top_k: see ``Query``.
+        share: the seats that static memory may take while others wait.
+        static: how many of static memory exceed the threshold.
+        stm: how many of short-term memory do.
+        ltm: how many of long-term memory do.
+    """
+    of_static = min(static, static_most(top_k, share, stm, ltm))
+    of_stm = min(stm, top_k - of_static)
+    of_ltm = min(ltm, top_k - of_static - of_stm)
     return {Tier.STATIC: of_static, Tier.STM: of_stm, Tier.LTM: of_ltm}

@@ -11,96 +11,162 @@ Field: who a memory competes with, so that it can be foreseen whether another qu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.entry import LIVED, Tier
 from ..core.kinds import Kind
 from ..core.scoring import FRESH_SECONDS, Floats, Seats, Weights
 from ..core.times import stamp
 from ..errors import EntryNotFound, shown
-from .candidates import Candidates
+from .candidates import Candidates, Judged
 from .forecast import Asker, counts_from, has_closed_form, hours_above, learnt
-from .query import Facets, Query
+from .query import Facets, Query, static_seats
 from .seats import behind_turns, seats_of, static_most
 from .table import WhatIf
 from .verdicts import VERDICTS, Candidate, Verdict
 
+Rows = NDArray[np.bool_]
 _FILTERED = VERDICTS.index(Verdict.FILTERED_OUT)
+
+
+class Stand(NamedTuple):
+    """Where the levers that are numbers stand; ``Query`` says what each is."""
+
+    threshold: float
+    static_threshold: float
+    top_k: int
+    static_share: float
+    recency: float
+    importance: float
+    relevancy: float
+
+    @classmethod
+    def of(cls, query: Query) -> Stand:
+        """Where a query has them."""
+        weights = query.scoring.weights
+        return cls(
+            query.threshold,
+            query.static_threshold,
+            query.top_k,
+            query.static_share,
+            weights.recency,
+            weights.importance,
+            weights.relevancy,
+        )
+
+    def asked(self, query: Query) -> Query:
+        """The query with the levers here."""
+        return replace(
+            query,
+            threshold=self.threshold,
+            static_threshold=self.static_threshold,
+            top_k=self.top_k,
+            static_share=self.static_share,
+            scoring=replace(query.scoring, weights=Weights(*self[4:])),
+        )
+
+
+class _Tier:
+    """What is known of the rows of one tier before they are weighed."""
+
+    def __init__(self, judged: Judged) -> None:
+        self.ids, self.parts = judged.ids, judged.parts
+        self._out = np.flatnonzero(judged.verdicts == _FILTERED)
+        self._lone = np.flatnonzero(np.isnan(self.parts.recency) | np.isnan(self.parts.importance))
+        self.sure: Floats | None = None
+        """The confidence of each, shape (n,), NaN for what cannot be found; ``None`` where scores have to pass."""
+        if self.parts.confidence is not None:
+            self.sure = self.parts.confidence.copy()
+            self.sure[self._out] = np.nan
+
+    def totals(self, recency: float, importance: float, relevancy: float) -> Floats:
+        """The scores under these weights, shape (n,), NaN for what cannot be found; as ``Parts.totals`` sums them."""
+        parts = self.parts
+        found: Floats = recency * parts.recency
+        found += importance * parts.importance
+        found += relevancy * parts.relevancy
+        found[self._lone] = parts.relevancy[self._lone]
+        found[self._out] = np.nan
+        return found
 
 
 class Field:
     """One memory among all candidates of an explanation.
 
-    It foresees the first round of queries that have the same cue, time, facets, decay and measure.
+    It foresees the first round of queries that have the same cue, time, facets, decay, measure and rule of seats.
 
     Args:
         candidates: every candidate.
         entry_id: the memory, which is one of them.
+        query: what was explained.
     """
 
-    def __init__(self, candidates: Candidates, entry_id: str) -> None:
-        self._tiers = candidates.tiers
-        self._own = next(judged for judged in self._tiers if entry_id in judged.ids)
+    def __init__(self, candidates: Candidates, entry_id: str, query: Query) -> None:
+        self._tiers = {judged.tier: _Tier(judged) for judged in candidates.tiers}
+        self._tier = next(tier for tier, held in self._tiers.items() if entry_id in held.ids)
+        self._own = self._tiers[self._tier]
         self._row = self._own.ids.index(entry_id)
-        self._synopses = candidates.synopses
-        self._ranked: tuple[Weights, dict[Tier, Floats], dict[Tier, Floats], dict[Tier, list[int]]] | None = None
+        self._name = entry_id
+        self._seats, self._synopses = query.scoring.seats, candidates.synopses
+        self._weighed: tuple[tuple[float, ...], dict[Tier, Floats], dict[Tier, Rows]] | None = None
+        self._passed: tuple[tuple[float, ...], dict[Tier, Rows]] | None = None
 
-    def recalls(self, query: Query) -> bool:
-        """Whether the first round of a query recalls the memory."""
-        totals, sure, equal = self._under(query.scoring.weights)
-        tier = self._own.tier
-        score = totals[tier][self._row]
-        passing = {one: (sure or totals)[one] > query.threshold_of(one) for one in totals}
-        if self._synopses:
-            behind = behind_turns(query, self._synopses, passing)
-            passing = {one: rows & ~behind[one] for one, rows in passing.items()}
-        if not passing[tier][self._row]:
+    def recalls(self, stand: Stand) -> bool:
+        """Whether the first round of a query with the levers there recalls the memory."""
+        threshold = stand.static_threshold if self._tier is Tier.STATIC else stand.threshold
+        if self._own.sure is not None and not self._own.sure[self._row] > threshold:
+            return False  # no weight changes that
+        totals, before = self._weighed_by(*stand[4:])
+        passing = self._passing(stand, totals)
+        if not passing[self._tier][self._row]:
             return False
         above = {one: int(np.count_nonzero(rows)) for one, rows in passing.items()}
-        ahead = {
-            one: int(np.count_nonzero((scores > score) & passing[one]) + np.count_nonzero(passing[one][equal[one]]))
-            for one, scores in totals.items()
-        }
-        if query.scoring.seats is Seats.CASCADE:
-            seats = seats_of(query, *(min(above[one], query.top_k) for one in LIVED))
-            return ahead[tier] < seats[tier]
-        most = static_most(query, above[Tier.STM], above[Tier.LTM])
-        if tier is Tier.STATIC and ahead[tier] >= most:
+        ahead = {one: int(np.count_nonzero(before[one] & rows)) for one, rows in passing.items()}
+        seats = static_seats(stand.top_k, stand.static_share)
+        if self._seats is Seats.CASCADE:
+            given = seats_of(stand.top_k, seats, *(min(above[one], stand.top_k) for one in LIVED))
+            return ahead[self._tier] < given[self._tier]
+        most = static_most(stand.top_k, seats, above[Tier.STM], above[Tier.LTM])
+        if self._tier is Tier.STATIC and ahead[self._tier] >= most:
             return False
-        return min(ahead[Tier.STATIC], most) + ahead[Tier.STM] + ahead[Tier.LTM] < query.top_k
+        return min(ahead[Tier.STATIC], most) + ahead[Tier.STM] + ahead[Tier.LTM] < stand.top_k
 
-    def _under(self, weights: Weights) -> tuple[dict[Tier, Floats], dict[Tier, Floats], dict[Tier, list[int]]]:
-        """The scores and confidences, if any, of every tier, NaN for what cannot be found, and what goes before it.
+    def _passing(self, stand: Stand, totals: Mapping[Tier, Floats]) -> dict[Tier, Rows]:
+        """Which rows of each tier may be found and exceed their threshold, shape (n,)."""
+        held, confident = stand[:2], self._own.sure is not None
+        if confident and self._passed is not None and self._passed[0] == held:  # whatever the weights are
+            return self._passed[1]
+        passing = {
+            tier: (totals[tier] if one.sure is None else one.sure)
+            > (stand.static_threshold if tier is Tier.STATIC else stand.threshold)
+            for tier, one in self._tiers.items()
+        }
+        if self._synopses:
+            behind = behind_turns(self._seats, self._synopses, passing)
+            passing = {one: rows & ~behind[one] for one, rows in passing.items()}
+        self._passed = held, passing
+        return passing
 
-        That is the rows whose score is equal to the memory's, with a lower id.
-        """
-        if self._ranked is None or self._ranked[0] != weights:
-            totals = {
-                judged.tier: np.where(
-                    judged.verdicts == _FILTERED, np.nan, replace(judged.parts, weights=weights).totals
-                )
-                for judged in self._tiers
-            }
-            sure = {
-                judged.tier: np.where(judged.verdicts == _FILTERED, np.nan, judged.parts.confidence)
-                for judged in self._tiers
-                if judged.parts.confidence is not None
-            }
-            own, name = totals[self._own.tier][self._row], self._own.ids[self._row]
-            equal = {
-                judged.tier: [
-                    row for row in np.flatnonzero(totals[judged.tier] == own).tolist() if judged.ids[row] < name
-                ]
-                for judged in self._tiers
-            }
-            self._ranked = weights, totals, sure, equal
-        return self._ranked[1:]
+    def _weighed_by(self, *weights: float) -> tuple[dict[Tier, Floats], dict[Tier, Rows]]:
+        """The scores of every tier, and which rows go before the memory: a higher score, or the same and a lower id."""
+        if self._weighed is None or self._weighed[0] != weights:
+            totals = {tier: one.totals(*weights) for tier, one in self._tiers.items()}
+            own, before = totals[self._tier][self._row], {}
+            for tier, scores in totals.items():
+                before[tier] = scores > own
+                ids = self._tiers[tier].ids
+                for row in np.flatnonzero(scores == own).tolist():
+                    before[tier][row] = ids[row] < self._name
+            self._weighed = weights, totals, before
+        return self._weighed[1:]
 
 
 RUNS = 150
@@ -176,21 +242,30 @@ def ways(asker: Asker, query: Query, entry_id: str) -> tuple[Way, ...]:
     found = [*search.rating(), *search.facets()]
     if one.verdict is not Verdict.FILTERED_OUT:
         found += search.earlier()
-        field = Field(candidates, entry_id)
+        field = Field(candidates, entry_id, query)
         found += [way for dial in _dials(query) for way in search.dial(dial, field)]
     return tuple(sorted(found, key=lambda way: (way.size, list(Lever).index(way.lever))))
 
 
 @dataclass(frozen=True)
 class _Dial:
-    """A lever with numbers: where it stands, what it can be turned to, and the query that this makes."""
+    """A lever with numbers: where all stand, which field of that it is, and what it can be turned to."""
 
     lever: Lever
-    stands: float
+    all: Stand
+    name: str
     values: Sequence[float]
     width: float
-    turned: Callable[[float], Query]
     words: Callable[[float], str]
+
+    @property
+    def stands(self) -> float:
+        """Where it stands."""
+        return float(getattr(self.all, self.name))
+
+    def turned(self, value: float) -> Stand:
+        """Where all stand when it is turned."""
+        return self.all._replace(**{self.name: value})  # type: ignore[arg-type]
 
     def sides(self) -> tuple[list[float], list[float]]:
         """The values below and above, the nearest first."""
@@ -201,50 +276,27 @@ class _Dial:
 
 
 def _dials(query: Query) -> Iterator[_Dial]:
-    weights = query.scoring.weights
+    stand = Stand.of(query)
     hundredths = [step / 100 for step in range(round(MOST * 100) + 1)]
     twentieths = [step / 20 for step in range(round(MOST * 20) + 1)]
 
-    def turn(name: str) -> Callable[[float], Query]:
-        return lambda value: replace(query, **{name: value})  # type: ignore[arg-type]
+    def move(lever: Lever, stands: float) -> Callable[[float], str]:
+        return lambda value: f"{'Lower' if value < stands else 'Raise'} the {lever} to {value:.2f}."
 
-    def move(name: str, stands: float) -> Callable[[float], str]:
-        return lambda value: f"{'Lower' if value < stands else 'Raise'} the {name} to {value:.2f}."
+    def seats(value: float) -> str:
+        return f"Ask for {value:.0f} {'memory' if value == 1 else 'memories'} instead of {stand.top_k}."
 
-    def weigh(name: str) -> Callable[[float], Query]:
-        return lambda value: replace(query, scoring=replace(query.scoring, weights=replace(weights, **{name: value})))
+    def share(value: float) -> str:
+        return f"Give static memory {value * 100:.0f} % of the seats instead of {stand.static_share * 100:g} %."
 
-    yield _Dial(
-        Lever.THRESHOLD, query.threshold, hundredths, MOST, turn("threshold"), move("threshold", query.threshold)
-    )
-    yield _Dial(
-        Lever.STATIC_THRESHOLD,
-        query.static_threshold,
-        hundredths[:101],
-        1,
-        turn("static_threshold"),
-        move("static threshold", query.static_threshold),
-    )
-    yield _Dial(
-        Lever.TOP_K,
-        query.top_k,
-        range(MOST_SEATS + 1),
-        MOST_SEATS,
-        lambda value: replace(query, top_k=int(value)),
-        lambda value: f"Ask for {value:.0f} {'memory' if value == 1 else 'memories'} instead of {query.top_k}.",
-    )
-    yield _Dial(
-        Lever.STATIC_SHARE,
-        query.static_share,
-        [step / 10 for step in range(11)],
-        1,
-        turn("static_share"),
-        lambda value: f"Give static memory {value * 100:.0f} % of the seats instead of {query.static_share * 100:g} %.",
-    )
+    thresholds = move(Lever.THRESHOLD, stand.threshold), move(Lever.STATIC_THRESHOLD, stand.static_threshold)
+    yield _Dial(Lever.THRESHOLD, stand, "threshold", hundredths, MOST, thresholds[0])
+    yield _Dial(Lever.STATIC_THRESHOLD, stand, "static_threshold", hundredths[:101], 1, thresholds[1])
+    yield _Dial(Lever.TOP_K, stand, "top_k", range(MOST_SEATS + 1), MOST_SEATS, seats)
+    yield _Dial(Lever.STATIC_SHARE, stand, "static_share", [step / 10 for step in range(11)], 1, share)
     for lever in (Lever.RECENCY, Lever.IMPORTANCE, Lever.RELEVANCY):
         name = lever.removeprefix("weight of ")
-        stands = getattr(weights, name)
-        yield _Dial(lever, stands, twentieths, MOST, weigh(name), move(lever, stands))
+        yield _Dial(lever, stand, name, twentieths, MOST, move(lever, getattr(stand, name)))
 
 
 class _Search:
@@ -265,21 +317,25 @@ class _Search:
 
     def dial(self, dial: _Dial, field: Field) -> list[Way]:
         """The nearest value of a lever that recalls it, if there is any."""
+
+        def asked(value: float) -> Query:
+            return dial.turned(value).asked(self._query)
+
         found: list[float] = []
         for values in dial.sides():
             likely = next((place for place, value in enumerate(values) if field.recalls(dial.turned(value))), None)
             if self._query.requery:
                 places = [place for place in _PROBED if place < (len(values) if likely is None else likely)]
-                likely = next((place for place in places if self.recalls(dial.turned(values[place]))), likely)
+                likely = next((place for place in places if self.recalls(asked(values[place]))), likely)
             if likely is None:
                 continue
-            while likely and self.recalls(dial.turned(values[likely - 1])):
+            while likely and self.recalls(asked(values[likely - 1])):
                 likely -= 1
-            if self.recalls(dial.turned(values[likely])):
+            if self.recalls(asked(values[likely])):
                 found.append(values[likely])
         nearest = sorted(found, key=lambda value: abs(value - dial.stands))[:1]
         return [
-            Way(dial.lever, value, dial.words(value), abs(value - dial.stands) / dial.width, dial.turned(value))
+            Way(dial.lever, value, dial.words(value), abs(value - dial.stands) / dial.width, asked(value))
             for value in nearest
         ]
 

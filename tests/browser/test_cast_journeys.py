@@ -30,7 +30,7 @@ def test_an_arrow_of_trust_is_told_and_opens_the_character(page: Page, dashboard
 
 def test_what_a_lasso_catches_is_offered_to_be_changed_together(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "memory_map", agent="mira", of="mira")
-    field = page.locator(".js-plotly-plot .nsewdrag").first
+    field = page.get_by_role("application", name=re.compile("memories in"))
     field.scroll_into_view_if_needed()
     box = field.bounding_box()
     assert box is not None
@@ -45,3 +45,24 @@ def test_what_a_lasso_catches_is_offered_to_be_changed_together(page: Page, dash
     expect(page.get_by_role("heading", name=re.compile(r"\d+ memories chosen"))).to_be_visible()
     expect(page.get_by_role("combobox", name=words.SET_IMPORTANCE)).to_be_visible()
     expect(page.get_by_role("button", name=re.compile(r"^Forget \d+ memories"))).to_be_visible()
+
+
+def test_the_map_is_walked_and_chosen_from_without_a_pointer(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "memory_map", agent="mira", of="mira")
+    field, told = page.get_by_role("application", name=re.compile("memories in")), page.locator(".map .told")
+    expect(told).to_have_text("Point at a memory to read it.")
+    field.focus()
+    page.keyboard.press("ArrowRight")
+    first = told.text_content() or ""
+    assert len(first) > 20, "what is walked to is told"
+    page.keyboard.press("ArrowDown")
+    expect(told).not_to_have_text(first)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="1 memory chosen")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+Enter")
+    expect(page.get_by_role("heading", name="2 memories chosen")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name=re.compile("chosen"))).to_have_count(0)
+    page.locator(".map .name").first.click()
+    expect(page.get_by_role("heading", name=re.compile(r"\d\d memories chosen"))).to_be_visible()

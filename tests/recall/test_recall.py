@@ -277,7 +277,7 @@ def test_only_in_a_large_tier_that_is_not_scaled_scores_are_estimated_first(monk
 )
 def test_the_seats_of_ten_are_given_out_as_counted_by_hand(above: tuple[int, ...], seats: tuple[int, ...]) -> None:
     query = Query("cue", NOW, top_k=10, static_share=0.2)
-    assert tuple(seats_of(query, *above).values()) == seats
+    assert tuple(seats_of(query.top_k, query.static_seats, *above).values()) == seats
 
 
 def test_the_context_of_memories_with_and_without_a_time() -> None:

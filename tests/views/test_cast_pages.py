@@ -119,18 +119,18 @@ def test_clusters_of_the_map_are_changed_together_and_undone(open_page: OpenPage
 def test_the_map_of_everybody_says_whose_a_point_is(open_page: OpenPage) -> None:
     page = open_page("memory_map", of="*")
     chart = session.opened().chart()
-    figure = charts.figure(chart, "black", "white", named=True)
-    points = [point for trace in figure.data for point in trace.customdata]
-    assert sorted(points) == sorted(map(charts.mark, chart.points))
-    assert {str(text).partition(":")[0] for trace in figure.data for text in trace.hovertext} == {"mira", "tobias"}
-    assert [one.text for one in figure.layout.annotations] == [f"<b>{one.name}</b>" for one in chart.clusters]
+    drawn = charts.drawing(chart, named=True)
+    assert (drawn["who"], drawn["of"]) == ([one.agent for one in chart.points], [one.cluster for one in chart.points])
+    assert set(drawn["who"]) == {"mira", "tobias"}
+    assert [one["name"] for one in drawn["clusters"]] == [one.name for one in chart.clusters]
+    assert charts.drawing(chart, named=False)["who"] is None
     assert page.query_params["of"] == "*"
 
 
 def test_names_on_the_map_stand_apart_and_as_near_their_clusters_as_they_can() -> None:
     many = [Cluster(number, f"c{number}", 1, 0.0, 0.9 - 0.01 * (number % 7)) for number in range(14)]
     shifts = charts.apart(many)
-    places = sorted(240 * (one.y + 1) + shifts[one.number] for one in many)
+    places = sorted(200 * (one.y + 1) + shifts[one.number] for one in many)
     assert min(above - below for below, above in pairwise(places)) > 21
     assert sum(shifts.values()) / len(shifts) < 80
     assert charts.apart([Cluster(0, "a", 1, 0, -0.5), Cluster(1, "b", 1, 0, 0.5)]) == {0: 0.0, 1: 0.0}

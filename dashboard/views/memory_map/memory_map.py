@@ -1,12 +1,14 @@
 """Memory map: memories on a plane, near where they are alike, in clusters with names; a lasso changes many together."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
-from plotly.graph_objects import Figure
 
 from dashboard import session, words
-from dashboard.components import bulk, card, widgets
+from dashboard.components import bulk, card, mounting, widgets
 from dashboard.data import charts, tables
-from memory_system import AgentMemory, MemorySystemError
+from memory_system import MemorySystemError
 from memory_system.world.cast import Chart, Point
 
 ALL = "*"
@@ -25,29 +27,35 @@ def whose() -> str:
     return str(chosen)
 
 
-def laid_out(of: str) -> tuple[Chart, Figure]:
+def laid_out(of: str) -> tuple[Chart, dict[str, Any]]:
     """The map and its picture, made again only when something of those on it has changed."""
-    world, ink, paper = session.world(), widgets.ink(), widgets.paper()
+    world = session.world()
     names = world.characters() if of == ALL else [of]
     stamps = list(session.stamps(names))
     with st.spinner("Laying out"):
         chart = session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
-
-    def drawn(_: AgentMemory) -> Figure:
-        return charts.figure(chart, ink, paper, named=of == ALL)
-
-    return chart, session.kept("map-figure", session.agent(), drawn, of, ink, paper, *stamps)
+    drawn = session.kept("map-drawn", session.agent(), lambda _: charts.drawing(chart, named=of == ALL), of, *stamps)
+    return chart, drawn
 
 
-def chosen(chart: Chart, clicked: list[str]) -> list[Point]:
-    """What was chosen by the lasso, or else by clusters, which needs no pointer."""
+def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
+    """Draw the map, and the clusters below it, which need no pointer; answers what is chosen on either."""
+    held, clusters = f"map-{of}-{bulk.round_()}", f"map-clusters-{bulk.round_()}"
+    marks = [charts.mark(one) for one in chart.points]
+
+    def act(told: Mapping[str, Any]) -> None:
+        st.session_state[clusters] = [int(told["cluster"])] if "cluster" in told else []
+        st.session_state[held] = {marks[row] for row in told.get("rows", ()) if 0 <= row < len(marks)}
+
+    caught, numbers = st.session_state.get(held, ()), st.session_state.get(clusters) or ()
+    rows = [row for row, one in enumerate(chart.points) if marks[row] in caught or one.cluster in numbers]
+    mounting.show("map", {**drawn, "of": of, "chosen": rows}, act)
     labels = {one.number: charts.label(one) for one in chart.clusters}
-    clusters = st.pills(
-        words.CHOOSE_CLUSTERS, list(labels), selection_mode="multi", format_func=labels.__getitem__,
-        key=f"map-clusters-{bulk.round_()}",
+    st.pills(
+        words.CHOOSE_CLUSTERS, list(labels), selection_mode="multi", format_func=labels.__getitem__, key=clusters,
+        on_change=lambda: st.session_state.pop(held, None),
     )  # fmt: skip
-    marks = set(clicked)
-    return [one for one in chart.points if charts.mark(one) in marks or (not marks and one.cluster in clusters)]
+    return [chart.points[row] for row in rows]
 
 
 def together(points: list[Point]) -> None:
@@ -76,7 +84,7 @@ widgets.heading("Memory map", "Memories that are alike lie near each other, at t
 bulk.last()
 of = whose()
 try:
-    chart, figure = laid_out(of)
+    chart, drawn = laid_out(of)
 except MemorySystemError as error:
     widgets.problem(error)
     st.stop()
@@ -88,19 +96,11 @@ if not chart.points:
         to="short_term",
     )
     st.stop()
-picked = st.plotly_chart(
-    figure,
-    on_select="rerun", selection_mode=("points", "box", "lasso"), key=f"map-{of}-{bulk.round_()}",
-    config={
-        "displayModeBar": True, "displaylogo": False, "scrollZoom": True,
-        "modeBarButtons": [["lasso2d", "select2d", "pan2d", "resetScale2d"]],
-    },
-    alt=f"{len(chart.points)} memories in {len(chart.clusters)} clusters; the clusters are listed below",
-)  # fmt: skip
+points = plane(chart, drawn, of)
 left_out = f" {tables.counted(chart.left_out, 'memory waits', 'memories wait')} for a vector." if chart.left_out else ""
 st.caption(
     f"Larger points are more important, hollow ones short-term. The plane shows {chart.kept:.0%} of all differences. "
-    f"Draw a lasso, or choose clusters.{left_out}"
+    f"Draw a lasso, click a point or a name, or choose clusters.{left_out}"
 )
-if points := chosen(chart, widgets.clicked_ids(picked)):
+if points:
     together(points)
