@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -147,13 +146,9 @@ def _trail(agent: AgentMemory, entry: MemoryEntry) -> None:
 def _lineage(agent: AgentMemory, found: Lineage) -> None:
     """The graph of where a memory comes from and what came of it; a click opens another one."""
     opened = f"lineage-opened-{found.entry_id}"
-
-    def keep(act: Mapping[str, Any]) -> None:
-        st.session_state[opened] = str(act["memory"])
-
-    mounting.show("lineage", family.tree(found), keep, key=f"lineage-{found.entry_id}")
-    if wanted := st.session_state.pop(opened, ""):
-        stale.open_memory(agent, wanted)
+    mounting.show("lineage", family.tree(found), mounting.keeping(opened), key=f"lineage-{found.entry_id}")
+    if act := mounting.taken(opened):
+        stale.open_memory(agent, str(act["memory"]))
     told = ["Above: memories based on this one. Below: its evidence. Click one to open it."]
     left_out = found.more + len(found.kin) - len(family.drawn(found))
     if left_out:

@@ -17,6 +17,16 @@ function draw(tag, given, text) {
   return made;
 }
 
+// A button of a bar above a picture.
+function tool(bar, text, label, act) {
+  const made = make("button", "tool", text);
+  made.type = "button";
+  if (label) made.setAttribute("aria-label", label);
+  made.addEventListener("click", act);
+  bar.append(made);
+  return made;
+}
+
 // The picture of a character, beside its name.
 function portrait(address) {
   const made = make("img");

@@ -18,14 +18,14 @@ class Life {
     this.tools.setAttribute("role", "group");
     this.tools.setAttribute("aria-label", "How much of it");
     this.spans = new Map();
-    for (const [name, span] of Object.entries(SPANS)) this.spans.set(span, this.tool(name, "", () => this.span(span)));
-    this.tool("−", "Zoom out", () => this.zoom(2));
-    this.tool("+", "Zoom in", () => this.zoom(0.5));
-    this.tool("‹", "Earlier", () => this.shift(-STEP));
-    this.tool("›", "Later", () => this.shift(STEP));
-    this.boxer = this.tool("Select", "", () => this.boxing(!this.boxed));
+    for (const [name, span] of Object.entries(SPANS)) this.spans.set(span, tool(this.tools, name, "", () => this.span(span)));
+    tool(this.tools, "−", "Zoom out", () => this.zoom(2));
+    tool(this.tools, "+", "Zoom in", () => this.zoom(0.5));
+    tool(this.tools, "‹", "Earlier", () => this.shift(-STEP));
+    tool(this.tools, "›", "Later", () => this.shift(STEP));
+    this.boxer = tool(this.tools, "Select", "", () => this.boxing(!this.boxed));
     this.boxer.title = "Draw a box around memories";
-    this.clearer = this.tool("Clear selection", "", () => this.say({ box: [] }));
+    this.clearer = tool(this.tools, "Clear selection", "", () => this.say({ box: [] }));
     this.field = make("div", "field");
     this.field.setAttribute("role", "group");
     this.told = make("div", "told");
@@ -55,15 +55,6 @@ class Life {
     this.scrub.addEventListener("change", () => this.look());
     this.resized = new ResizeObserver(() => this.data && this.draw());
     this.resized.observe(this.field);
-  }
-
-  tool(text, label, act) {
-    const made = make("button", "tool", text);
-    made.type = "button";
-    if (label) made.setAttribute("aria-label", label);
-    made.addEventListener("click", act);
-    this.tools.append(made);
-    return made;
   }
 
   show(data) {

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
 from . import mounting
 
 
@@ -63,21 +61,21 @@ def show(key: str, lines: Iterable[Line], *, cards: bool = False, pressed: Calla
         cards: whether each stands in a frame.
         pressed: called when a button was pressed, before the next run.
     """
-    held = _pressed(key)
+    keep = mounting.keeping(_pressed(key))
 
-    def keep(act: Mapping[str, Any]) -> None:
-        st.session_state[held] = (str(act["id"]), str(act["act"]))
+    def press(act: Mapping[str, Any]) -> None:
+        keep(act)
         if pressed is not None:
             pressed()
 
     data = {"lines": [dataclasses.asdict(line) for line in lines], "cards": cards}
-    mounting.show("lines", data, keep, key=f"lines-{key}")
+    mounting.show("lines", data, press, key=f"lines-{key}")
 
 
 def taken(key: str) -> tuple[str, str] | None:
     """The id of the line and the name of the act that was pressed; once, and ``None`` where none was."""
-    found: tuple[str, str] | None = st.session_state.pop(_pressed(key), None)
-    return found
+    act = mounting.taken(_pressed(key))
+    return None if act is None else (str(act["id"]), str(act["act"]))
 
 
 def _pressed(key: str) -> str:

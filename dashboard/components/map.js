@@ -11,11 +11,11 @@ class Plane {
     this.tools = make("div", "tools");
     this.tools.setAttribute("role", "group");
     this.tools.setAttribute("aria-label", "How it is looked at");
-    this.lassoing = this.tool("Lasso", "", () => this.draws(true));
-    this.moving = this.tool("Move", "", () => this.draws(false));
-    this.tool("−", "Zoom out", () => this.zoom(0.5));
-    this.tool("+", "Zoom in", () => this.zoom(2));
-    this.tool("All", "Show all", () => this.all());
+    this.lassoing = tool(this.tools, "Lasso", "", () => this.draws(true));
+    this.moving = tool(this.tools, "Move", "", () => this.draws(false));
+    tool(this.tools, "−", "Zoom out", () => this.zoom(0.5));
+    tool(this.tools, "+", "Zoom in", () => this.zoom(2));
+    tool(this.tools, "All", "Show all", () => this.all());
     this.legend = make("div", "legend");
     this.field = make("div", "field");
     this.field.tabIndex = 0;
@@ -40,15 +40,6 @@ class Plane {
     this.field.addEventListener("transitionend", (event) => event.target === this.field && this.paint()); // other colours
     this.resized = new ResizeObserver(() => this.data && this.sized());
     this.resized.observe(this.field);
-  }
-
-  tool(text, label, act) {
-    const made = make("button", "tool", text);
-    made.type = "button";
-    if (label) made.setAttribute("aria-label", label);
-    made.addEventListener("click", act);
-    this.tools.append(made);
-    return made;
   }
 
   draws(on) {

@@ -52,6 +52,16 @@ def show(
     mount(key=at, data=dict(data), on_act_change=told, on_kept_change=stands)
 
 
+def keeping(at: str) -> Callable[[Any], None]:
+    """What is told an act, and keeps it under a name until ``taken`` asks for it in the next run."""
+    return lambda act: st.session_state.__setitem__(at, act)
+
+
+def taken(at: str) -> Any:
+    """The act that was kept under a name; once, and ``None`` where there was none."""
+    return st.session_state.pop(at, None)
+
+
 def _held(at: str, what: str) -> Any:
     """What a component says; nothing if the page that had it was left before that was heard."""
     held = st.session_state.get(at)

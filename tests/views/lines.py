@@ -23,7 +23,7 @@ def press(page: AppTest, key: str, line: str, act: str) -> AppTest:
     """Press a button of a line that is there and can be pressed."""
     acts = {(one["id"], can["name"]) for one in drawn(page) for can in one["acts"] if not can["off"]}
     assert (line, act) in acts
-    page.session_state[f"lines-{key}-pressed"] = line, act
+    page.session_state[f"lines-{key}-pressed"] = {"id": line, "act": act}
     page.run()
     assert not page.exception, page.exception
     return page

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import streamlit as st
 
 from memory_system import AgentMemory
@@ -20,8 +17,8 @@ _MOST = 12
 
 def show(agent: AgentMemory) -> None:
     """The graph of the cast, the character that is looked at first."""
-    if name := st.session_state.pop(_OPENED, None):
-        st.switch_page("views/personality/personality.py", query_params={"agent": name})
+    if act := mounting.taken(_OPENED):
+        st.switch_page("views/personality/personality.py", query_params={"agent": str(act["name"])})
     world = session.world()
     names = [agent.name, *(name for name in world.characters() if name != agent.name)][:_MOST]
     stamps = session.stamps(world.characters())
@@ -30,10 +27,6 @@ def show(agent: AgentMemory) -> None:
         widgets.empty(words.NOBODY_TRUSTS, "Write into its personality whom it knows.", agent, to="personality")
         return
     picture = trusting.picture(bonds, names, words.OPEN_CHARACTER, session.picture, session.shown_name)
-    mounting.show("graph", picture, _open, key="trust-graph")
+    mounting.show("graph", picture, mounting.keeping(_OPENED), key="trust-graph")
     st.caption("An arrow is wider with trust, and dashed where that is open.")
     widgets.lead("See how trust went", "interview", agent.name, show="people")
-
-
-def _open(act: Mapping[str, Any]) -> None:
-    st.session_state[_OPENED] = str(act["name"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -70,8 +69,8 @@ def _ask_all(key: str) -> None:
 
 def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     """The last day of the cast; a dot opens its memory, a name its character."""
-    if chosen := st.session_state.pop(_CHOSEN, None):
-        name, memory = chosen
+    if act := mounting.taken(_CHOSEN):
+        name, memory = str(act["name"]), str(act["memory"])
         if memory:
             places.to_memory(name, memory=memory)
         session.choose_next(name)
@@ -101,7 +100,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
             "first": first,
             "none": "Nothing has happened yet. Add an event on the Short-term page, or let a game send some.",
         },
-        _choose,
+        mounting.keeping(_CHOSEN),
     )  # fmt: skip
     st.caption("Dots are memories, larger with importance; lines join what two remember of one event.")
 
@@ -188,7 +187,3 @@ def _hours(begin: datetime, end: datetime) -> list[dict[str, Any]]:
     return [
         {"at": _share(one, begin), "label": f"{one:%H:%M}"} for one in every if one.hour % _HOURS == 0 and one < end
     ]
-
-
-def _choose(act: Mapping[str, Any]) -> None:
-    st.session_state[_CHOSEN] = (str(act["name"]), str(act["memory"]))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import streamlit as st
 
@@ -20,8 +18,8 @@ _OPENED = "spread-opened"
 
 def follow() -> None:
     """Go to the memory that was opened in a picture."""
-    if opened := st.session_state.pop(_OPENED, None):
-        places.to_memory(opened[0], memory=opened[1])
+    if act := mounting.taken(_OPENED):
+        places.to_memory(str(act["name"]), memory=str(act["memory"]))
 
 
 def show(number: int, fact: str, at: datetime | None) -> None:
@@ -33,10 +31,6 @@ def show(number: int, fact: str, at: datetime | None) -> None:
             widgets.empty(words.NOBODY_KNOWS, "Go on in the story by the slider, or let somebody hear of it.")
             return
         picture = spreading.picture(spread, words.OPEN_MEMORY, session.picture, session.shown_name)
-        mounting.show("graph", picture, _open, key=f"graph-{number}")
+        mounting.show("graph", picture, mounting.keeping(_OPENED), key=f"graph-{number}")
         if spread.unaware:
             st.caption(widgets.plain(f"Does not know: {', '.join(map(session.shown_name, spread.unaware))}."))
-
-
-def _open(act: Mapping[str, Any]) -> None:
-    st.session_state[_OPENED] = (str(act["name"]), str(act["memory"]))
