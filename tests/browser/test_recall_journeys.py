@@ -448,3 +448,23 @@ def test_a_second_round_marks_what_it_found_with_its_path(page: Page, dashboard:
     said(page, re.compile("^Recalled: Found by way of “"))
     expect(page.get_by_text(re.compile("^Found through: "))).to_be_visible()
     waterfall(page)
+
+
+@pytest.mark.full
+def test_who_gets_the_seats_and_what_must_pass_is_chosen_and_told(page: Page, dashboard: Dashboard) -> None:
+    ask(page, dashboard)
+    open_expander(page, WEIGHTS)
+    told = page.get_by_test_id("stCaptionContainer").filter(has_text=re.compile(r"recalled of \d+ candidates"))
+    for seats in ("cascade", "ranking"):
+        choose(page, words.SEATS_BY, seats)
+        told.get_by_test_id("stTooltipHoverTarget").first.hover()
+        expect(page.get_by_text(f"Seats by {seats}: ")).to_be_visible()
+        page.mouse.move(0, 0)
+    for threshold in (THRESHOLD, words.STATIC_THRESHOLD):
+        slide_to(page, threshold, 1.0, 0.01)
+    expect(page.get_by_text("Nothing passed the threshold. “")).to_be_visible()
+    assert recalled(page) == 0
+    choose(page, words.THRESHOLD_IS_OF, "score")
+    slide_to(page, words.STATIC_THRESHOLD, 0.4, 0.01)
+    expect(page.get_by_text("Nothing passed the threshold. “")).to_have_count(0)
+    assert recalled(page) > 0
