@@ -28,6 +28,7 @@ import numpy as np
 
 from benchmarks.opening import NAME, NOW, Drawn
 from memory_system import AgentMemory, Settings, Tier, World
+from memory_system.core import DECAYING
 from memory_system.core.memory import Vectors
 
 AT_ONCE = 50
@@ -147,7 +148,7 @@ def _row(agent: AgentMemory, measured: Measured, lived: int, chance: np.random.G
     found = {name: measured.median(name) for name in ROWS}
     found["index"] = index_size(folder) / 1e6
     found["bytes"] = size(folder) / lived / 1000
-    found["held"] = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
+    found["held"] = sum(len(agent.entries(tier)) for tier in DECAYING)
     print(f"{lived:,} events: " + ", ".join(f"{name} {value:,.2f}" for name, value in found.items()), flush=True)
     return found
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from memory_system import AgentMemory, Tier
+from memory_system import AgentMemory
+from memory_system.core import DECAYING
 from memory_system.operations import Progress
 from memory_system.operations.duplicates import THRESHOLD, Look
 from memory_system.world import Inbox, sorted_out, suspected
@@ -113,7 +114,7 @@ def waiting(agent: AgentMemory) -> tuple[Inbox, bool]:
 
 def _held(agent: AgentMemory) -> int:
     """How many memories there are to compare; counted once, since the number beside the inbox is on every page."""
-    return session.kept("held", agent, lambda one: sum(len(one.entries(tier)) for tier in (Tier.STM, Tier.LTM)))
+    return session.kept("held", agent, lambda one: sum(len(one.entries(tier)) for tier in DECAYING))
 
 
 def _dismissed(agent: AgentMemory) -> frozenset[Hashable]:

@@ -10,8 +10,9 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
-from memory_system import AgentMemory, Tier
+from memory_system import AgentMemory
 from memory_system.agent_parts import as_address
+from memory_system.core import DECAYING
 from memory_system.interfaces.operations import FormField, Turn, fields, problem_words
 
 from ..data import tables
@@ -138,7 +139,7 @@ def _read(field: FormField, value: Any) -> Any:
 
 def _memories(agent: AgentMemory) -> dict[str, str]:
     """The latest memories, and the last forgotten ones, by id: what they say."""
-    held = [entry for tier in (Tier.STM, Tier.LTM) for entry in agent.entries(tier)]
+    held = [entry for tier in DECAYING for entry in agent.entries(tier)]
     held.sort(key=lambda entry: entry.timestamp.timestamp() if entry.timestamp else 0.0, reverse=True)
     gone = {one.entry.id: f"{tables.short(one.entry.document, 80)} (forgotten)" for one in agent.forgotten(50)}
     return {one.id: tables.short(one.document, 80) for one in held[:_MOST_MEMORIES]} | gone

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memory_system import Tier
+from memory_system.core import DECAYING
 from memory_system.world.cast import Chart, Cluster, Point
 
 from . import tables
@@ -64,7 +65,7 @@ def drawing(chart: Chart, *, named: bool) -> dict[str, Any]:
         ],
         "legend": [
             {"label": f"{tables.TIERS[tier]} {counts[tier]:,}", "hollow": tier is Tier.STM}
-            for tier in (Tier.STM, Tier.LTM)
+            for tier in DECAYING
             if counts[tier]
         ],
     }  # fmt: skip

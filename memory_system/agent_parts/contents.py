@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 
-from ..core.entry import Tier
+from ..core.entry import DECAYING, Tier
 from ..core.languages import NAMES, languages_of
 from ..core.memory import Vectors
 from ..embedding.embedder import known_languages
@@ -100,7 +100,7 @@ class Contents(Part):
         """
         with self.context.ledger.reading():
             tables = self.context.ledger.tables
-            lived = [tables[tier] for tier in (Tier.STM, Tier.LTM)]
+            lived = [tables[tier] for tier in DECAYING]
             read = lived if any(map(len, lived)) else [tables[Tier.STATIC]]
             step = -(-sum(map(len, read)) // _READ) or 1
             return languages_of(table.entries.document(row) for table in read for row in range(0, len(table), step))

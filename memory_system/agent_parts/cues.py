@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 
 from ..core.change_set import ChangeSet, TextChange, short
-from ..core.entry import LIVED, MemoryEntry, Tier
+from ..core.entry import DECAYING, LIVED, MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.presets import PRESETS
 from ..core.scoring import Measure
@@ -224,7 +224,7 @@ class Cues(Part):
 
     def _judged_by_retention(self) -> list[MemoryEntry]:
         """What migration may judge, and the last that it forgot: rated, and neither pinned, protected nor authored."""
-        held = [entry for tier in (Tier.STM, Tier.LTM) for entry in self.context.entries(tier)]
+        held = [entry for tier in DECAYING for entry in self.context.entries(tier)]
         gone = [one.entry for one in self.context.ledger.journal.forgotten(MOST_GONE, 0, "", MIGRATE)]
         every = {entry.id: entry for entry in (*gone, *held)}.values()
         return [entry for entry in every if entry.rating and not (entry.pinned or entry.protected or entry.authored)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..core.change_set import ChangeSet, TextChange, short
 from ..core.dismissed import Dismissed, dump_dismissed, fingerprint, of_texts, parse_dismissed
-from ..core.entry import Tier
+from ..core.entry import DECAYING
 from ..core.scoring import in_range, whole
 from ..errors import InvalidParameter
 from ..llm.offline.model import OfflineModel
@@ -17,8 +17,6 @@ from ..operations.duplicates import second_opinion, suspicions
 from ..operations.duplicates.suspicions import RELATED, THRESHOLD, Held, Look, Suspicion
 from ..recall.table import KINDS
 from .context import Part
-
-_TIERS = (Tier.STM, Tier.LTM)
 
 
 class Duplicates(Part):
@@ -56,7 +54,7 @@ class Duplicates(Part):
         self.context.refresh()
         dismissed = self.dismissed
         with self.context.ledger.reading():
-            tables = [self.context.ledger.tables[tier] for tier in _TIERS]
+            tables = [self.context.ledger.tables[tier] for tier in DECAYING]
             held = [
                 Held(
                     table.entries.copied(),
@@ -130,7 +128,7 @@ class Duplicates(Part):
         self.context.refresh()
         with self.context.ledger.reading():
             revision = self.context.ledger.revision
-            tables = [self.context.ledger.tables[tier] for tier in _TIERS]
+            tables = [self.context.ledger.tables[tier] for tier in DECAYING]
             every = [entry for table in tables for entry in table.entries]
             changes, left, notes = edit.merged(self.context.ledger.find, wanted, keep, text, every)
             kept = wanted[0] if keep is None else keep

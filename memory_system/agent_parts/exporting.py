@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..core.change_set import is_text
-from ..core.entry import Tier
+from ..core.entry import DECAYING, Tier
 from ..core.personality import is_portrait
 from ..errors import StoreError
 from ..operations.exporting import Character, Exported, Form, Remembered, exported, form_of, rows
@@ -40,7 +40,7 @@ class Exporting(Part):
         context = self.context
         context.refresh()
         with context.ledger.reading():
-            lived = [entry for tier in (Tier.STM, Tier.LTM) for entry in context.entries(tier)]
+            lived = [entry for tier in DECAYING for entry in context.entries(tier)]
             portrait, text = (context.ledger.text(name) for name in ("portrait", "personality"))
             stale, traces = self._history([entry.id for entry in lived])
             memories = []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from ..core.change_set import Change, ChangeSet, TextChange
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import DECAYING, MemoryEntry, Tier
 from ..embedding.embedder import CachedEmbedder
 from ..errors import InvalidFile, InvalidParameter, Problem
 from ..llm import LanguageModel
@@ -265,7 +265,7 @@ class Importing(Part):
             read = by_model(read, context.model, who, reader)
         held = context.ledger.text("personality")
         with context.ledger.reading():
-            words = words_of(entry for tier in (Tier.STM, Tier.LTM) for entry in context.ledger.tables[tier].entries)
+            words = words_of(entry for tier in DECAYING for entry in context.ledger.tables[tier].entries)
         document = json.loads(held) if held else {}
         named_by_file, portrait = who.casefold() == context.name.casefold(), context.ledger.text("portrait")
         holding = Held(document, named_by_file, context.ledger.find, words, portrait)

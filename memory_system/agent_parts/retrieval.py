@@ -10,7 +10,7 @@ from typing import Unpack
 
 import numpy as np
 
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import DECAYING, MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.scoring import Measure, whole
 from ..errors import EntryNotFound, InvalidParameter, ModelError, shown
@@ -163,7 +163,7 @@ class Retrieval(Part):
         context, present = self.context, self.context.present()
         with present.reading():
             held = [entry for entry_id in edit.listed(ids) if (entry := present.find(entry_id)) is not None]
-            lived = [one.id for one in held if one.tier in (Tier.STM, Tier.LTM) and one.timestamp is not None]
+            lived = [one.id for one in held if one.tier in DECAYING and one.timestamp is not None]
             if lived and context.policy.why is None:
                 context.writer().touch(lived, context.time(now))
 
@@ -180,7 +180,7 @@ class Retrieval(Part):
                 raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
             vector = self.context.ledger.tables[entry.tier].vector(entry_id)
             found: list[tuple[MemoryEntry, float]] = []
-            for tier in (Tier.STM, Tier.LTM):
+            for tier in DECAYING:
                 table = self.context.ledger.tables[tier]
                 if not vector.size or table.vectors.shape[1] != vector.size:
                     continue  # nothing, or nothing yet, has a vector to compare

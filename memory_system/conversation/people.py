@@ -18,7 +18,7 @@ from typing import Any
 from ..agent import AgentMemory
 from ..core import personality as static_memory
 from ..core.change_set import ITSELF, PERSON, ChangeSet, TextChange, is_text, short
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import DECAYING, MemoryEntry, Tier
 from ..core.json_source import parse_strict
 from ..core.kinds import Source
 from ..core.scoring import in_range
@@ -351,7 +351,7 @@ def _tellers(agent: AgentMemory) -> dict[str, datetime | None]:
     """Who told an agent of something that it remembers, and when last."""
     told: dict[str, datetime | None] = {}
     own = _folded(agent.display_name)
-    for entry in (one for tier in (Tier.STM, Tier.LTM) for one in agent.entries(tier)):
+    for entry in (one for tier in DECAYING for one in agent.entries(tier)):
         if entry.source is Source.TOLD and entry.people and _folded(entry.people[0]) != own:
             name, before = entry.people[0], told.get(entry.people[0])
             told[name] = max(filter(None, (before, entry.timestamp)), default=None)

@@ -15,7 +15,7 @@ from datetime import datetime
 
 from ..agent import AgentMemory
 from ..core.change_set import Change, ModelCall
-from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Source, Tier
+from ..core.entry import DECAYING, MAX_DOCUMENT, Kind, MemoryEntry, Source, Tier
 from ..core.kinds import MAX_PEOPLE
 from ..llm.offline.model import OfflineModel
 from ..llm.offline.prompt import SIGN
@@ -181,7 +181,7 @@ def turn_of(talk: Talk, message: Message, start: str = "", *, who: str) -> Memor
 
 def _notes(agent: AgentMemory, talk: Talk) -> Iterator[MemoryEntry]:
     """The notes of a talk, wherever they are kept; not those that a person took up."""
-    for tier in (Tier.STM, Tier.LTM):
+    for tier in DECAYING:
         with agent.contents.shelf(tier) as table:
             ids = [one for one in table.ids if one.startswith(f"note-{talk.id}-")]
         for entry in filter(None, map(agent.find, ids)):

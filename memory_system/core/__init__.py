@@ -14,7 +14,7 @@ from .change_set import (
     text_words,
     together,
 )
-from .entry import LIVED
+from .entry import DECAYING, LIVED
 from .findings import Finding, State
 from .known import EVERYBODY, WORLD_AGENT, Fact, Group, badge, known_to
 from .languages import NAMES as LANGUAGES
@@ -29,6 +29,7 @@ __all__ = [
     "BY_ITSELF",
     "CONVERSATION",
     "CORE",
+    "DECAYING",
     "DEFAULT_WORLD",
     "EVERYBODY",
     "HELD",

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from ..errors import InvalidEntry, shown
 from .kinds import (
+    DECAYING,
     FLAGS,
     LIVED,
     MADE_ID,
@@ -348,6 +349,7 @@ def _rebuilt(kind: type[MemoryEntry], given: dict[str, Any]) -> MemoryEntry:
 
 
 __all__ = [
+    "DECAYING",
     "LIVED",
     "MAX_DOCUMENT",
     "MAX_EXPLANATION",

@@ -35,6 +35,8 @@ class Tier(StrEnum):
 
 LIVED = (Tier.STATIC, Tier.STM, Tier.LTM)
 """What an agent is and went through: what ``query_memory``, verdicts, operations, counts and exports range over."""
+DECAYING = (Tier.STM, Tier.LTM)
+"""What an agent went through: its memories have a time and decay, as the facts of its personality do not."""
 SHELVED = (Tier.RECALL, Tier.ARCHIVE)
 """What stands on a shelf to be looked up. It is stored, journalled and undone as the rest, and no operation touches
 it; an agent without any has no files for it."""

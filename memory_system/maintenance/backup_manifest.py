@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
-from ..core.entry import Tier
+from ..core.entry import DECAYING
 from ..core.names import checked_name
 from ..core.times import parse_time
 from ..errors import InvalidAgentName, InvalidBackup
@@ -47,7 +47,7 @@ class BackedUp:
     @property
     def lived(self) -> int:
         """How many memories it holds; facts of the personality, messages and documents are not counted."""
-        return sum(self.memories.get(tier.value, 0) for tier in (Tier.STM, Tier.LTM))
+        return sum(self.memories.get(tier.value, 0) for tier in DECAYING)
 
 
 @dataclass(frozen=True)

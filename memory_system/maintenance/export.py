@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from ..agent import AgentMemory
 from ..core.change_set import Change, ChangeSet
-from ..core.entry import LIVED, MemoryEntry, Tier
+from ..core.entry import DECAYING, LIVED, MemoryEntry
 from ..core.files import as_store_errors
 from ..core.json_source import parse_strict
 from ..errors import InvalidEntry, InvalidFile, Problem
@@ -70,9 +70,6 @@ def whole(target: Path) -> Iterator[IO[bytes]]:
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
-
-
-_LIVED = (Tier.STM, Tier.LTM)
 
 
 def is_export(text: str) -> bool:
@@ -155,11 +152,11 @@ def _outcome(entry: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -
     def told(action: str, why: str = "") -> Outcome:
         return Outcome(entry.id, action, entry, entry.rating is not None, why)
 
-    if entry.tier not in _LIVED:
+    if entry.tier not in DECAYING:
         return told("skipped", "It is a fact of the personality; that is a file of its own.")
     if held is None:
         return told("added")
-    if held.tier not in _LIVED:
+    if held.tier not in DECAYING:
         return told("skipped", "The id belongs to something that is not a memory of its own.")
     if bare(held) == entry:
         return told("skipped", "It is held as it is.")

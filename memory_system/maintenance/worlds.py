@@ -16,7 +16,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..core.entry import Tier
+from ..core.entry import DECAYING
 from ..core.files import as_store_errors, making, replace_text, size_of
 from ..core.known import WORLD_AGENT
 from ..core.names import checked_name
@@ -156,7 +156,7 @@ class Worlds:
                         problems.append(f"The journal of {one!r} is missing; what to do is told when it is opened.")
                     span = None if journal is None else journal.span()
                     if journal is not None and span is not None:
-                        tell(memories=told.memories + journal.count((Tier.STM, Tier.LTM)))
+                        tell(memories=told.memories + journal.count(DECAYING))
                         tell(made_at=told.made_at or span[0], changed_at=max(filter(None, (told.changed_at, span[1]))))
         served_at = server_of(folder) or ""
         return dataclasses.replace(told, served_at=served_at, problem=" ".join(dict.fromkeys(problems)))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..core import personality
 from ..core.change_set import PERSON, dump_entry
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import DECAYING, MemoryEntry, Tier
 from ..core.known import WORLD_AGENT
 from ..operations.context import bare
 from ..store.clock import read_about, world_clock
@@ -167,7 +167,7 @@ def _common(left: Journal | None, right: Journal | None) -> int:
 
 
 def _held(journal: Journal | None, name: str) -> dict[str, MemoryEntry]:
-    tiers = Tier if name == WORLD_AGENT else (Tier.STM, Tier.LTM)  # facts are told with the personality
+    tiers = Tier if name == WORLD_AGENT else DECAYING  # facts are told with the personality
     return {} if journal is None else {key: one for tier in tiers for key, (one, _) in journal.entries(tier).items()}
 
 

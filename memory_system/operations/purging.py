@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from ..core.change_set import CORE, PERSON, ChangeSet, short
-from ..core.entry import Tier
+from ..core.entry import DECAYING, Tier
 from ..errors import Conflict, EntryNotFound, Immutable, shown
 from ..store.copying import SET_ASIDE
 from ..store.journal.trash import Scrubber, cleaned_text
@@ -65,7 +65,7 @@ def _plan(planned: Planned, present: Present, wanted: Sequence[str], nothing: st
         return planned(PURGE, nothing)
     gone = set(wanted)
     with present.reading():
-        tables = (present.tables[tier] for tier in (Tier.STM, Tier.LTM))
+        tables = (present.tables[tier] for tier in DECAYING)
         resting = sum(not gone.isdisjoint(entry.evidence) for table in tables for entry in table.entries)
     notes = [
         "Their texts leave the history, the search tables and the store. That they were, and when, stays.",

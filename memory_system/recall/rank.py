@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import scoring as formulas
-from ..core.entry import LIVED, MemoryEntry, Tier
+from ..core.entry import DECAYING, LIVED, MemoryEntry, Tier
 from ..core.known import known_to
 from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
@@ -57,11 +57,11 @@ def second_round(
     """
     held = {one.entry.id for one in found}.union(left_out)
     best: dict[str, tuple[float, Score, Candidate, Tier, int]] = {}
-    admitted = {tier: query.admitted(tables[tier]) for tier in (Tier.STM, Tier.LTM)}
+    admitted = {tier: query.admitted(tables[tier]) for tier in DECAYING}
     first = sorted(found, key=lambda one: (-one.score.total, one.entry.id))[: query.requery]
     for hit in first:
         vector = tables[hit.entry.tier].vector(hit.entry.id)
-        for tier in (Tier.STM, Tier.LTM):
+        for tier in DECAYING:
             table = tables[tier]
             if not len(table):
                 continue
@@ -295,7 +295,7 @@ class _Asked:
         """Which rows of STM and LTM may be found and pass, shape (n,)."""
         scored = self._all_parts() if self.query.scoring.normalise and not self.query.scoring.confident else None
         found = {}
-        for tier in (Tier.STM, Tier.LTM):
+        for tier in DECAYING:
             sure = self._sure[tier]
             if sure is None:
                 sure = (scored[tier] if scored else self._parts(tier)).passing
@@ -424,7 +424,7 @@ class _Asked:
         query = self.query
         if not query.scoring.normalise or query.scoring.seats is Seats.CASCADE:
             return found
-        stm, ltm = ((self._found(tier)[0], *self._aged(tier)) for tier in (Tier.STM, Tier.LTM))
+        stm, ltm = ((self._found(tier)[0], *self._aged(tier)) for tier in DECAYING)
         relevancies, importance, last_access, happened = map(np.concatenate, zip(stm, ltm, strict=True))
         both = formulas.score(relevancies, importance, last_access, happened, query.now, query.scoring)
         rows, split = np.arange(len(relevancies)), len(stm[0])

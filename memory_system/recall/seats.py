@@ -19,14 +19,13 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.entry import LIVED, Tier
+from ..core.entry import DECAYING, LIVED, Tier
 from ..core.scoring import Floats, Seats
 from .query import Query
 from .table import Table
 
 SYNOPSIS = "synopsis"
 """The tag of what sums up a conversation; its evidence are the turns."""
-_TALKED = (Tier.STM, Tier.LTM)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +94,7 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
         ids: the memories of each tier that are looked at; all if ``None``.
     """
     found: dict[tuple[Tier, int], list[tuple[Tier, int]]] = {}
-    for tier in _TALKED:
+    for tier in DECAYING:
         table = tables[tier]
         for entry_id in table.tags if ids is None else ids[tier]:
             if SYNOPSIS not in table.tags.get(entry_id, ()):
@@ -105,7 +104,7 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
             turns = [
                 (one, place)
                 for turn in table.entries[row].evidence
-                for one in _TALKED
+                for one in DECAYING
                 if (place := tables[one].row(turn)) is not None
             ]
             if turns:

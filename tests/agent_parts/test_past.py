@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Change, ChangeSet, Kind, MemoryEntry, Settings, Tier, World
+from memory_system.core import DECAYING
 from memory_system.core.presets import PRESETS
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import (
@@ -204,7 +205,7 @@ OPERATIONS = st.lists(
 
 def act(desk: Desk, operation: str, one: int, two: int) -> None:
     """Carry out one operation on some memory, as far as it can be."""
-    ids = [entry.id for tier in (Tier.STM, Tier.LTM) for entry in desk.agent.entries(tier)]
+    ids = [entry.id for tier in DECAYING for entry in desk.agent.entries(tier)]
     ACTS[operation](desk, ids[one % len(ids)] if ids else "nothing", one, two)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, Tier, World
 from memory_system.agent_parts import history
+from memory_system.core import DECAYING
 from memory_system.core.change_set import dump_entry
 from memory_system.core.times import real_clock
 from memory_system.errors import (
@@ -92,7 +93,7 @@ def test_what_is_chosen_is_kept_or_taken_back_and_all_can_be_undone(
     assert done.title.startswith("Undo: ")
     assert done.title.endswith("; one kept as it is")
     assert done.undoes == revision
-    tiers = {entry.id: entry.tier for tier in (Tier.STM, Tier.LTM) for entry in agent.entries(tier)}
+    tiers = {entry.id: entry.tier for tier in DECAYING for entry in agent.entries(tier)}
     assert tiers == {ids[0]: Tier.LTM, ids[1]: Tier.STM, ids[2]: Tier.STM}
     assert text_of(agent, ids[0]) == "The first thing, told anew"
     assert agent.change(revision).undone_by == done.revision

@@ -458,7 +458,7 @@ def test_who_gets_the_seats_and_what_must_pass_is_chosen_and_told(page: Page, da
     for seats in ("cascade", "ranking"):
         choose(page, words.SEATS_BY, seats)
         told.get_by_test_id("stTooltipHoverTarget").first.hover()
-        expect(page.get_by_text(f"Seats by {seats}: ")).to_be_visible()
+        expect(page.get_by_text(f"{words.SEATS_BY} {seats}: ")).to_be_visible()
         page.mouse.move(0, 0)
     for threshold in (THRESHOLD, words.STATIC_THRESHOLD):
         slide_to(page, threshold, 1.0, 0.01)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Tier, World
+from memory_system.core import DECAYING
 from memory_system.core.change_set import entry_to_json
 from memory_system.errors import InvalidFile
 from memory_system.maintenance import export as exporting
@@ -30,7 +31,7 @@ def file(agent: AgentMemory, remember: Remember, tmp_path: Path) -> Path:
 
 
 def held(agent: AgentMemory) -> dict[str, object]:
-    return {entry.id: entry_to_json(entry) for tier in (Tier.STM, Tier.LTM) for entry in agent.entries(tier)}
+    return {entry.id: entry_to_json(entry) for tier in DECAYING for entry in agent.entries(tier)}
 
 
 def test_another_agent_gets_the_same_memories_and_undo_takes_them_back(

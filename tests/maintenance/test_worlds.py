@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
+from memory_system.core import DECAYING
 from memory_system.core.settings import in_use
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import (
@@ -50,7 +51,7 @@ def opened(worlds: Worlds, embedder: CachedEmbedder) -> Iterator[Open]:
 
 
 def texts(world: World, name: str = "mira") -> set[str]:
-    return {entry.document for tier in (Tier.STM, Tier.LTM) for entry in world.agent(name).entries(tier)}
+    return {entry.document for tier in DECAYING for entry in world.agent(name).entries(tier)}
 
 
 def test_a_world_is_told_without_being_opened(worlds: Worlds, agent: AgentMemory) -> None:

@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from PIL import Image
 
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier, World
+from memory_system.core import DECAYING
 from memory_system.core.change_set import entry_to_json
 from memory_system.errors import InvalidFile, InvalidParameter
 from memory_system.operations import front_matter
@@ -63,7 +64,7 @@ def mira(agent: AgentMemory, remember: Remember) -> AgentMemory:
 
 
 def held(agent: AgentMemory) -> dict[str, object]:
-    return {entry.id: entry_to_json(entry) for tier in (Tier.STM, Tier.LTM) for entry in agent.entries(tier)}
+    return {entry.id: entry_to_json(entry) for tier in DECAYING for entry in agent.entries(tier)}
 
 
 def card_of(agent: AgentMemory, form: Form = Form.CARD) -> dict[str, Any]:

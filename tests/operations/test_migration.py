@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from memory_system import AgentMemory, Tier
+from memory_system.core import DECAYING
 from memory_system.core.change_set import dump_entry
 from memory_system.errors import EntryNotFound, InvalidParameter, StaleChange
 
@@ -19,11 +20,7 @@ def _ids(agent: AgentMemory, tier: Tier) -> set[str]:
 
 def _state(agent: AgentMemory) -> dict[str, object]:
     """Everything that a person would notice if it changed."""
-    return {
-        entry.id: (dump_entry(entry), entry.last_access)
-        for tier in (Tier.STM, Tier.LTM)
-        for entry in agent.entries(tier)
-    }
+    return {entry.id: (dump_entry(entry), entry.last_access) for tier in DECAYING for entry in agent.entries(tier)}
 
 
 def test_nothing_moves_while_there_is_room(agent: AgentMemory, remember: Remember) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier
+from memory_system.core import DECAYING
 from memory_system.errors import InvalidEntry
 from memory_system.llm.narrate import MAX_PROMPT
 from memory_system.operations.synopsis import NOT_WRITTEN
@@ -35,7 +36,7 @@ def _turns(agent: AgentMemory) -> list[MemoryEntry]:
 
 
 def _synopsis(agent: AgentMemory) -> MemoryEntry:
-    (found,) = (entry for tier in (Tier.STM, Tier.LTM) for entry in agent.entries(tier) if entry.kind is Kind.SUMMARY)
+    (found,) = (entry for tier in DECAYING for entry in agent.entries(tier) if entry.kind is Kind.SUMMARY)
     return found
 
 

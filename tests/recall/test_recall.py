@@ -12,7 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import DecayForm, Facets, Measure, MemoryEntry, Query, Recall, Scoring, Seats, Tier, Verdict, Weights
+from memory_system import (
+    DecayForm,
+    Facets,
+    Measure,
+    MemoryEntry,
+    Query,
+    Recall,
+    Scoring,
+    Seats,
+    Tier,
+    Verdict,
+    Weights,
+)
+from memory_system.core import DECAYING
 from memory_system.core.decay import Curve
 from memory_system.core.entry import LIVED
 from memory_system.core.scoring import recency
@@ -242,7 +255,7 @@ def test_what_only_meets_its_threshold_takes_no_seat_from_others() -> None:
 
 def test_what_a_facet_leaves_out_is_not_recalled_from_a_small_tier() -> None:
     tables = tables_of(stm=[("plain", FULL)], ltm=[("other", FULL)])
-    for tier in (Tier.STM, Tier.LTM):
+    for tier in DECAYING:
         tables[tier].put(MemoryEntry("x", id=f"odd {tier}", tier=tier, tags=("odd",)), np.array(FULL, np.float32))
     for explain in (False, True):
         assert ids(ask(tables, facets=Facets(tags=("odd",)), explain=explain)) == ["odd stm", "odd ltm"]

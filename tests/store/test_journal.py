@@ -15,6 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Tier
+from memory_system.core import DECAYING
 from memory_system.core.change_set import OF_A_CONVERSATION, Kept, ModelCall, TextChange, dump_entry
 from memory_system.core.entry import Kind
 from memory_system.errors import ChangeSetNotFound, Conflict, StaleChange, StoreDamaged
@@ -279,7 +280,7 @@ def test_more_ids_than_one_statement_takes(journal: Journal) -> None:
 
 
 def _held(agent: AgentMemory) -> dict[str, object]:
-    tiers = (Tier.STM, Tier.LTM)
+    tiers = DECAYING
     return {entry.id: (dump_entry(entry), entry.last_access) for tier in tiers for entry in agent.entries(tier)}
 
 

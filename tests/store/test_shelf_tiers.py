@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Change, ChangeSet, Facets, Kind, MemoryEntry, Settings, Tier, World
+from memory_system.core import DECAYING
 from memory_system.core.change_set import TextChange, is_text_name
 from memory_system.core.entry import LIVED, SHELVED
 from memory_system.core.findings import State
@@ -92,7 +93,7 @@ def test_no_operation_touches_them(talked: AgentMemory) -> None:
     talked.suspicions(threshold=0.7)
     talked.reset_memory()
     assert of_shelf(talked) == before
-    assert [len(talked.entries(tier)) for tier in (Tier.STM, Tier.LTM)] == [0, 0]
+    assert [len(talked.entries(tier)) for tier in DECAYING] == [0, 0]
 
 
 def test_an_export_counts_and_the_bin_leave_them_out(talked: AgentMemory) -> None:

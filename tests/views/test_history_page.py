@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.views.history import filters
 from memory_system import AgentMemory, Tier
+from memory_system.core import DECAYING
 
 from . import change_sets
 from .test_pages import mira, press, shown
@@ -74,7 +75,7 @@ def test_an_undo_that_meets_later_work_lets_choose(open_page: OpenPage, world_op
     assert "Changed since: “Edit" in shown(page)
     change_sets.turn(page, [] if kept else [ids[0]])
     press(page, "Undo with these choices")
-    tiers = {entry.id: entry.tier for tier in (Tier.STM, Tier.LTM) for entry in mira().entries(tier)}
+    tiers = {entry.id: entry.tier for tier in DECAYING for entry in mira().entries(tier)}
     assert (tiers[ids[0]], tiers[ids[1]]) == (Tier.LTM if kept else Tier.STM, Tier.STM)
     assert ("Told anew since." in {entry.document for entry in mira().entries(Tier.LTM)}) is kept
 

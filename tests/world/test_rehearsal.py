@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, Tier, World
+from memory_system.core import DECAYING
 from memory_system.core.change_set import TEXTS
 from memory_system.errors import (
     AgentNotFound,
@@ -69,7 +70,7 @@ def told(agent: AgentMemory) -> list[Any]:
 
 
 def documents(agent: AgentMemory) -> dict[str, str]:
-    return {entry.id: entry.document for tier in (Tier.STM, Tier.LTM) for entry in agent.entries(tier)}
+    return {entry.id: entry.document for tier in DECAYING for entry in agent.entries(tier)}
 
 
 def event(document: str, **fields: object) -> dict[str, object]:

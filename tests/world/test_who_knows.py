@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from memory_system import AgentMemory, Tier, World
-from memory_system.core import WORLD_AGENT
+from memory_system import AgentMemory, World
+from memory_system.core import DECAYING, WORLD_AGENT
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import AgentNotFound, EntryNotFound, InvalidParameter
 from memory_system.world.knows import PERSON, RULES, Cell, Verdict
@@ -120,7 +120,7 @@ def test_looking_touches_nothing(quay: World) -> None:
 
 
 def _accesses(agent: AgentMemory) -> list[Any]:
-    return [(one.id, one.last_access) for tier in (Tier.STM, Tier.LTM) for one in agent.entries(tier)]
+    return [(one.id, one.last_access) for tier in DECAYING for one in agent.entries(tier)]
 
 
 # -- small worlds ------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from dashboard import session
 from dashboard.components import bulk, compared, needs_model, widgets
 from dashboard.data import tables
 from dashboard.views.tidy import suspects
-from memory_system import Tier
+from memory_system.core import DECAYING
 from memory_system.operations.duplicates import RELATED, THRESHOLD, Sort
 
 AT_ONCE = 5  # suspicions that are shown before one asks for more
@@ -21,7 +21,7 @@ bulk.last()
 if widgets.closed(agent):
     st.stop()
 
-held = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
+held = sum(len(agent.entries(tier)) for tier in DECAYING)
 if held < 2:
     widgets.empty("Nothing to compare yet.", "Add events.", agent, to="short_term")
     st.stop()

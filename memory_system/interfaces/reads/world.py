@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, Field, StringConstraints
 
 from ...agent import AgentMemory
 from ...core.findings import Finding, State
-from ...core.kinds import Tier
+from ...core.kinds import DECAYING
 from ...core.known import Fact, Group, Label
 from ...core.settings import MEMORY
 from ...llm import prices
@@ -134,7 +134,7 @@ def world_told(world: World) -> Json:
 def _worlds(world: World, _form: Form) -> Json:
     if isinstance(world, World) and world.settings.store != MEMORY:
         return {"items": worlds_beside(world).all()}
-    memories = sum(len(agent.entries(tier)) for agent in world for tier in (Tier.STM, Tier.LTM))
+    memories = sum(len(agent.entries(tier)) for agent in world for tier in DECAYING)
     told = (world.name, world.about.title, len(world.characters()), memories)  # the others are none of a viewer's
     return {"items": [Saved(*told, size=0, made_at=None, changed_at=None, branched=None, served=True)]}
 

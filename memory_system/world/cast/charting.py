@@ -15,7 +15,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.entry import MemoryEntry, Tier
+from ...core.entry import DECAYING, MemoryEntry, Tier
 from ...core.kinds import Kind
 from ...operations.edit import listed
 from ...recall.hybrid.words import words
@@ -130,7 +130,7 @@ def chart(world: Cast, names: str | Sequence[str] = ()) -> Chart:
 def _rows(world: Cast, name: str) -> Iterator[tuple[str, MemoryEntry, NDArray[np.float32]]]:
     """The memories of a character with their vectors, empty where there is none."""
     agent = world.agent(name)
-    for tier in (Tier.STM, Tier.LTM):
+    for tier in DECAYING:
         with agent.contents.shelf(tier) as table:
             missing = set(map(int, table.rows_without_vector()))
             for row, entry in enumerate(table.entries[: len(table)]):

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ...agent import AgentMemory
-from ...core.entry import LIVED, MemoryEntry, Tier
+from ...core.entry import DECAYING, LIVED, MemoryEntry
 from ...core.kinds import Kind
 from ...core.times import moment_given
 from ...errors import MemorySystemError
@@ -89,7 +89,7 @@ def whereabouts(world: Cast, *, at: datetime | None = None) -> tuple[Whereabouts
 def _of(agent: AgentMemory, at: datetime | None) -> Whereabouts:
     now = agent.now if at is None else at
     seen = max(
-        (one for tier in (Tier.STM, Tier.LTM) for one in agent.entries(tier) if _tells(one, now)),
+        (one for tier in DECAYING for one in agent.entries(tier) if _tells(one, now)),
         key=lambda one: (one.timestamp or now, one.id),
         default=None,
     )

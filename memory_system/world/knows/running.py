@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Protocol
 from xml.etree import ElementTree as ET
 
-from ...core.entry import MemoryEntry, Tier
+from ...core.entry import DECAYING, MemoryEntry, Tier
 from ...core.times import stamp
 from ...errors import MemorySystemError
 from ...operations.context import Progress, no_progress
@@ -106,7 +106,7 @@ def began(world: OfWorld) -> datetime:
     """When the first thing happened that any character remembers; the world's time where nothing has."""
     first: list[datetime] = []
     for name in world.characters():
-        for tier in (Tier.STM, Tier.LTM):
+        for tier in DECAYING:
             with world.agent(name).contents.shelf(tier) as table:
                 if len(table):
                     row = int(table.columns["timestamp"][: len(table)].argmin())

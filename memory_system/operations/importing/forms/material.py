@@ -13,7 +13,7 @@ from typing import Any
 
 from ....core.change_set import ModelCall
 from ....core.entry import MemoryEntry
-from ....core.kinds import MAX_EXTRAS, MAX_ID, MAX_PEOPLE, MAX_TAGS, Tier
+from ....core.kinds import DECAYING, MAX_EXTRAS, MAX_ID, MAX_PEOPLE, MAX_TAGS
 from ....errors import InvalidEntry, InvalidFile, MemorySystemError, Problem
 from ...pictures import PNG, bare, is_pattern, portrait
 from ..dates import READ_AS_UTC, Order, in_cell
@@ -247,7 +247,7 @@ class Gathering:
         except InvalidEntry as error:
             self.drop(place, fields.get("document", ""), error.sentence)
             return
-        if entry.tier not in (Tier.STM, Tier.LTM) or entry.id.startswith("static:"):
+        if entry.tier not in DECAYING or entry.id.startswith("static:"):
             self.drop(place, entry.document, "It is no memory of short-term or long-term memory.")
         elif (first := self._restored.setdefault(entry.id, place)) != place:
             self.drop(place, entry.document, f"Its id stands in {first} already.")
