@@ -70,10 +70,10 @@ class Servers:
     processes: tuple[int, ...] = ()
 
 
-def settings_of(folder: Path, servers: Servers, awake: int = 1_000_000) -> Settings:
+def settings_of(folder: Path, servers: Servers, awake: int = 0) -> Settings:
     """A world in this folder, of which so many agents may be open."""
     places: dict[str, Any] = {"chroma_url": servers.chroma, "journal_url": servers.journals}
-    places |= {"awake": awake, "awake_mb": 1_000_000}
+    places |= {"awake": awake} if awake else {"awake": 1_000_000, "awake_mb": 1_000_000}
     return Settings(database=folder / "database", personalities=folder / "people", llm="offline", **places)
 
 
@@ -151,7 +151,7 @@ def _megabytes(pid: int) -> float:
 def measure(folder: Path, servers: Servers, agents: int, awake: int, *, only_open: bool) -> dict[str, float]:
     """Open all agents and use them."""
     cost, drawn = Cost(servers.processes), random.Random(7)  # noqa: S311 - which agent is asked
-    world = World(settings_of(folder, servers, awake or agents))
+    world = World(settings_of(folder, servers, awake))
     names = [name(number) for number in range(agents)]
     world.embedder.embed(list(CUES))
     before, before_server = _megabytes(os.getpid()), sum(map(_megabytes, servers.processes))
@@ -286,7 +286,9 @@ def main() -> None:
     parser.add_argument("--memories", type=int, default=1000)
     parser.add_argument("--where", nargs="+", default=["folder", "server"], choices=["folder", "server"])
     parser.add_argument("--journals", nargs="+", default=["sqlite"], choices=["sqlite", "postgresql"])
-    parser.add_argument("--awake", type=int, default=0, help="how many may be open at a time; 0 = all")
+    parser.add_argument(
+        "--awake", type=int, default=0, help="how many may be open at a time; 0 = all of them"
+    )
     parser.add_argument("--keep", type=Path, help="a folder to work in, and to leave")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     asked = parser.parse_args()

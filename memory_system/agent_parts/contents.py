@@ -77,6 +77,11 @@ class Contents(Part):
         if self.context.held is not None:
             self.context.held.flush()
 
+    def let_go(self) -> None:
+        """Let go of the tables of an agent that is closed; what is left of it is small, and Python may free it late."""
+        if self.context.held is not None:
+            self.context.held.tables.clear()
+
     @property
     def waiting_for_vectors(self) -> int:
         """How many memories have no vector of the embedder in use, and are not found by meaning."""

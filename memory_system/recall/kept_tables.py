@@ -19,6 +19,7 @@ import dataclasses
 import json
 import os
 import stat
+import weakref
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -189,7 +190,7 @@ class KeptTables:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._versions: dict[Tier, tuple[Table, int, bool]] = {}
+        self._versions: dict[Tier, tuple[weakref.ref[Table], int, bool]] = {}
         self._places: dict[Tier, Place] = {}
 
     def open(self, place: Place, change_set_at: Callable[[int], str]) -> dict[Tier, Table]:
@@ -209,7 +210,7 @@ class KeptTables:
             ours = (shown.embedder, shown.tier) == (place.embedder, tier.value) and shown.access <= place.access
             if ours and 0 <= behind <= _MOST_BEHIND and change_set_at(shown.revision) == shown.change_set:
                 found[tier] = table
-                self._versions[tier] = table, table.version, table.texts_are_read
+                self._versions[tier] = weakref.ref(table), table.version, table.texts_are_read
                 self._places[tier] = shown
         return found
 
@@ -242,9 +243,11 @@ class KeptTables:
             path.unlink(missing_ok=True)
 
     def _changed_much(self, tier: Tier, table: Table) -> bool:
-        opened, version, texts_kept = self._versions.get(tier, (None, 0, False))
+        if tier not in self._versions:
+            return True
+        opened, version, texts_kept = self._versions[tier]
         return (
-            opened is not table
+            opened() is not table
             or table.version - version > _REWRITE * len(table)
             or (not texts_kept and table.texts_are_read)
         )

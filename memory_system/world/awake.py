@@ -133,6 +133,7 @@ class Awake:
                 return
         with suppress(MemorySystemError):  # what waited is written, and its files are let go of all the same
             self.close(name)
+        agent.contents.let_go()
         if waits:
             self.unrated |= {name}
 

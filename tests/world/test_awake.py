@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
@@ -14,6 +15,7 @@ from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.conversation import Conversation
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import StoreError
+from memory_system.recall.kept_tables import FROM_ROWS
 from memory_system.store.ledger import Ledger
 from tests.conftest import NOW
 from tests.waiting import until
@@ -98,6 +100,21 @@ def test_large_ones_sleep_for_want_of_memory(village: World) -> None:
     use(village, "newcomer")
     assert len(village.agent(NAMES[0]).entries(Tier.STM)) == 601
     assert awake(village) == [NAMES[0]], "the one that is used stays, however large it is"
+
+
+def test_the_tables_of_one_that_sleeps_are_gone_at_once(village: World) -> None:
+    events = [{"document": f"Saw boat {number}.", "rating": 5} for number in range(FROM_ROWS)]
+    village.agent(NAMES[0]).add_short_term(events)
+    use(village, *NAMES[1:3], NAMES[0], NAMES[1])  # it slept meanwhile, so that its table is read from its file
+    tables = [weakref.ref(table) for table in village.agent(NAMES[0]).contents.context.ledger.tables.values()]
+    use(village, NAMES[1])
+    gc.disable()  # what refers to itself in a circle is collected late
+    try:
+        village.agent(NAMES[2])
+        assert NAMES[0] not in awake(village)
+        assert all(table() is None for table in tables)
+    finally:
+        gc.enable()
 
 
 def test_nothing_that_was_kept_by_its_stamp_is_taken_for_what_woke(village: World) -> None:
