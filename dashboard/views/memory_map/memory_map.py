@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import bulk, card, mounting, widgets
 from dashboard.data import charts, tables
-from memory_system import MemorySystemError
+from memory_system import AgentMemory, MemorySystemError
 from memory_system.world.cast import Chart, Point
 
 ALL = "*"
@@ -34,8 +34,12 @@ def laid_out(of: str) -> tuple[Chart, dict[str, Any]]:
     stamps = list(session.stamps(names))
     with st.spinner("Laying out"):
         chart = session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
-    drawn = session.kept("map-drawn", session.agent(), lambda _: charts.drawing(chart, named=of == ALL), of, *stamps)
-    return chart, drawn
+
+    def drawing(_: AgentMemory) -> dict[str, Any]:
+        named = {name: session.shown_name(name) for name in names} if of == ALL else None
+        return charts.drawing(chart, named=named)
+
+    return chart, session.kept("map-drawn", session.agent(), drawing, of, *stamps)
 
 
 def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
@@ -49,7 +53,7 @@ def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
 
     caught, numbers = st.session_state.get(held, ()), st.session_state.get(clusters) or ()
     rows = [row for row, one in enumerate(chart.points) if marks[row] in caught or one.cluster in numbers]
-    mounting.show("map", {**drawn, "of": of, "chosen": rows}, act)
+    mounting.show("map", {**drawn, "whose": of, "chosen": rows}, act)
     labels = {one.number: charts.label(one) for one in chart.clusters}
     st.pills(
         words.CHOOSE_CLUSTERS, list(labels), selection_mode="multi", format_func=labels.__getitem__, key=clusters,
