@@ -3,6 +3,7 @@
 const [HALF, LOW, HIGH, EDGE] = [10000, 2.5, 6.5, 24]; // of the plane; the smallest and the largest point, and the margin, in pixels
 const [REACH, CLICK, MOST, CELL] = [14, 4, 40, 32]; // pixels of the pointer and of a click; times of zoom; pixels of a cell
 const TENTHS = 10; // steps of importance, from nothing on
+const [ROOM, SMALLER] = [600, 0.45]; // square pixels that a point needs to be drawn whole, and how small a crowd makes it
 const TURN = 0.45; // radians within which an arrow key looks first, and then wider
 
 class Plane {
@@ -137,6 +138,7 @@ class Plane {
     const pen = this.canvas.getContext("2d");
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    this.share = Math.max(SMALLER, Math.min(1, this.scale * Math.sqrt((this.width * this.height) / (ROOM * x.length))));
     const sprites = new Map();
     const some = this.chosen.size > 0;
     this.cells = new Map();
@@ -166,7 +168,7 @@ class Plane {
 
   sprite(size, hollow, colour, paper, strength) {
     const made = document.createElement("canvas");
-    const r = (LOW + (HIGH - LOW) * (size / TENTHS)) * this.fine;
+    const r = (LOW + (HIGH - LOW) * (size / TENTHS)) * this.share * this.fine;
     made.width = made.height = Math.ceil(2 * r + 4 * this.fine);
     const pen = made.getContext("2d");
     const middle = made.width / 2;
