@@ -151,11 +151,13 @@ def done_to(made: Sequence[tuple[str, ChangeSet]], told: str, title: str) -> Non
 
 
 def do(
-    agent: AgentMemory, act: Callable[[], ChangeSet], name: str = "", then: Callable[[], None] = lambda: None
-) -> None:
+    agent: AgentMemory, act: Callable[[], ChangeSet], name: str = "", then: Callable[[], None] = lambda: None,
+    *, told: str = "",
+) -> None:  # fmt: skip
     """Carry something out; ``last`` says so in the next run, and offers its undo.
 
-    With ``name`` it is told as that, and with how many memories it changed; ``then`` is called once it is done.
+    With ``name`` it is told as that, and with how many memories it changed, with ``told`` as that alone; ``then`` is
+    called once it is done.
     """
     try:
         with st.spinner("Changing …"):
@@ -166,7 +168,7 @@ def do(
     counted = tables.counted(len(made.changes), "memory", "memories")
     left = list(dict.fromkeys(kept.reason for kept in made.kept))
     why = f"{tables.counted(len(made.kept), 'is', 'are')} left as before: {' '.join(left[:3])}" if left else ""
-    done(agent, made, f"{name}: {counted}" if name else made.title, why)
+    done(agent, made, told or (f"{name}: {counted}" if name else made.title), why)
     let_go()
     then()
     st.rerun()

@@ -3,6 +3,7 @@
 const [HALF, LOW, HIGH, EDGE] = [10000, 2.5, 6.5, 24]; // of the plane; the smallest and the largest point, and the margin, in pixels
 const [REACH, CLICK, MOST, CELL] = [14, 4, 40, 32]; // pixels of the pointer and of a click; times of zoom; pixels of a cell
 const TENTHS = 10; // steps of importance, from nothing on
+const [ROOM, SMALLER] = [600, 0.45]; // square pixels that a point needs to be drawn whole, and how small a crowd makes it
 const TURN = 0.45; // radians within which an arrow key looks first, and then wider
 
 class Plane {
@@ -24,7 +25,9 @@ class Plane {
     this.canvas.setAttribute("aria-hidden", "true");
     this.over = draw("svg", { "aria-hidden": "true" });
     this.names = make("div", "names");
-    this.field.append(this.canvas, this.over, this.names);
+    this.counted = make("div", "counted");
+    this.counted.setAttribute("role", "status");
+    this.field.append(this.canvas, this.over, this.names, this.counted);
     this.told = make("div", "told");
     this.told.setAttribute("role", "status");
     const head = make("div", "head");
@@ -50,11 +53,12 @@ class Plane {
   }
 
   show(data) {
-    const other = this.data?.of !== data.of;
+    const before = this.data;
     this.data = data;
     this.chosen = new Set(data.chosen);
-    if (other) [this.scale, this.cx, this.cy, this.to] = [1, 0, 0, undefined];
-    if (this.to >= data.x.length) this.to = undefined;
+    if (before?.whose !== data.whose) [this.scale, this.cx, this.cy, this.to] = [1, 0, 0, undefined];
+    else this.to = this.again(before);
+    this.counted.textContent = this.chosen.size ? `${this.chosen.size.toLocaleString("en-GB")} chosen, listed below` : "";
     this.field.setAttribute("aria-label", `${data.label} Arrow keys walk, Enter chooses, Shift and Enter one more, + and − zoom.`);
     this.legend.replaceChildren(
       ...data.legend.map((one) => {
@@ -69,12 +73,33 @@ class Plane {
         name.type = "button";
         name.tabIndex = -1; // the list below does the same
         name.title = `Choose ${one.label}`;
-        name.addEventListener("click", () => this.say({ cluster: one.number }));
+        name.addEventListener("click", () => this.enter(one));
         return name;
       }),
     );
     this.sized();
     this.tell(this.to);
+  }
+
+  // Where the memory that is told lies now: others may have come before it, or it has gone.
+  again(before) {
+    if (this.to === undefined) return undefined;
+    const same = (row) => ["x", "y", "text"].every((name) => this.data[name][row] === before[name][this.to]);
+    if (same(this.to)) return this.to;
+    const row = this.data.x.findIndex((_, one) => same(one));
+    return row < 0 ? undefined : row;
+  }
+
+  // Chooses a cluster; the arrow keys go on from its middle.
+  enter({ number, x, y }) {
+    let [best, least] = [undefined, Infinity];
+    this.data.of.forEach((one, row) => {
+      const far = Math.hypot(this.data.x[row] - x, this.data.y[row] - y);
+      if (one === number && far < least) [best, least] = [row, far];
+    });
+    this.tell(best);
+    this.field.focus({ preventScroll: true });
+    this.say({ cluster: number });
   }
 
   sized() {
@@ -98,11 +123,13 @@ class Plane {
   paint() {
     if (!this.width) return;
     const { x, y, size, hollow, clusters } = this.data;
+    this.field.classList.toggle("near", this.scale > 1);
     const style = getComputedStyle(this.field);
     const [ink, paper, primary] = [style.color, style.backgroundColor, style.outlineColor];
     const pen = this.canvas.getContext("2d");
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    this.share = Math.max(SMALLER, Math.min(1, this.scale * Math.sqrt((this.width * this.height) / (ROOM * x.length))));
     const sprites = new Map();
     const some = this.chosen.size > 0;
     this.cells = new Map();
@@ -132,7 +159,7 @@ class Plane {
 
   sprite(size, hollow, colour, paper, strength) {
     const made = document.createElement("canvas");
-    const r = (LOW + (HIGH - LOW) * (size / TENTHS)) * this.fine;
+    const r = (LOW + (HIGH - LOW) * (size / TENTHS)) * this.share * this.fine;
     made.width = made.height = Math.ceil(2 * r + 4 * this.fine);
     const pen = made.getContext("2d");
     const middle = made.width / 2;
@@ -181,7 +208,7 @@ class Plane {
     if (this.to === undefined) line.textContent = this.data.none;
     else {
       const { text, who, of, clusters } = this.data;
-      const cluster = clusters[of[this.to]]?.name ?? "";
+      const cluster = clusters.find((one) => one.number === of[this.to])?.name ?? "";
       line.append(make("b", "", [who?.[this.to], cluster].filter(Boolean).join(" · ")));
       line.append(` ${text[this.to] || "Choose it to read it."}`);
     }
@@ -338,6 +365,8 @@ class Plane {
         [this.cx, this.cy] = [x[best], y[best]];
         this.paint();
       }
+      const covered = this.over.querySelector(".ring").getBoundingClientRect().bottom > this.told.getBoundingClientRect().top;
+      if (covered) this.field.scrollIntoView({ block: "nearest" });
       return;
     }
   }

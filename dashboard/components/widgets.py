@@ -72,6 +72,9 @@ def style() -> None:
         ".st-key-recall-sheet-open{display:flex!important}"
         ".st-key-recall-sheet:not(:has(.st-key-recall-sheet-open input:checked)) "
         "[data-testid='stLayoutWrapper']:has(>.st-key-recall-controls){display:none}}"
+        "@media(hover:none){"  # the tools of a table are always shown there, and would cover what stands above it
+        "[data-testid='stElementContainer']:has(>[data-testid='stFullScreenFrame']>[data-testid='stDataFrame'])"
+        "{margin-top:1.75rem}}"
         ".st-key-news button{border-radius:2rem;box-shadow:0 2px 10px #0005}"
         "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.5rem 1rem 3rem}"
         ".st-key-last-act{left:1rem;right:1rem;transform:none;max-width:none}"

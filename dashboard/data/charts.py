@@ -6,7 +6,7 @@ Imports no streamlit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory_system import Tier
@@ -33,19 +33,20 @@ def label(cluster: Cluster) -> str:
     return f"{tables.visible(cluster.name) or 'other words'} {cluster.count:,}"
 
 
-def drawing(chart: Chart, *, named: bool) -> dict[str, Any]:
+def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
     """Memories on a plane, as the map draws them: a column for each thing that is told of all of them.
 
     Args:
         chart: where they lie.
-        named: whether a point says whose memory it is.
+        named: by the names of agents, what a point says of whose memory it is; ``None`` = nothing.
     """
     points = chart.points
     least = _told_from(points)
     shifts = apart(chart.clusters)
     counts = Counter(one.tier for one in points)
     return {
-        "label": f"{len(points):,} memories in {len(chart.clusters)} clusters.",
+        "label": f"{tables.counted(len(points), 'memory', 'memories')} in "
+        f"{tables.counted(len(chart.clusters), 'cluster', 'clusters')}.",
         "none": "Point at a memory to read it.",
         "x": [round(_HALF * one.x) for one in points],
         "y": [round(_HALF * one.y) for one in points],
@@ -55,7 +56,7 @@ def drawing(chart: Chart, *, named: bool) -> dict[str, Any]:
         "text": [
             tables.short(one.text, _TOLD) if (one.importance or 0.0) >= least else "" for one in points
         ],
-        "who": [one.agent for one in points] if named else None,
+        "who": [named[one.agent] for one in points] if named else None,
         "clusters": [
             {
                 "number": one.number, "name": tables.visible(one.name), "label": label(one), "up": shifts[one.number],

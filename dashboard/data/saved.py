@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
 
@@ -42,21 +42,24 @@ def rows(held: Sequence[Saved]) -> pd.DataFrame:
     return frame if frame["branch"].any() else frame.drop(columns="branch")
 
 
-def differing(found: WorldsCompared) -> pd.DataFrame:
-    """What two worlds have otherwise, a memory or a line of a text in each row; at most 500."""
-    return pd.DataFrame(list(_lines(found))[:_MOST], columns=["character", "what", "left", "right"])
+def differing(found: WorldsCompared, called: Callable[[str], str] = str) -> pd.DataFrame:
+    """What two worlds have otherwise, a memory or a line of a text in each row; at most 500.
+
+    ``called`` answers what people call an agent.
+    """
+    return pd.DataFrame(list(_lines(found, called))[:_MOST], columns=["character", "what", "left", "right"])
 
 
-def _lines(found: WorldsCompared) -> Iterable[tuple[str, ...]]:
+def _lines(found: WorldsCompared, called: Callable[[str], str]) -> Iterable[tuple[str, ...]]:
     for what, left, right in found.told:
         yield "", visible(what), *_short(left, right)
     for one in found.characters:
         for memory in one.memories:
             left, right = (end.document if end else "" for end in (memory.left, memory.right))
-            yield visible(one.name), "memory", *_short(left, right)
+            yield visible(called(one.name)), "memory", *_short(left, right)
         for text in one.texts:
             for what, left, right in text.lines:
-                yield visible(one.name), visible(f"{text.name.partition(':')[0]}: {what}"), *_short(left, right)
+                yield visible(called(one.name)), visible(f"{text.name.partition(':')[0]}: {what}"), *_short(left, right)
 
 
 def _short(*ends: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from dashboard import words
 
@@ -64,5 +64,35 @@ def test_the_map_is_walked_and_chosen_from_without_a_pointer(page: Page, dashboa
     expect(page.get_by_role("heading", name="2 memories chosen")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("heading", name=re.compile("chosen"))).to_have_count(0)
-    page.locator(".map .name").first.click()
+    name = page.locator(".map .name").first
+    name.click()
     expect(page.get_by_role("heading", name=re.compile(r"\d\d memories chosen"))).to_be_visible()
+    expect(page.locator(".map .counted")).to_have_text(re.compile(r"^\d\d chosen"))
+    expect(told.locator("b")).to_have_text(name.text_content() or "")
+    middle = told.text_content() or ""
+    page.keyboard.press("ArrowRight")
+    expect(told).not_to_have_text(middle)
+
+
+def test_what_is_pointed_at_is_told_in_sight_on_small_windows(page: Page, dashboard: Dashboard) -> None:
+    for width, height in ((1366, 768), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        dashboard.load(page, "memory_map", agent="mira", of="*")
+        told = page.locator(".map .told")
+        expect(told).to_be_visible()
+        assert _ends(told) <= height, f"it is told below {width} x {height}"
+        page.get_by_role("application", name=re.compile("memories in")).focus()
+        page.keyboard.press("ArrowRight")
+        whose = (told.locator("b").text_content() or "").partition(" · ")[0]
+        assert " " in whose, "a character by its name, not by its file's"
+        for _ in range(9):
+            page.keyboard.press("ArrowDown")
+        covering = told.bounding_box()
+        assert covering is not None
+        assert _ends(page.locator(".map .ring")) <= covering["y"], "what is told does not cover it"
+
+
+def _ends(shown: Locator) -> float:
+    box = shown.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from dashboard import words
 
@@ -79,3 +79,16 @@ def test_what_was_forgotten_is_restored_from_the_bin_and_purged(page: Page, dash
     expect(main).to_contain_text("left the history for good")
     dashboard.show(page, "history", agent="edda", find="plum brandy")
     expect(main).to_contain_text(re.compile(words.NO_CHANGE_IS_LIKE_THIS))
+
+
+def test_under_a_finger_the_tools_of_a_table_cover_nothing(browser: Browser, dashboard: Dashboard) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    dashboard.load(page, "history", agent="mira")
+    tools = page.get_by_test_id("stElementToolbar").first
+    expect(tools).to_be_visible()
+    days, place = page.get_by_role("button", name="Days").bounding_box(), tools.bounding_box()
+    context.close()
+    assert days is not None
+    assert place is not None
+    assert days["y"] + days["height"] <= place["y"] + 8, "but for the margin of the tools"

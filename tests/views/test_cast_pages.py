@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from dashboard import session, words
 from dashboard.components import mounting
 from dashboard.data import charts, trusting
-from memory_system import Tier
+from dashboard.data.moments import Wanted
+from memory_system import Kind, Tier
 from memory_system.world.cast import Bond, Cluster
 from tests.views.test_pages import OpenPage, press, shown
 
@@ -116,14 +118,33 @@ def test_clusters_of_the_map_are_changed_together_and_undone(open_page: OpenPage
     assert session.opened().agent("mira").revision == revision + 2
 
 
+def test_the_map_of_the_past_shows_what_was_remembered_then_and_changes_nothing(open_page: OpenPage) -> None:
+    at = datetime(2026, 3, 10, 20, tzinfo=UTC)
+    page = open_page("memory_map", of="*")
+    pills = next(one for one in page.button_group if one.label == words.CHOOSE_CLUSTERS)
+    pills.set_value([len(pills.options) - 1]).run()
+    page.session_state["moment"] = Wanted(world_time=at)
+    page.run()
+    assert not page.exception, page.exception
+    assert not any("chosen" in one.value for one in page.header), "what was chosen on another map"
+    then = session.opened().agent("mira").as_of(world_time=at)
+    held = [one for tier in (Tier.STM, Tier.LTM) for one in then.entries(tier) if one.kind is not Kind.PLAN]
+    pills = next(one for one in page.button_group if one.label == words.CHOOSE_CLUSTERS)
+    assert sum(int(one.rpartition(" ")[2]) for one in pills.options) == len(held)
+    pills.set_value([0]).run()
+    assert any("chosen" in one.value for one in page.header)
+    assert words.SET_IMPORTANCE not in [one.label for one in page.selectbox]
+
+
 def test_the_map_of_everybody_says_whose_a_point_is(open_page: OpenPage) -> None:
     page = open_page("memory_map", of="*")
     chart = session.opened().chart()
-    drawn = charts.drawing(chart, named=True)
-    assert (drawn["who"], drawn["of"]) == ([one.agent for one in chart.points], [one.cluster for one in chart.points])
-    assert set(drawn["who"]) == {"mira", "tobias"}
+    named = {name: session.shown_name(name) for name in ("mira", "tobias")}
+    drawn = charts.drawing(chart, named=named)
+    assert drawn["who"] == [named[one.agent] for one in chart.points], "by the names that people read"
+    assert drawn["of"] == [one.cluster for one in chart.points]
     assert [one["name"] for one in drawn["clusters"]] == [one.name for one in chart.clusters]
-    assert charts.drawing(chart, named=False)["who"] is None
+    assert charts.drawing(chart, named=None)["who"] is None
     assert page.query_params["of"] == "*"
 
 

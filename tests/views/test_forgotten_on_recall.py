@@ -46,3 +46,14 @@ def test_how_long_the_bin_is_kept_is_a_setting(open_page: OpenPage) -> None:
     next(one for one in page.number_input if one.label == words.DAYS_IN_THE_BIN).set_value(30).run()
     press(page, "Save")
     assert session.world().agent("mira").settings.bin_days == 30
+
+
+def test_without_a_cue_recall_offers_questions_and_shows_the_saved_cues(open_page: OpenPage) -> None:
+    page = open_page("recall")
+    agent = session.world().agent("mira")
+    assert {one.label for one in page.button} >= set(session.example_cues("mira"))
+    assert words.SAVED_CUES not in [one.value for one in page.header]
+    agent.save_cue("The key", "Who has the mill key?", [agent.entries("ltm")[0].id])
+    page = open_page("recall")
+    assert words.SAVED_CUES in [one.value for one in page.header]
+    assert "ask-The key" in {str(one.key) for one in page.button}

@@ -139,9 +139,21 @@ def test_a_way_is_tried_without_a_change_and_kept_with_one_that_is_undone(open_p
     assert any(one.value == f"**{words.RECALLED}**" for one in page.markdown)
     lines.press(page, "ways", Lever.TOP_K.name, "keep")
     assert mira().settings.top_k > top_k
+    told = page.success[0].value
+    assert session.shown_name("mira") in told
+    assert f"Ask for {mira().settings.top_k} memories" in told
     undo = next(button for button in page.button if button.label == "Undo")
     undo.click().run()
     assert mira().settings.top_k == top_k
+
+
+def test_where_no_single_change_helps_the_recall_bench_is_the_next_step(open_page: OpenPage) -> None:
+    open_page("memory")
+    own = mira().retrieval.query(CUE)
+    missing = (one.entry.id for one in asked().candidates if not one.recalled and one.entry.tier is Tier.LTM)
+    hopeless = next(one for one in missing if not mira().ways(own, one))
+    page = open_page("memory", cue=CUE, memory=hopeless)
+    assert words.TRY_SEVERAL in labels(page)
 
 
 def test_a_cue_is_saved_with_what_it_must_and_must_not_recall(open_page: OpenPage) -> None:

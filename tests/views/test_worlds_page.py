@@ -68,6 +68,8 @@ def test_a_world_is_branched_changed_compared_switched_deleted_and_restored(work
     app.run()
     choose(app, words.COMPARE_WITH, first)
     assert "Lost a shoe" in list(app.dataframe[1].value["left"])
+    assert session.shown_name("mira") in set(app.dataframe[1].value["character"]), "by the name that people read"
+    assert f"{session.shown_name('mira')}: since both were the same" in shown(app)
 
     choose(app, words.WHICH_WORLD, first)
     click(app, words.SWITCH_TO_IT)

@@ -38,10 +38,10 @@ def listed() -> Applied | None:
         key=f"history-{agent.name}-{agent.stamp[0]}-{told[0].revision}",
         column_order=["what", "state", "kind", "who", "memories", "applied", "world time"],
         column_config={
-            "what": st.column_config.TextColumn("What", width=265),
+            "what": st.column_config.TextColumn("What", width=249),
             "state": st.column_config.TextColumn("State", width=70),
             "kind": st.column_config.TextColumn("Kind", width=95),
-            "who": st.column_config.TextColumn("Who", width=100),
+            "who": st.column_config.TextColumn("Who", width=116),
             "memories": st.column_config.NumberColumn("Memories", width=80),
             "applied": st.column_config.DatetimeColumn(
                 "Done (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=140

@@ -117,7 +117,8 @@ def _ways(agent: AgentMemory, own: Query, candidate: Candidate) -> None:
         return  # it is recalled without what is tried, too
     st.markdown(f"**{words.WHAT_WOULD_RECALL_IT}**")
     if not ways:
-        st.caption("No single change would recall it.")
+        st.caption("No single change would recall it; several together may.")
+        widgets.lead(words.TRY_SEVERAL, "recall", agent.name, "tune", cue=own.cue)
         return
     lines.show(_WAYS, [_line(agent, way, tried) for way in ways], pressed=looking.acted)
 
@@ -167,7 +168,11 @@ def _keep(agent: AgentMemory, way: Way, entry_id: str) -> None:
         bulk.do(agent, lambda: agent.edit(entry_id, rating=way.value, explanation="Rated by hand."))
         return
     name = _SETTINGS[way.lever]
-    bulk.do(agent, lambda: agent.configure(**{name: getattr(way.query, name)}))
+    bulk.do(
+        agent,
+        lambda: agent.configure(**{name: getattr(way.query, name)}),
+        told=f"Kept for {session.shown_name(agent.name)}: {way.words}",
+    )
 
 
 def _saved_cue(agent: AgentMemory, cue: str, candidate: Candidate) -> None:

@@ -1,6 +1,7 @@
 """Memory map: memories on a plane, near where they are alike, in clusters with names; a lasso changes many together."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -8,15 +9,32 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import bulk, card, mounting, widgets
 from dashboard.data import charts, tables
-from memory_system import MemorySystemError
-from memory_system.world.cast import Chart, Point
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.world.cast import Chart, Point, charting
 
 ALL = "*"
 SHOWN = 20  # of those that are chosen
 
 
+@dataclass(frozen=True)
+class Past:
+    """A character as it was at the moment that is looked at, as a cast of nobody else."""
+
+    only: AgentMemory
+
+    def characters(self) -> list[str]:
+        """Its name."""
+        return [self.only.name]
+
+    def agent(self, _name: str) -> AgentMemory:
+        """It, whoever is asked for."""
+        return self.only
+
+
 def whose() -> str:
-    """Whose memories are shown; it stands in the link."""
+    """Whose memories are shown; it stands in the link. Of the past they are those of the character looked at."""
+    if session.moment() is not None:
+        return session.agent().name
     names = [ALL, *session.world().characters()]
     asked = session.from_link("of", session.agent().name)
     chosen = st.selectbox(
@@ -33,14 +51,23 @@ def laid_out(of: str) -> tuple[Chart, dict[str, Any]]:
     names = world.characters() if of == ALL else [of]
     stamps = list(session.stamps(names))
     with st.spinner("Laying out"):
-        chart = session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
-    drawn = session.kept("map-drawn", session.agent(), lambda _: charts.drawing(chart, named=of == ALL), of, *stamps)
-    return chart, drawn
+        if session.moment() is None:
+            chart = session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
+        else:
+            chart = session.kept("map", session.agent(), lambda one: charting.chart(Past(one)), of)
+            stamps = []
+
+    def drawing(_: AgentMemory) -> dict[str, Any]:
+        named = {name: session.shown_name(name) for name in names} if of == ALL else None
+        return charts.drawing(chart, named=named)
+
+    return chart, session.kept("map-drawn", session.agent(), drawing, of, *stamps)
 
 
 def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
     """Draw the map, and the clusters below it, which need no pointer; answers what is chosen on either."""
-    held, clusters = f"map-{of}-{bulk.round_()}", f"map-clusters-{bulk.round_()}"
+    this = f"{session.place()}-{of}-{bulk.round_()}"
+    held, clusters = f"map-{this}", f"map-clusters-{this}"
     marks = [charts.mark(one) for one in chart.points]
 
     def act(told: Mapping[str, Any]) -> None:
@@ -49,7 +76,7 @@ def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
 
     caught, numbers = st.session_state.get(held, ()), st.session_state.get(clusters) or ()
     rows = [row for row, one in enumerate(chart.points) if marks[row] in caught or one.cluster in numbers]
-    mounting.show("map", {**drawn, "of": of, "chosen": rows}, act)
+    mounting.show("map", {**drawn, "whose": of, "chosen": rows}, act)
     labels = {one.number: charts.label(one) for one in chart.clusters}
     st.pills(
         words.CHOOSE_CLUSTERS, list(labels), selection_mode="multi", format_func=labels.__getitem__, key=clusters,
@@ -68,7 +95,7 @@ def together(points: list[Point]) -> None:
             "Of whom", owners, default=owners[0], required=True, key="map-owner",
             format_func=lambda one: f"{session.shown_name(one)} {counts[one]}",
         )  # fmt: skip
-    agent = session.character(str(name))
+    agent = session.character(str(name)) if session.moment() is None else session.agent()
     found = [agent.find(one.memory) for one in points if one.agent == name]
     entries = [entry for entry in found if entry is not None]
     st.header(f"{tables.counted(len(entries), 'memory', 'memories')} chosen", anchor=False)

@@ -20,21 +20,25 @@ _CHOICES = 300
 
 def show(agent: AgentMemory, found: Explanation) -> None:
     """Every saved cue with what became of it, and a form that saves the one that is asked now."""
-    results = session.checked_cues(agent)
-    if not results:
+    if agent.saved_cues:
+        results(agent)
+    else:
         widgets.empty(
             words.NO_CUE_IS_SAVED_YET,
             "Save this one with the memories that it must recall; it is checked after each edit.",
         )
-    else:
-        failed = sum(1 for result in results if not result.passed)
-        if failed:
-            st.error(f"Saved cues that fail: {failed} of {len(results)}.", icon=":material/cancel:")
-        else:
-            st.success(f"Saved cues that pass: {len(results)} of {len(results)}.", icon=":material/check_circle:")
-    for result in results:
-        _result(agent, result)
     _form(agent, found)
+
+
+def results(agent: AgentMemory) -> None:
+    """Every saved cue with what became of it."""
+    checked = session.checked_cues(agent)
+    if failed := sum(1 for result in checked if not result.passed):
+        st.error(f"Saved cues that fail: {failed} of {len(checked)}.", icon=":material/cancel:")
+    else:
+        st.success(f"Saved cues that pass: {len(checked)} of {len(checked)}.", icon=":material/check_circle:")
+    for result in checked:
+        _result(agent, result)
 
 
 def _result(agent: AgentMemory, result: CueResult) -> None:

@@ -23,7 +23,7 @@ BARS, ROWS = 14, 100
 def results(agent: AgentMemory, cue: str) -> None:
     """Controls and answer; a slider runs this part again, and not the whole page."""
     if not cue.strip():
-        widgets.empty("No cue yet.", "Type a question above, or take one of the examples.", agent, to="overview")
+        _unasked(agent)
         return
     try:
         with st.container(key="recall-bench"):
@@ -33,6 +33,20 @@ def results(agent: AgentMemory, cue: str) -> None:
         _answer(agent, asked, picture)
     except MemorySystemError as error:
         widgets.problem(error)
+
+
+def _unasked(agent: AgentMemory) -> None:
+    """What can be asked: examples, and the cues that are saved."""
+    widgets.empty("No cue yet.", "Type a question above, or take one of these.")
+    with st.container(gap=None):
+        for number, example in enumerate(session.example_cues(agent.name)):
+            if st.button(
+                widgets.plain(example), key=f"recall-example-{number}", icon=":material/search:", type="tertiary"
+            ):
+                st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": example})
+    if agent.saved_cues:
+        st.header(words.SAVED_CUES, anchor=False)
+        recall_cues.results(agent)
 
 
 def _answer(agent: AgentMemory, asked: controls.Asked, picture: DeltaGenerator) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.maintenance import Worlds
+from memory_system.maintenance import Worlds, WorldsCompared
 
-from ... import words
+from ... import session, words
 from ...components import widgets
 from ...data import saved, tables
 
@@ -37,16 +39,26 @@ def show(worlds: Worlds, names: list[str]) -> None:
             icon=":material/check_circle:",
         )
         return
+    called = _called(found)
     for side, only in ((found.left, found.only_left), (found.right, found.only_right)):
         if only:
-            st.markdown(widgets.plain(f"Only in “{side}”: {', '.join(only)}."))
+            st.markdown(widgets.plain(f"Only in “{side}”: {', '.join(map(called, only))}."))
     for one in found.characters:
         left = f"{tables.counted(one.left_changes, 'change', 'changes')} in “{found.left}”"
         st.caption(
-            widgets.plain(f"{one.name}: since both were the same, {left} and {one.right_changes} in “{found.right}”.")
+            widgets.plain(
+                f"{called(one.name)}: since both were the same, {left} and {one.right_changes} in “{found.right}”."
+            )
         )
     if found.same:
-        st.caption(widgets.plain(f"The same in both: {', '.join(found.same)}."))
+        st.caption(widgets.plain(f"The same in both: {', '.join(map(called, found.same))}."))
     columns = {"character": "Character", "what": "What", "left": found.left, "right": found.right}
-    if len(frame := saved.differing(found)):
+    if len(frame := saved.differing(found, called)):
         widgets.table(frame, hide_index=True, column_config=dict(columns))
+
+
+def _called(found: WorldsCompared) -> Callable[[str], str]:
+    """What people call an agent of either world, as far as the open world knows it: by its name, or its file's."""
+    world = session.world()
+    known = world.stored() if world.name in (found.left, found.right) else ()
+    return lambda name: session.shown_name(name) if name in known else name
