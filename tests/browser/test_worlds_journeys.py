@@ -53,7 +53,7 @@ def test_a_world_is_branched_played_in_compared_and_brought_back(page: Page, oth
         f"{own.api}/v1/agents/mira/events", json={"events": [{"document": "Heard the bell ring twice.", "rating": 8}]}
     )
     take(page, words.COMPARE_WITH, first)
-    expect(page.get_by_text("mira: since both were the same, 1 change in “what if”")).to_be_visible()
+    expect(page.get_by_text("Mira Holloway: since both were the same, 1 change in “what if”")).to_be_visible()
 
     _open_world(page, first, TITLE)
     take(page, words.WHICH_WORLD, BRANCH)
