@@ -286,9 +286,7 @@ def main() -> None:
     parser.add_argument("--memories", type=int, default=1000)
     parser.add_argument("--where", nargs="+", default=["folder", "server"], choices=["folder", "server"])
     parser.add_argument("--journals", nargs="+", default=["sqlite"], choices=["sqlite", "postgresql"])
-    parser.add_argument(
-        "--awake", type=int, default=0, help="how many may be open at a time; 0 = all of them"
-    )
+    parser.add_argument("--awake", type=int, default=0, help="how many may be open at a time; 0 = all of them")
     parser.add_argument("--keep", type=Path, help="a folder to work in, and to leave")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     asked = parser.parse_args()

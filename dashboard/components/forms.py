@@ -14,7 +14,7 @@ from memory_system.operations.importing import NOW, Form, Order, Reading, Row, d
 
 from .. import words
 from ..data import tables
-from . import bulk, drafts, edits, widgets, working
+from . import bulk, drafts, edits, mounting, widgets, working
 
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
 _MARKS = list(tables.MARKS)
@@ -40,6 +40,7 @@ def one_event(agent: AgentMemory) -> None:
         text = st.text_area(
             words.WHAT_HAPPENED, key=f"text-{number}", placeholder=_EXAMPLE, height=90, persist_state="session"
         )
+        mounting.keep_unsent(f"text-{number}", form)
         columns = st.columns(3, vertical_alignment="bottom")
         kind = columns[0].selectbox("Kind", _KINDS, key=f"kind-{form}", persist_state="session")
         by_hand = columns[1].selectbox(
@@ -127,6 +128,7 @@ def many_events(agent: AgentMemory) -> None:
         words.PASTE_LINES, key=f"pasted-{number}", height=130, placeholder=f"{_EXAMPLE}\n…",
         persist_state="session",
     )  # fmt: skip
+    mounting.keep_unsent(f"pasted-{number}", batch)
     upload = st.file_uploader(
         "Or upload a file",
         type=["txt", "json", "jsonl", "csv", "tsv"],
@@ -240,6 +242,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     kinds = _KINDS if entry.kind.value in _KINDS else [entry.kind.value]
     draft = edits.draft_of(agent, entry)
     text = st.text_area("Text", key=draft.field("document"), height=90, persist_state="session")
+    mounting.keep_unsent(draft.field("document"), draft.field("document"), entry.document)
     columns = st.columns(3, vertical_alignment="bottom")
     columns[0].selectbox("Kind ", kinds, key=draft.field("kind"), persist_state="session")
     rating = columns[1].selectbox(

@@ -73,16 +73,19 @@ def allowed(key: str) -> str:
     return re.sub("_(?=_)", "_\u2060", key)
 
 
-def keep_unsent(field: str) -> None:
-    """Let the browser keep what stands in a field of the chat, until it is sent, and put it back when it comes again.
+def keep_unsent(field: str, form: str = "", began: str = "") -> None:
+    """Let the browser keep what stands in a field, until it is sent, and put it back when it comes again.
 
     To be called in the container that holds the field.
 
     Args:
         field: the key of the field, which tells it from those of other characters and conversations.
+        form: what it is a field of, where its key is another each time it is sent; what stands in it is the session's,
+            and only after a reload, which begins a new session, is it put back.
+        began: what the field begins with; what is typed over another text is not put back.
     """
     mount = st.components.v2.component("memory_unsent", js=_read("unsent.js"))
-    mount(key=allowed(f"unsent-{field}"), data={"field": field})
+    mount(key=allowed(f"unsent-{field}"), data={"field": field, "form": form, "began": began})
 
 
 def hold_clicks() -> None:

@@ -3,21 +3,24 @@ const write = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "va
 const watching = new WeakMap();
 const seen = new Set(); // fields that were drawn since this page was loaded
 
-function watch(name, block) {
+function watch({ field: key, form, began }, block) {
+  const name = form || key;
   const place = `unsent-${name}`;
-  const wanted = `.st-key-${CSS.escape(name.replace(/[^a-zA-Z0-9_-]/g, "-"))} textarea`; // as Streamlit names it
+  const wanted = `.st-key-${CSS.escape(key.replace(/[^a-zA-Z0-9_-]/g, "-"))} textarea`; // as Streamlit names it
   let field = null;
   const look = () => {
     const found = block.querySelector(wanted);
     if (found === null) return; // not drawn yet, or no longer: what is kept stays
-    const kept = sessionStorage.getItem(place);
+    const held = JSON.parse(sessionStorage.getItem(place));
+    const kept = held?.began === began ? held.text : null;
     const first = !seen.has(name); // after a reload: what was typed here last counts, also what was not sent yet
     seen.add(name);
-    if (found !== field && kept && kept !== found.value && (first || found.value === "")) {
+    if (found !== field && kept && kept !== found.value && (first || (!form && found.value === ""))) {
       write.call(found, kept); // past React, which then hears of it as if it were typed
       found.dispatchEvent(new Event("input", { bubbles: true }));
-    } else if (found.value) {
-      sessionStorage.setItem(place, found.value);
+      found.dispatchEvent(new FocusEvent("focusout", { bubbles: true })); // and left, so that the server hears of it
+    } else if (found.value !== began) {
+      sessionStorage.setItem(place, JSON.stringify({ began, text: found.value }));
     } else {
       sessionStorage.removeItem(place); // it was sent, or deleted
     }
@@ -31,6 +34,6 @@ function watch(name, block) {
 
 export default function ({ data, parentElement }) {
   watching.get(parentElement)?.();
-  watching.set(parentElement, watch(data.field, parentElement.host.closest("[data-testid='stVerticalBlock']")));
+  watching.set(parentElement, watch(data, parentElement.host.closest("[data-testid='stVerticalBlock']")));
   return () => watching.get(parentElement)();
 }

@@ -159,6 +159,44 @@ def test_an_event_that_is_not_remembered_yet_is_there_when_one_comes_back(page: 
 
 # -- a message that is not sent ----------------------------------------------------------------------------------
 
+
+def test_what_is_typed_on_short_term_and_into_a_memory_outlives_a_reload(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "short_term", agent="oswin")
+    happened = page.get_by_label(words.WHAT_HAPPENED).first
+    happened.fill("The first one is sent.")
+    press(page, "Remember")
+    said(page, re.compile("Remembered"))
+    expect(happened).to_have_value("")
+    happened.fill("The bell rang twice, and the field was not left.")
+    page.reload()
+    settled(page)
+    expect(happened).to_have_value("The bell rang twice, and the field was not left.")
+    press(page, "Remember")
+    said(page, re.compile("Remembered"))
+    expect(happened).to_have_value("")
+    page.reload()
+    settled(page)
+    expect(happened).to_have_value("")
+
+    dashboard.load(page, "memory", agent="oswin")
+    page.get_by_role("option").nth(2).click()
+    settled(page)
+    open_expander(page, words.EDIT_THIS_MEMORY)
+    text = page.get_by_role("textbox", name="Text", exact=True)
+    before = text.input_value()
+    text.fill(f"{before} And more.")
+    text.press("Tab")
+    settled(page)
+    page.reload()
+    settled(page)
+    open_expander(page, words.EDIT_THIS_MEMORY)
+    expect(text).to_have_value(f"{before} And more.")
+    press(page, words.SAVE_CHANGES)
+    expect(text).to_have_value(f"{before} And more.")
+    kept = "() => Object.keys(sessionStorage).filter(name => name.startsWith('unsent-'))"
+    assert page.evaluate(kept) == []
+
+
 UNSENT = """Who has the <b onclick="alert(1)">mill & key</b>?\n\\"'&lt; ${key} \N{CJK UNIFIED IDEOGRAPH-6C34}"""
 
 

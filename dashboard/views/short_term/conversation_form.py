@@ -9,7 +9,7 @@ import streamlit as st
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
 
 from ... import words
-from ...components import bulk, change_set, drafts, widgets, working
+from ...components import bulk, change_set, drafts, mounting, widgets, working
 from ...data import tables
 
 _MOST = 200_000
@@ -23,6 +23,7 @@ def show(agent: AgentMemory) -> None:
         persist_state="session",
         placeholder="Mira: Who had the key last?\nTobias: I did, until Wednesday.",
     )  # fmt: skip
+    mounting.keep_unsent(drafts.turn(f"talk-{agent.name}"), f"talk-{agent.name}")
     held = f"talk-plan-{agent.name}"
     if st.button("Preview", key=f"talk-preview-{agent.name}", icon=":material/visibility:", disabled=not text.strip()):
         try:

@@ -7,7 +7,7 @@ import streamlit as st
 from memory_system import AgentMemory, MemorySystemError
 
 from ... import session, words
-from ...components import bulk, drafts, widgets
+from ...components import bulk, drafts, mounting, widgets
 from ...data import tables
 
 _MOST = 32_000
@@ -25,6 +25,7 @@ def show(agent: AgentMemory) -> None:
         "What they know of", key=f"happened-{number}", height=90, max_chars=_MOST, persist_state="session",
         placeholder="Tobias Finch sold the mill to Edda Marsh.",
     )  # fmt: skip
+    mounting.keep_unsent(f"happened-{number}", form)
     names = world.characters()
     columns = st.columns(3, vertical_alignment="bottom")
     place = columns[0].text_input("Where", key=f"happened-at-{number}", max_chars=200, persist_state="session")
