@@ -149,7 +149,7 @@ def _lineage(agent: AgentMemory, found: Lineage) -> None:
     opened = f"lineage-opened-{found.entry_id}"
 
     def keep(act: Mapping[str, Any]) -> None:
-        st.session_state[opened] = str(act["memory"])
+        st.session_state[opened] = mounting.text(act, "memory")
 
     mounting.show("lineage", family.tree(found), keep, key=f"lineage-{found.entry_id}")
     if wanted := st.session_state.pop(opened, ""):

@@ -63,14 +63,18 @@ def show(key: str, lines: Iterable[Line], *, cards: bool = False, pressed: Calla
         cards: whether each stands in a frame.
         pressed: called when a button was pressed, before the next run.
     """
-    held = _pressed(key)
+    held, drawn = _pressed(key), list(lines)
+    offered = {(line.id, act.name) for line in drawn for act in line.acts if not act.off}
 
     def keep(act: Mapping[str, Any]) -> None:
-        st.session_state[held] = (str(act["id"]), str(act["act"]))
+        wanted = mounting.text(act, "id"), mounting.text(act, "act")
+        if wanted not in offered:
+            return
+        st.session_state[held] = wanted
         if pressed is not None:
             pressed()
 
-    data = {"lines": [dataclasses.asdict(line) for line in lines], "cards": cards}
+    data = {"lines": [dataclasses.asdict(line) for line in drawn], "cards": cards}
     mounting.show("lines", data, keep, key=f"lines-{key}")
 
 

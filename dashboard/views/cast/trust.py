@@ -36,4 +36,4 @@ def show(agent: AgentMemory) -> None:
 
 
 def _open(act: Mapping[str, Any]) -> None:
-    st.session_state[_OPENED] = str(act["name"])
+    st.session_state[_OPENED] = mounting.text(act, "name")

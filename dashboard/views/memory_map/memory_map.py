@@ -44,8 +44,9 @@ def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
     marks = [charts.mark(one) for one in chart.points]
 
     def act(told: Mapping[str, Any]) -> None:
-        st.session_state[clusters] = [int(told["cluster"])] if "cluster" in told else []
-        st.session_state[held] = {marks[row] for row in told.get("rows", ()) if 0 <= row < len(marks)}
+        st.session_state[clusters] = [one.number for one in chart.clusters if one.number == told.get("cluster")]
+        rows = mounting.whole_numbers(told, "rows")
+        st.session_state[held] = {marks[row] for row in rows if 0 <= row < len(marks)}
 
     caught, numbers = st.session_state.get(held, ()), st.session_state.get(clusters) or ()
     rows = [row for row, one in enumerate(chart.points) if marks[row] in caught or one.cluster in numbers]

@@ -191,4 +191,5 @@ def _hours(begin: datetime, end: datetime) -> list[dict[str, Any]]:
 
 
 def _choose(act: Mapping[str, Any]) -> None:
-    st.session_state[_CHOSEN] = (str(act["name"]), str(act["memory"]))
+    if name := mounting.text(act, "name"):
+        st.session_state[_CHOSEN] = name, mounting.text(act, "memory")

@@ -39,4 +39,5 @@ def show(number: int, fact: str, at: datetime | None) -> None:
 
 
 def _open(act: Mapping[str, Any]) -> None:
-    st.session_state[_OPENED] = (str(act["name"]), str(act["memory"]))
+    if name := mounting.text(act, "name"):
+        st.session_state[_OPENED] = name, mounting.text(act, "memory")
