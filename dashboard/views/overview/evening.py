@@ -116,7 +116,7 @@ def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     if len(cast) < 2:
         return
     cue = session.from_link(_ASKED) or session.example_cues(agent.name)[0]
-    st.header(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}", anchor=False)
+    st.header(widgets.plain(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}"), anchor=False)
     answers = {one.name: _answer(one, cue) for one in cast}
     lines.show("remembered", [line for line, _ in answers.values()], cards=True)
     if (taken := lines.taken("remembered")) and taken[0] in answers:
