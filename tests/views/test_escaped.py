@@ -11,8 +11,9 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+from dashboard import session, words
 from dashboard.views import PAGES
+from memory_system import AgentMemory
 
 PICTURE = "![p](https://elsewhere.invalid/n.png)"
 """A picture that a browser would fetch, and so tell somebody who looked at the page."""
@@ -37,6 +38,13 @@ def unescaped(node: Any) -> Iterator[tuple[str, str]]:
         yield from unescaped(child)
 
 
+def stranger() -> AgentMemory:
+    """A character whose name and memories are Markdown."""
+    made = session.opened().create_agent("stranger", json.dumps({"identity": {"name": f"Pim {PICTURE}"}}))
+    made.add_short_term([{"document": f"Geese {PICTURE}", "tags": ["geese"], "rating": 5}] * 2)
+    return made
+
+
 @pytest.mark.parametrize(
     ("view", "link"),
     [
@@ -55,8 +63,16 @@ def unescaped(node: Any) -> Iterator[tuple[str, str]]:
 def test_no_name_question_or_memory_is_read_as_markdown(
     workbench: Callable[..., AppTest], view: str, link: dict[str, str]
 ) -> None:
-    stranger = session.opened().create_agent("stranger", json.dumps({"identity": {"name": f"Pim {PICTURE}"}}))
-    stranger.add_short_term([{"document": f"Geese {PICTURE}", "tags": ["geese"], "rating": 5}] * 2)
-    stranger.save_cue(f"geese {PICTURE}", f"geese {PICTURE}", [], [])
+    stranger().save_cue(f"geese {PICTURE}", f"geese {PICTURE}", [], [])
     page = workbench(next(one for one in PAGES if one.name == view), agent="stranger", **link)
+    assert list(unescaped(page._tree)) == []
+
+
+def test_whose_of_the_chosen_memories_are_changed_is_not_read_as_markdown(workbench: Callable[..., AppTest]) -> None:
+    stranger()
+    page = workbench(next(one for one in PAGES if one.name == "memory_map"), agent="mira", of="*")
+    clusters = next(one for one in page.button_group if one.label == words.CHOOSE_CLUSTERS)
+    clusters.set_value([one.number for one in session.opened().chart().clusters]).run()
+    assert not page.exception
+    assert any(one.label == "Of whom" for one in page.button_group)
     assert list(unescaped(page._tree)) == []
