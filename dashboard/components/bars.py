@@ -32,8 +32,8 @@ def show(frame: pd.DataFrame, query: Query, opened: Callable[[str], None] | None
     """
 
     def acted(act: Mapping[str, Any]) -> None:
-        if opened is not None:
-            opened(str(act["memory"]))
+        if opened is not None and (memory := mounting.text(act, "memory")):
+            opened(memory)
 
     mounting.show("bars", {**drawn(frame, query), "opens": opened is not None}, acted, key=key, painted=True)
 

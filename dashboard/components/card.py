@@ -147,8 +147,8 @@ def _lineage(agent: AgentMemory, found: Lineage) -> None:
     """The graph of where a memory comes from and what came of it; a click opens another one."""
     opened = f"lineage-opened-{found.entry_id}"
     mounting.show("lineage", family.tree(found), mounting.keeping(opened), key=f"lineage-{found.entry_id}")
-    if act := mounting.taken(opened):
-        stale.open_memory(agent, str(act["memory"]))
+    if wanted := mounting.text(mounting.taken(opened), "memory"):
+        stale.open_memory(agent, wanted)
     told = ["Above: memories based on this one. Below: its evidence. Click one to open it."]
     left_out = found.more + len(found.kin) - len(family.drawn(found))
     if left_out:

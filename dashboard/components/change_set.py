@@ -123,8 +123,10 @@ def listed(key: str, rows: Sequence[Mapping[str, Any]], *, label: str = "", begi
             st.caption(begins)
         return set()
 
-    def kept(state: Any) -> None:
-        st.session_state[at] = set(map(str, state["turned"])), int(state["turn"])
+    def kept(state: Mapping[str, Any]) -> None:
+        turned, turn = state.get("turned"), state.get("turn")
+        if isinstance(turned, list) and isinstance(turn, int):
+            st.session_state[at] = set(map(str, turned)), turn
 
     data = {"rows": list(rows), "turned": sorted(turned), "turn": turn, "label": label, "about": key}
     mounting.show("change_set", data, kept=kept, key=key)

@@ -61,21 +61,27 @@ def show(key: str, lines: Iterable[Line], *, cards: bool = False, pressed: Calla
         cards: whether each stands in a frame.
         pressed: called when a button was pressed, before the next run.
     """
-    keep = mounting.keeping(_pressed(key))
+    keep, drawn = mounting.keeping(_pressed(key)), list(lines)
+    offered = {(line.id, act.name) for line in drawn for act in line.acts if not act.off}
 
     def press(act: Mapping[str, Any]) -> None:
-        keep(act)
-        if pressed is not None:
-            pressed()
+        if _told(act) in offered:
+            keep(act)
+            if pressed is not None:
+                pressed()
 
-    data = {"lines": [dataclasses.asdict(line) for line in lines], "cards": cards}
+    data = {"lines": [dataclasses.asdict(line) for line in drawn], "cards": cards}
     mounting.show("lines", data, press, key=f"lines-{key}")
 
 
 def taken(key: str) -> tuple[str, str] | None:
     """The id of the line and the name of the act that was pressed; once, and ``None`` where none was."""
     act = mounting.taken(_pressed(key))
-    return None if act is None else (str(act["id"]), str(act["act"]))
+    return _told(act) if act else None
+
+
+def _told(act: Mapping[str, Any]) -> tuple[str, str]:
+    return mounting.text(act, "id"), mounting.text(act, "act")
 
 
 def _pressed(key: str) -> str:

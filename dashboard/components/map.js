@@ -250,16 +250,17 @@ class Plane {
       path.push([px, py]);
       line.setAttribute("d", `M${path.map((one) => one.join(" ")).join("L")}Z`);
     };
+    const held = (this.held = new AbortController());
     const end = (last) => {
-      for (const name of ["pointermove", "pointerup", "pointercancel"]) removeEventListener(name, name === "pointermove" ? drag : end);
+      held.abort();
       line.remove();
       if (last.type === "pointercancel") return;
       if (moved && this.lassos) this.choose(this.caught(path));
       else if (!moved) this.click(last);
     };
-    addEventListener("pointermove", drag);
-    addEventListener("pointerup", end);
-    addEventListener("pointercancel", end);
+    addEventListener("pointermove", drag, { signal: held.signal });
+    addEventListener("pointerup", end, { signal: held.signal });
+    addEventListener("pointercancel", end, { signal: held.signal });
   }
 
   click(event) {
@@ -354,8 +355,8 @@ class Plane {
       for (let row = 0; row < x.length; row += 1) {
         const [right, up] = [this.x(x[row]) - px, py - this.y(y[row])];
         const far = Math.hypot(right, up);
-        if (row === this.to || far === 0 || far >= least) continue;
-        const off = Math.abs(Math.atan2(Math.sin(Math.atan2(up, right) - way), Math.cos(Math.atan2(up, right) - way)));
+        if (row === this.to || (far === 0 && this.to !== undefined) || far >= least) continue;
+        const off = far && Math.abs(Math.atan2(Math.sin(Math.atan2(up, right) - way), Math.cos(Math.atan2(up, right) - way)));
         if (off <= turn) [best, least] = [row, far];
       }
       if (best === undefined) continue;
@@ -372,6 +373,7 @@ class Plane {
   }
 
   leave() {
+    this.held?.abort(); // what is drawn or moved meanwhile
     this.resized.disconnect();
     cancelAnimationFrame(this.waits);
     this.whole.remove();

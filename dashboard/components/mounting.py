@@ -20,9 +20,9 @@ _PAINT = "".join(f".{part}{{background:{paint}}}\n" for part, paint in tables.PA
 def show(
     name: str,
     data: Mapping[str, Any],
-    acted: Callable[[Any], None] | None = None,
+    acted: Callable[[Mapping[str, Any]], None] | None = None,
     *,
-    kept: Callable[[Any], None] | None = None,
+    kept: Callable[[Mapping[str, Any]], None] | None = None,
     key: str = "",
     painted: bool = False,
 ) -> None:
@@ -31,7 +31,8 @@ def show(
     Args:
         name: that of its script and its look.
         data: what is shown, as the script reads it.
-        acted: is called with what was done there, as the script says it, before the next run.
+        acted: is called with what was done there, as the script says it, before the next run. A browser may say
+            anything under any name, and leave out what the script says.
         kept: is called with how things stand there whenever that changes; no later click overtakes it.
         key: tells it from others of its name on the same page.
         painted: whether its classes of the names of a score's parts have their colours.
@@ -52,20 +53,41 @@ def show(
     mount(key=at, data=dict(data), on_act_change=told, on_kept_change=stands)
 
 
-def keeping(at: str) -> Callable[[Any], None]:
+def keeping(at: str) -> Callable[[Mapping[str, Any]], None]:
     """What is told an act, and keeps it under a name until ``taken`` asks for it in the next run."""
     return lambda act: st.session_state.__setitem__(at, act)
 
 
-def taken(at: str) -> Any:
-    """The act that was kept under a name; once, and ``None`` where there was none."""
-    return st.session_state.pop(at, None)
+def taken(at: str) -> Mapping[str, Any]:
+    """The act that was kept under a name; once, and empty where there was none."""
+    found: Mapping[str, Any] = st.session_state.pop(at, {})
+    return found
 
 
-def _held(at: str, what: str) -> Any:
-    """What a component says; nothing if the page that had it was left before that was heard."""
+def _held(at: str, what: str) -> Mapping[str, Any]:
+    """What a component says; nothing if the page that had it was left before that was heard, or it is no sense."""
     held = st.session_state.get(at)
-    return None if held is None else held.get(what)
+    said = None if held is None else held.get(what)
+    return {name: _whole(value) for name, value in said.items()} if isinstance(said, Mapping) else {}
+
+
+def _whole(said: Any) -> Any:
+    """The same without halves of characters, which no link and no database takes."""
+    if isinstance(said, str):
+        return said.encode(errors="replace").decode()
+    return [_whole(one) for one in said] if isinstance(said, list) else said
+
+
+def text(act: Mapping[str, Any], name: str) -> str:
+    """The text that a component says under this name; empty if it says none there."""
+    said = act.get(name)
+    return said if isinstance(said, str) else ""
+
+
+def whole_numbers(act: Mapping[str, Any], name: str) -> list[int]:
+    """The whole numbers that a component lists under this name; what else it may list there is left out."""
+    said = act.get(name)
+    return [one for one in said if isinstance(one, int)] if isinstance(said, list) else []
 
 
 def allowed(key: str) -> str:

@@ -233,7 +233,7 @@ def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "",
     """A button that takes an applied change set back; ``forget`` names what the session need not remember then."""
     if st.button(
         "Undo", icon=":material/undo:", key=f"{key}-{revision}", disabled=agent.read_only is not None,
-        help=agent.read_only or "In Python: AgentMemory.undo",
+        help=plain(agent.read_only or "In Python: AgentMemory.undo"),
     ):  # fmt: skip
         try:
             agent.undo(revision)

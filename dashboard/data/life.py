@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 import zlib
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -99,7 +99,12 @@ def asked(act: Mapping[str, Any]) -> tuple[tuple[float, float], int] | None:
 
 def numbers(some: Sequence[Any]) -> bool:
     """Whether all of them are finite numbers, which what a browser says need not be."""
-    return all(isinstance(one, int | float) and math.isfinite(one) for one in some)
+    return all(isinstance(one, int | float) and abs(one) <= sys.float_info.max for one in some)
+
+
+def within(second: Any) -> bool:
+    """Whether this is a time, in seconds since 1970, that a window may show."""
+    return numbers([second]) and _FIRST <= second <= _LAST
 
 
 def bands(since: float, until: float, now: datetime) -> list[tuple[float, float, str]]:

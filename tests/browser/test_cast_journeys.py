@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -96,3 +97,38 @@ def _ends(shown: Locator) -> float:
     box = shown.bounding_box()
     assert box is not None
     return box["y"] + box["height"]
+
+
+def test_a_lasso_that_is_held_goes_with_the_map(page: Page, dashboard: Dashboard) -> None:
+    told: list[str] = []
+    page.on("console", lambda message: told.append(message.text) if "path" in message.text else None)
+    dashboard.show(page, "memory_map", agent="mira", of="mira")
+    field = page.get_by_role("application", name=re.compile("memories in"))
+    field.scroll_into_view_if_needed()
+    box = field.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 50, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 200, steps=3)
+    expect(page.locator(".map .lasso")).to_have_count(1)
+    dashboard.show(page, "tidy", agent="mira")
+    expect(page.locator(".map")).to_have_count(0)
+    page.mouse.move(box["x"] + 250, box["y"] + 200, steps=3)
+    page.mouse.up()
+    settled(page)
+    assert told == [], "there is nothing to draw on any more"
+
+
+def test_memories_of_one_text_lie_at_one_spot_and_can_be_walked_to(page: Page, dashboard: Dashboard) -> None:
+    httpx.post(f"{dashboard.api}/v1/agents", json={"name": "echo"}).raise_for_status()
+    events = [{"document": "The bell rang again.", "rating": 5}] * 12
+    httpx.post(f"{dashboard.api}/v1/agents/echo/events", json={"events": events}).raise_for_status()
+    dashboard.load(page, "memory_map", agent="echo", of="echo")
+    page.get_by_role("application", name=re.compile("memories in")).focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".map .told")).to_contain_text("The bell rang again.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="1 memory chosen")).to_be_visible()
+    page.locator(".map .name").click()
+    expect(page.get_by_role("heading", name="12 memories chosen")).to_be_visible()
+    httpx.delete(f"{dashboard.api}/v1/agents/echo").raise_for_status()

@@ -21,10 +21,27 @@ def test_what_is_heard_of_a_page_that_was_left_is_passed_over(monkeypatch: pytes
     calls["on_act_change"]()
     calls["on_kept_change"]()
     assert heard == []
-    state["listener"] = {"act": 7, "kept": 8}
+    state["listener"] = {"act": {"memory": "m1"}, "kept": {"turned": ["m2"]}}
     calls["on_act_change"]()
     calls["on_kept_change"]()
-    assert heard == [7, 8]
+    assert heard == [{"memory": "m1"}, {"turned": ["m2"]}]
+    senseless: tuple[Any, ...] = (True, 7, 1.5, "memory", ["memory"], [["a", 1]], {})
+    for nonsense in senseless:
+        state["listener"] = {"act": nonsense, "kept": nonsense}
+        calls["on_act_change"]()
+        calls["on_kept_change"]()
+    assert len(heard) == 2, "a browser may say anything"
+    state["listener"] = {"act": {"cue": "half \ud83d", "only": ["\udc00", 3]}}
+    calls["on_act_change"]()
+    assert heard[2] == {"cue": "half ?", "only": ["?", 3]}, "which a link could not hold"
+
+
+def test_what_a_component_says_is_of_its_kind_or_nothing() -> None:
+    assert mounting.text({"memory": "m1"}, "memory") == "m1"
+    for nonsense in (None, 3, ["m1"], {"memory": "m1"}):
+        assert mounting.text({"memory": nonsense}, "memory") == ""
+        assert mounting.whole_numbers({"rows": nonsense}, "rows") == []
+    assert mounting.whole_numbers({"rows": [2, "3", None, 1.5, [4], 5]}, "rows") == [2, 5]
 
 
 def test_no_key_of_a_component_has_two_underscores_side_by_side() -> None:

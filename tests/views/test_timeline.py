@@ -122,9 +122,12 @@ def test_the_scrubber_shows_the_character_as_it_was_and_now_again(
         {"since": "x", "until": 3, "turn": 1},
         {"since": 5, "until": 3, "turn": 1},
         {"since": 1, "until": 9e99, "turn": 1},
+        {"since": 1, "until": 10**400, "turn": 1},
     ):
         timeline._acted(nonsense)
     assert taken == []
+    assert all(life.within(one) for one in (-1, then.timestamp()))
+    assert not any(life.within(one) for one in ("x", None, [1], 1e300, -1e300, 10**400, float("nan"), float("inf")))
 
 
 def test_a_box_holds_what_is_drawn_in_it_and_thoughts_where_it_reaches_above_importance() -> None:

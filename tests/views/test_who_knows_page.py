@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -142,3 +142,18 @@ def test_of_a_large_cast_those_come_first_of_whom_there_is_something_to_be_told(
     assert len(grid._shown(found)) == grid.MOST_CELLS
     assert "24 of 42 characters" in grid._counted(found)
     assert grid._shown(found[:10]) == found[:10], "a small cast keeps its order"
+
+
+@pytest.mark.parametrize("year", [1, 1347, 2387, 9999])
+def test_a_story_of_another_age_is_gone_back_in_by_its_hours(open_page: OpenPage, year: int) -> None:
+    open_page("history")  # makes the world
+    world, now = session.opened(), datetime(year, 6, 1, 12, tzinfo=UTC)
+    world.stand_at(now)
+    world.agent("mira").add_short_term([{"document": STOLEN, "timestamp": now - timedelta(hours=5), "rating": 5}])
+    page = open_page("who_knows", fact=STOLEN)
+    cells = {one.key: one.label for one in page.button if str(one.key).startswith("cell-0-")}
+    assert said(cells["cell-0-mira"]) == Verdict.KNOWS
+    (slider,) = page.slider
+    slider.set_value(slider.min).run()
+    assert not page.exception
+    assert not open_page("cast", show="places").exception

@@ -51,7 +51,7 @@ def show(agent: AgentMemory) -> None:
 
 def _answer(answer: Answer, against: Answer, cue: str) -> None:
     only = [one for one in answer.recalled if not one.shared]
-    st.header(tables.visible(answer.called), anchor=False)
+    st.header(widgets.plain(answer.called), anchor=False)
     st.caption(
         widgets.plain(
             f"{tables.counted(len(answer.recalled), 'memory', 'memories')} recalled; "

@@ -17,8 +17,8 @@ _MOST = 12
 
 def show(agent: AgentMemory) -> None:
     """The graph of the cast, the character that is looked at first."""
-    if act := mounting.taken(_OPENED):
-        st.switch_page("views/personality/personality.py", query_params={"agent": str(act["name"])})
+    if name := mounting.text(mounting.taken(_OPENED), "name"):
+        st.switch_page("views/personality/personality.py", query_params={"agent": name})
     world = session.world()
     names = [agent.name, *(name for name in world.characters() if name != agent.name)][:_MOST]
     stamps = session.stamps(world.characters())

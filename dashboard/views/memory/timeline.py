@@ -80,8 +80,9 @@ def show(data: Mapping[str, Any]) -> None:
 
 def _acted(act: Mapping[str, Any]) -> None:
     """Take what was done in the browser: it may say anything."""
-    if isinstance(then := act.get("then"), int | float):
-        st.session_state[_MOMENT] = then
+    if (then := act.get("then")) is not None:
+        if then == 0 or life.within(then):
+            st.session_state[_MOMENT] = then
         return
     if "memory" in act:
         looking.change(memory=str(act["memory"] or ""))

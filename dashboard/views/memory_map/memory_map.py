@@ -71,13 +71,14 @@ def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
     marks = [charts.mark(one) for one in chart.points]
 
     def act(told: Mapping[str, Any]) -> None:
-        st.session_state[clusters] = [int(told["cluster"])] if "cluster" in told else []
-        st.session_state[held] = {marks[row] for row in told.get("rows", ()) if 0 <= row < len(marks)}
+        st.session_state[clusters] = [one.number for one in chart.clusters if one.number == told.get("cluster")]
+        rows = mounting.whole_numbers(told, "rows")
+        st.session_state[held] = {marks[row] for row in rows if 0 <= row < len(marks)}
 
     caught, numbers = st.session_state.get(held, ()), st.session_state.get(clusters) or ()
     rows = [row for row, one in enumerate(chart.points) if marks[row] in caught or one.cluster in numbers]
     mounting.show("map", {**drawn, "whose": of, "chosen": rows}, act)
-    labels = {one.number: charts.label(one) for one in chart.clusters}
+    labels = {one.number: widgets.plain(charts.label(one)) for one in chart.clusters}
     st.pills(
         words.CHOOSE_CLUSTERS, list(labels), selection_mode="multi", format_func=labels.__getitem__, key=clusters,
         on_change=lambda: st.session_state.pop(held, None),
@@ -93,7 +94,7 @@ def together(points: list[Point]) -> None:
     if len(owners) > 1:
         name = st.segmented_control(
             "Of whom", owners, default=owners[0], required=True, key="map-owner",
-            format_func=lambda one: f"{session.shown_name(one)} {counts[one]}",
+            format_func=lambda one: widgets.plain(f"{session.shown_name(one)} {counts[one]}"),
         )  # fmt: skip
     agent = session.character(str(name)) if session.moment() is None else session.agent()
     found = [agent.find(one.memory) for one in points if one.agent == name]

@@ -69,9 +69,9 @@ def _ask_all(key: str) -> None:
 
 def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     """The last day of the cast; a dot opens its memory, a name its character."""
-    if act := mounting.taken(_CHOSEN):
-        name, memory = str(act["name"]), str(act["memory"])
-        if memory:
+    act = mounting.taken(_CHOSEN)
+    if name := mounting.text(act, "name"):
+        if memory := mounting.text(act, "memory"):
             places.to_memory(name, memory=memory)
         session.choose_next(name)
         st.rerun()
@@ -115,7 +115,7 @@ def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     if len(cast) < 2:
         return
     cue = session.from_link(_ASKED) or session.example_cues(agent.name)[0]
-    st.header(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}", anchor=False)
+    st.header(widgets.plain(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}"), anchor=False)
     answers = {one.name: _answer(one, cue) for one in cast}
     lines.show("remembered", [line for line, _ in answers.values()], cards=True)
     if (taken := lines.taken("remembered")) and taken[0] in answers:

@@ -57,7 +57,8 @@ def _result(agent: AgentMemory, result: CueResult) -> None:
                     st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": saved.cue})
                 if st.button(
                     "Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary",
-                    disabled=agent.read_only is not None, help=agent.read_only or "In Python: AgentMemory.remove_cue",
+                    disabled=agent.read_only is not None,
+                    help=widgets.plain(agent.read_only or "In Python: AgentMemory.remove_cue"),
                 ):  # fmt: skip
                     bulk.do(agent, partial(agent.remove_cue, saved.name))
         for words, ids in (

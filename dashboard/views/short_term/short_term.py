@@ -87,7 +87,9 @@ actions: dict[str, Callable[[], ChangeSet]] = {
 }
 with st.container(horizontal=True):
     for label, act in actions.items():
-        if st.button(label, key=f"do-{label}", disabled=agent.read_only is not None, help=agent.read_only):
+        if st.button(
+            label, key=f"do-{label}", disabled=agent.read_only is not None, help=widgets.plain(agent.read_only or "")
+        ):
             bulk.do(agent, act, label)
 if agent.read_only is None and len(entries) == 1:
     with st.expander(words.EDIT_THIS_MEMORY):

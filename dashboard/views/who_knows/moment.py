@@ -7,9 +7,16 @@ from datetime import UTC, datetime, timedelta
 import streamlit as st
 
 from memory_system import World
+from memory_system.core import stamp
 from memory_system.world.knows import began
 
 from ... import session, words
+from ...components import widgets
+
+_LABEL, _HELP = f"{words.WORLD_TIME} (UTC)", "What was lived through later is not looked at."
+_HOUR = timedelta(hours=1)
+_EARLIEST, _LATEST = datetime(1700, 1, 1), datetime(2250, 1, 1)
+"""What Streamlit's slider over times takes."""
 
 
 def slider(key: str) -> datetime | None:
@@ -17,15 +24,23 @@ def slider(key: str) -> datetime | None:
     begin, end = _span(session.world())
     if begin >= end:
         return None
-    moment: datetime = st.slider(
-        f"{words.WORLD_TIME} (UTC)", begin, end, end, step=timedelta(hours=1), format="D MMM YYYY, HH:mm", key=key,
-        help="What was lived through later is not looked at.",
-    )  # fmt: skip
+    if begin < _EARLIEST or end > _LATEST:
+        return _hours(begin, end, key)
+    moment: datetime = st.slider(_LABEL, begin, end, end, step=_HOUR, format="D MMM YYYY, HH:mm", key=key, help=_HELP)
     return None if moment >= end else moment.replace(tzinfo=UTC)
+
+
+def _hours(begin: datetime, end: datetime, key: str) -> datetime | None:
+    """The same of a story of another age: a slider over its hours, with the time below it."""
+    most = -(-(end - begin) // _HOUR)
+    hours = st.slider(_LABEL, 0, most, most, format="hour %d", key=f"{key}-hours", help=_HELP)
+    moment = (begin + hours * _HOUR if hours < most else end).replace(tzinfo=UTC)
+    st.caption(widgets.plain(stamp(moment)))
+    return moment if hours < most else None
 
 
 def _span(world: World) -> tuple[datetime, datetime]:
     """From when to when the story goes, in UTC, without the zone: as the slider has it."""
     end = world.clock().astimezone(UTC).replace(tzinfo=None)
-    begin = began(world).astimezone(UTC).replace(tzinfo=None)
-    return begin.replace(minute=0, second=0, microsecond=0) - timedelta(hours=1), end
+    begin = began(world).astimezone(UTC).replace(tzinfo=None, minute=0, second=0, microsecond=0)
+    return begin - _HOUR if begin - datetime.min >= _HOUR else begin, end

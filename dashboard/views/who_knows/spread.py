@@ -18,8 +18,9 @@ _OPENED = "spread-opened"
 
 def follow() -> None:
     """Go to the memory that was opened in a picture."""
-    if act := mounting.taken(_OPENED):
-        places.to_memory(str(act["name"]), memory=str(act["memory"]))
+    act = mounting.taken(_OPENED)
+    if name := mounting.text(act, "name"):
+        places.to_memory(name, memory=mounting.text(act, "memory"))
 
 
 def show(number: int, fact: str, at: datetime | None) -> None:
