@@ -160,6 +160,7 @@ def test_an_event_that_is_not_remembered_yet_is_there_when_one_comes_back(page: 
 # -- a message that is not sent ----------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_what_is_typed_on_short_term_and_into_a_memory_outlives_a_reload(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "short_term", agent="oswin")
     happened = page.get_by_label(words.WHAT_HAPPENED).first

@@ -10,6 +10,7 @@ import pytest
 
 from dashboard import session, words
 from dashboard.data import spreading
+from dashboard.data.moments import Wanted
 from dashboard.views.who_knows import grid
 from memory_system.world.knows import Cell, Sort, StoryTest, Verdict
 from tests.views.test_pages import OpenPage, press, shown
@@ -72,6 +73,19 @@ def test_the_slider_goes_back_to_when_nobody_knew(open_page: OpenPage) -> None:
     slider = page.slider(key="who-knows-at")
     slider.set_value(slider.value - timedelta(days=25)).run()
     assert said(page.button(key="cell-0-juno").label) != Verdict.KNOWS
+
+
+@pytest.mark.parametrize(("view", "link"), [("who_knows", {"fact": STOLEN}), ("cast", {"show": "places"})])
+def test_the_slider_starts_at_the_moment_that_is_looked_at(
+    open_page: OpenPage, view: str, link: dict[str, str]
+) -> None:
+    page = open_page(view, agent="mira", **link)
+    page.session_state["moment"] = Wanted(world_time=datetime(2026, 3, 20, 20, tzinfo=UTC))
+    page.run()
+    (slider,) = (one for one in page.slider if one.label.startswith(words.WORLD_TIME))
+    assert slider.value == datetime(2026, 3, 20, 20)
+    slider.set_value(datetime(2026, 3, 22, 20)).run()
+    assert not page.exception
 
 
 def test_a_red_test_leads_to_the_memory_and_undoes_it(open_page: OpenPage) -> None:

@@ -20,20 +20,28 @@ _EARLIEST, _LATEST = datetime(1700, 1, 1), datetime(2250, 1, 1)
 
 
 def slider(key: str) -> datetime | None:
-    """At which time of the world is looked; ``None`` = now, which also a story has that has not begun."""
+    """At which time of the world is looked; ``None`` = now, which also a story has that has not begun.
+
+    It starts at the moment of the past that all pages look at, and at now where they look at none.
+    """
     begin, end = _span(session.world())
     if begin >= end:
         return None
+    start = end
+    if (then := session.moment()) is not None:
+        start = min(max(session.agent().now.astimezone(UTC).replace(tzinfo=None), begin), end)
+        key = f"{key}-{'-'.join(then.link().values())}"
     if begin < _EARLIEST or end > _LATEST:
-        return _hours(begin, end, key)
-    moment: datetime = st.slider(_LABEL, begin, end, end, step=_HOUR, format="D MMM YYYY, HH:mm", key=key, help=_HELP)
+        return _hours(begin, start, end, key)
+    moment: datetime = st.slider(_LABEL, begin, end, start, step=_HOUR, format="D MMM YYYY, HH:mm", key=key, help=_HELP)
     return None if moment >= end else moment.replace(tzinfo=UTC)
 
 
-def _hours(begin: datetime, end: datetime, key: str) -> datetime | None:
+def _hours(begin: datetime, start: datetime, end: datetime, key: str) -> datetime | None:
     """The same of a story of another age: a slider over its hours, with the time below it."""
     most = -(-(end - begin) // _HOUR)
-    hours = st.slider(_LABEL, 0, most, most, format="hour %d", key=f"{key}-hours", help=_HELP)
+    first = -(-(start - begin) // _HOUR)
+    hours = st.slider(_LABEL, 0, most, first, format="hour %d", key=f"{key}-hours", help=_HELP)
     moment = (begin + hours * _HOUR if hours < most else end).replace(tzinfo=UTC)
     st.caption(widgets.plain(stamp(moment)))
     return moment if hours < most else None
