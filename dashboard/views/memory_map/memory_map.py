@@ -10,7 +10,8 @@ from dashboard import session, words
 from dashboard.components import bulk, card, mounting, widgets
 from dashboard.data import charts, tables
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.world.cast import Chart, Point, charting
+from memory_system.world.cast import Chart, Point
+from memory_system.world.cast import chart as charted
 
 ALL = "*"
 SHOWN = 20  # of those that are chosen
@@ -54,7 +55,7 @@ def laid_out(of: str) -> tuple[Chart, dict[str, Any]]:
         if session.moment() is None:
             chart = session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
         else:
-            chart = session.kept("map", session.agent(), lambda one: charting.chart(Past(one)), of)
+            chart = session.kept("map", session.agent(), lambda one: charted(Past(one)), of)
             stamps = []
 
     def drawing(_: AgentMemory) -> dict[str, Any]:

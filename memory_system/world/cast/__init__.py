@@ -2,7 +2,7 @@
 
 from .beside import Answer, Beside, Recollection
 from .bonds import Bond
-from .charting import Chart, Cluster, Point
+from .charting import Chart, Cluster, Point, chart
 from .meetings import SAME_EVENT, Life, meetings
 from .whereabouts import By, Whereabouts
 
@@ -18,5 +18,6 @@ __all__ = [
     "Point",
     "Recollection",
     "Whereabouts",
+    "chart",
     "meetings",
 ]
