@@ -30,15 +30,17 @@ def listed() -> Applied | None:
         else:
             widgets.empty("Nothing has happened yet.", "Add an event.", agent, to="short_term")
         return None
+    shown = history_tables.history(told)
+    states = ["state"] if shown["state"].str.len().any() else []  # most pages have none: the titles get its room
     picked = widgets.table(
-        history_tables.history(told),
+        shown,
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
         key=f"history-{agent.name}-{agent.stamp[0]}-{told[0].revision}",
-        column_order=["what", "state", "kind", "who", "memories", "applied", "world time"],
+        column_order=["what", *states, "kind", "who", "memories", "applied", "world time"],
         column_config={
-            "what": st.column_config.TextColumn("What", width=249),
+            "what": st.column_config.TextColumn("What", width=249 if states else 319),
             "state": st.column_config.TextColumn("State", width=70),
             "kind": st.column_config.TextColumn("Kind", width=95),
             "who": st.column_config.TextColumn("Who", width=116),
