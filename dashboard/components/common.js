@@ -27,6 +27,18 @@ function tool(bar, text, label, act) {
   return made;
 }
 
+// Follows the pointer until it lets go, and then says by what; what is answered ends it sooner, as where a view goes.
+function follow(drag, done = () => {}) {
+  const held = new AbortController();
+  const end = (event) => {
+    held.abort();
+    done(event);
+  };
+  for (const [name, act] of [["pointermove", drag], ["pointerup", end], ["pointercancel", end]])
+    addEventListener(name, act, { signal: held.signal });
+  return held;
+}
+
 // The picture of a character, beside its name.
 function portrait(address) {
   const made = make("img");

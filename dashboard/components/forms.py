@@ -242,7 +242,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     kinds = _KINDS if entry.kind.value in _KINDS else [entry.kind.value]
     draft = edits.draft_of(agent, entry)
     text = st.text_area("Text", key=draft.field("document"), height=90, persist_state="session")
-    mounting.keep_unsent(draft.field("document"), draft.field("document"), entry.document)
+    mounting.keep_unsent(draft.field("document"), draft.key, entry.document)
     columns = st.columns(3, vertical_alignment="bottom")
     columns[0].selectbox("Kind ", kinds, key=draft.field("kind"), persist_state="session")
     rating = columns[1].selectbox(

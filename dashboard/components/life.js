@@ -377,7 +377,7 @@ class Life {
     const svg = this.field.querySelector("svg");
     let [box, to] = [null, [x, y]];
     this.panned = false;
-    this.follow(
+    this.grasped = follow(
       (moved) => {
         to = [moved.clientX - left, moved.clientY - top];
         if (!box && Math.hypot(to[0] - x, to[1] - y) < CLICK) return;
@@ -395,18 +395,6 @@ class Life {
     );
   }
 
-  follow(drag, done = () => {}) {
-    const end = () => {
-      removeEventListener("pointermove", drag);
-      removeEventListener("pointerup", end);
-      removeEventListener("pointercancel", end);
-      done();
-    };
-    addEventListener("pointermove", drag);
-    addEventListener("pointerup", end);
-    addEventListener("pointercancel", end);
-  }
-
   grasp(event) {
     if (this.boxed) return void this.bound(event);
     const [began, since, until] = [event.clientX, this.since, this.until];
@@ -418,7 +406,7 @@ class Life {
       const seconds = (by / this.width) * (until - since);
       this.move(since - seconds, until - seconds);
     };
-    this.follow(drag);
+    this.grasped = follow(drag);
   }
 
   jump(event) {
@@ -473,6 +461,7 @@ class Life {
   }
 
   leave() {
+    this.grasped?.abort(); // what is drawn or moved meanwhile
     clearTimeout(this.timer);
     this.resized.disconnect();
     this.life.remove();

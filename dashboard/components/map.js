@@ -250,17 +250,13 @@ class Plane {
       path.push([px, py]);
       line.setAttribute("d", `M${path.map((one) => one.join(" ")).join("L")}Z`);
     };
-    const held = (this.held = new AbortController());
     const end = (last) => {
-      held.abort();
       line.remove();
       if (last.type === "pointercancel") return;
       if (moved && this.lassos) this.choose(this.caught(path));
       else if (!moved) this.click(last);
     };
-    addEventListener("pointermove", drag, { signal: held.signal });
-    addEventListener("pointerup", end, { signal: held.signal });
-    addEventListener("pointercancel", end, { signal: held.signal });
+    this.grasped = follow(drag, end);
   }
 
   click(event) {
@@ -373,7 +369,7 @@ class Plane {
   }
 
   leave() {
-    this.held?.abort(); // what is drawn or moved meanwhile
+    this.grasped?.abort(); // what is drawn or moved meanwhile
     this.resized.disconnect();
     cancelAnimationFrame(this.waits);
     this.whole.remove();

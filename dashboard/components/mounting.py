@@ -48,7 +48,7 @@ def show(
             kept(state)
 
     script, look = _read("common.js") + _read(f"{name}.js"), (_PAINT if painted else "") + _read(f"{name}.css")
-    sized = _SIZES + look if look else None
+    sized = _SIZES + _read("common.css") + look if look else None
     mount = st.components.v2.component(name, js=script, css=sized)  # each time: the server may not run yet
     mount(key=at, data=dict(data), on_act_change=told, on_kept_change=stands)
 

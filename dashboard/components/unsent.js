@@ -11,8 +11,8 @@ function watch({ field: key, form, began }, block) {
   const look = () => {
     const found = block.querySelector(wanted);
     if (found === null) return; // not drawn yet, or no longer: what is kept stays
-    const held = JSON.parse(sessionStorage.getItem(place));
-    const kept = held?.began === began ? held.text : null;
+    const [text, start] = (sessionStorage.getItem(place) ?? "").split("\0"); // what no field takes stands between them
+    const kept = (start ?? "") === began && text;
     const first = !seen.has(name); // after a reload: what was typed here last counts, also what was not sent yet
     seen.add(name);
     if (found !== field && kept && kept !== found.value && (first || (!form && found.value === ""))) {
@@ -20,7 +20,7 @@ function watch({ field: key, form, began }, block) {
       found.dispatchEvent(new Event("input", { bubbles: true }));
       found.dispatchEvent(new FocusEvent("focusout", { bubbles: true })); // and left, so that the server hears of it
     } else if (found.value !== began) {
-      sessionStorage.setItem(place, JSON.stringify({ began, text: found.value }));
+      sessionStorage.setItem(place, `${found.value}\0${began}`);
     } else {
       sessionStorage.removeItem(place); // it was sent, or deleted
     }

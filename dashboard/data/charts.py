@@ -41,7 +41,7 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
         named: by the names of agents, what a point says of whose memory it is; ``None`` = nothing.
     """
     points = chart.points
-    least = _told_from(points)
+    told = _told(points)
     shifts = apart(chart.clusters)
     counts = Counter(one.tier for one in points)
     return {
@@ -53,9 +53,7 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
         "size": [round(10 * (one.importance or 0.0)) for one in points],
         "hollow": [int(one.tier is Tier.STM) for one in points],
         "of": [one.cluster for one in points],
-        "text": [
-            tables.short(one.text, _TOLD) if (one.importance or 0.0) >= least else "" for one in points
-        ],
+        "text": [tables.short(one.text, _TOLD) if row in told else "" for row, one in enumerate(points)],
         "who": [named[one.agent] for one in points] if named else None,
         "clusters": [
             {
@@ -72,11 +70,10 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _told_from(points: Sequence[Point]) -> float:
-    """The importance from which on memories are told where they are pointed at: not all, where they are very many."""
-    if len(points) <= _MOST_TOLD:
-        return 0.0
-    return sorted((one.importance or 0.0 for one in points), reverse=True)[_MOST_TOLD - 1]
+def _told(points: Sequence[Point]) -> set[int]:
+    """The places of those that are told where they are pointed at: the most important, where they are very many."""
+    by_importance = sorted(range(len(points)), key=lambda row: points[row].importance or 0.0, reverse=True)
+    return set(by_importance[:_MOST_TOLD])
 
 
 def apart(clusters: Sequence[Cluster]) -> dict[int, float]:

@@ -293,8 +293,11 @@ class Parts:
     @property
     def totals(self) -> Floats:
         """Shape (n,): the same sums, in the same order, as ``Score.total``."""
-        w = self.weights
-        weighted = w.recency * self.recency + w.importance * self.importance + w.relevancy * self.relevancy
+        return self.totals_by(self.weights.recency, self.weights.importance, self.weights.relevancy)
+
+    def totals_by(self, recency: float, importance: float, relevancy: float) -> Floats:
+        """Shape (n,): the same under these weights."""
+        weighted = recency * self.recency + importance * self.importance + relevancy * self.relevancy
         return np.where(np.isnan(weighted), self.relevancy, weighted)
 
     def taken(self, rows: NDArray[np.intp]) -> Parts:

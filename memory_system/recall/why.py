@@ -62,6 +62,10 @@ class Stand(NamedTuple):
             weights.relevancy,
         )
 
+    def threshold_of(self, tier: Tier) -> float:
+        """As that of a query with the levers here."""
+        return self.static_threshold if tier is Tier.STATIC else self.threshold
+
     def asked(self, query: Query) -> Query:
         """The query with the levers here."""
         return replace(
@@ -78,22 +82,17 @@ class _Tier:
     """What is known of the rows of one tier before they are weighed."""
 
     def __init__(self, judged: Judged) -> None:
-        self.ids, self.parts = judged.ids, judged.parts
+        self.ids, self._parts = judged.ids, judged.parts
         self._out = np.flatnonzero(judged.verdicts == _FILTERED)
-        self._lone = np.flatnonzero(np.isnan(self.parts.recency) | np.isnan(self.parts.importance))
         self.sure: Floats | None = None
         """The confidence of each, shape (n,), NaN for what cannot be found; ``None`` where scores have to pass."""
-        if self.parts.confidence is not None:
-            self.sure = self.parts.confidence.copy()
+        if self._parts.confidence is not None:
+            self.sure = self._parts.confidence.copy()
             self.sure[self._out] = np.nan
 
     def totals(self, recency: float, importance: float, relevancy: float) -> Floats:
-        """The scores under these weights, shape (n,), NaN for what cannot be found; as ``Parts.totals`` sums them."""
-        parts = self.parts
-        found: Floats = recency * parts.recency
-        found += importance * parts.importance
-        found += relevancy * parts.relevancy
-        found[self._lone] = parts.relevancy[self._lone]
+        """The scores under these weights, shape (n,), NaN for what cannot be found."""
+        found = self._parts.totals_by(recency, importance, relevancy)
         found[self._out] = np.nan
         return found
 
@@ -121,8 +120,7 @@ class Field:
 
     def recalls(self, stand: Stand) -> bool:
         """Whether the first round of a query with the levers there recalls the memory."""
-        threshold = stand.static_threshold if self._tier is Tier.STATIC else stand.threshold
-        if self._own.sure is not None and not self._own.sure[self._row] > threshold:
+        if self._own.sure is not None and not self._own.sure[self._row] > stand.threshold_of(self._tier):
             return False  # no weight changes that
         totals, before = self._weighed_by(*stand[4:])
         passing = self._passing(stand, totals)
@@ -142,18 +140,16 @@ class Field:
     def _passing(self, stand: Stand, totals: Mapping[Tier, Floats]) -> dict[Tier, Rows]:
         """Which rows of each tier may be found and exceed their threshold, shape (n,)."""
         held, confident = stand[:2], self._own.sure is not None
-        if confident and self._passed is not None and self._passed[0] == held:  # whatever the weights are
-            return self._passed[1]
-        passing = {
-            tier: (totals[tier] if one.sure is None else one.sure)
-            > (stand.static_threshold if tier is Tier.STATIC else stand.threshold)
-            for tier, one in self._tiers.items()
-        }
-        if self._synopses:
-            behind = behind_turns(self._seats, self._synopses, passing)
-            passing = {one: rows & ~behind[one] for one, rows in passing.items()}
-        self._passed = held, passing
-        return passing
+        if not confident or self._passed is None or self._passed[0] != held:  # by confidence whatever the weights are
+            passing = {
+                tier: (totals[tier] if one.sure is None else one.sure) > stand.threshold_of(tier)
+                for tier, one in self._tiers.items()
+            }
+            if self._synopses:
+                behind = behind_turns(self._seats, self._synopses, passing)
+                passing = {one: rows & ~behind[one] for one, rows in passing.items()}
+            self._passed = held, passing
+        return self._passed[1]
 
     def _weighed_by(self, *weights: float) -> tuple[dict[Tier, Floats], dict[Tier, Rows]]:
         """The scores of every tier, and which rows go before the memory: a higher score, or the same and a lower id."""

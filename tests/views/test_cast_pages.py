@@ -13,7 +13,7 @@ from dashboard.components import mounting
 from dashboard.data import charts, trusting
 from dashboard.data.moments import Wanted
 from memory_system import Kind, Tier
-from memory_system.world.cast import Bond, Cluster
+from memory_system.world.cast import Bond, Chart, Cluster, Point
 from tests.views.test_pages import OpenPage, press, shown
 
 CUE = "Who has the mill key?"
@@ -146,6 +146,17 @@ def test_the_map_of_everybody_says_whose_a_point_is(open_page: OpenPage) -> None
     assert [one["name"] for one in drawn["clusters"]] == [one.name for one in chart.clusters]
     assert charts.drawing(chart, named=None)["who"] is None
     assert page.query_params["of"] == "*"
+
+
+def test_of_very_many_memories_no_more_than_so_many_are_told_where_they_are_pointed_at() -> None:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    points = [
+        Point("mira", str(row), 0, 0, Tier.LTM, 0.9 if row % 4 == 0 else 0.5, at, 0, f"memory {row}")
+        for row in range(20_000)
+    ]
+    texts = charts.drawing(Chart(tuple(points), (), 1.0, 0), named=None)["text"]
+    assert sum(map(bool, texts)) == 10_000
+    assert all(texts[::4]), "the most important, and then the first"
 
 
 def test_names_on_the_map_stand_apart_and_as_near_their_clusters_as_they_can() -> None:

@@ -30,10 +30,9 @@ def listed() -> Applied | None:
         else:
             widgets.empty("Nothing has happened yet.", "Add an event.", agent, to="short_term")
         return None
-    shown = history_tables.history(told)
-    states = ["state"] if shown["state"].str.len().any() else []  # most pages have none: the titles get its room
+    states = ["state"] if any(one.undone_by for one in told) else []  # else the titles get its room
     picked = widgets.table(
-        shown,
+        history_tables.history(told),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
