@@ -8,6 +8,9 @@ an agent whose journal waits for the disk (``MEMORY_DURABILITY=full``, the defau
 (``normal``). What is timed of an agent is everything a caller waits for: the check against the history, the commit, the
 tables. The store follows in the background; here it is waited for and timed apart, so that it is in nobody's way.
 Vectors are drawn, so that no embedding is timed. Give a folder on a disk by TMPDIR: in memory nothing is waited for.
+
+Then 1, 8 and 64 threads add one event after the other to one agent, and as many commit them to the bare SQLite file in
+turn. Threads that wait at the same time share a commit of the journal.
 """
 
 from __future__ import annotations
@@ -17,9 +20,11 @@ import json
 import sqlite3
 import statistics
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +32,7 @@ import chromadb
 from chromadb.config import Settings as ChromaSettings
 
 from benchmarks.opening import NOW, Drawn, entries, fill
-from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Settings, World
+from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Settings, Tier, World
 from memory_system.core.change_set import entry_to_json
 from memory_system.core.memory import Vectors
 from memory_system.embedding.embedder import CachedEmbedder
@@ -35,6 +40,7 @@ from memory_system.embedding.embedder import CachedEmbedder
 LEVELS = ("full", "normal")
 OURS: Any = {"hnsw": {"space": "l2", "sync_threshold": 100, "batch_size": 50}}
 """The settings of our own collections."""
+CROWDS = (1, 8, 64)
 FIRST = 10_000_000
 """The number of the first row that is written, far from those that are held."""
 
@@ -65,6 +71,16 @@ def committed(db: sqlite3.Connection, rows: Sequence[MemoryEntry], vectors: Vect
         db.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)", told)
 
 
+@contextmanager
+def bare_file(folder: Path) -> Iterator[sqlite3.Connection]:
+    """A file of SQLite whose commits wait for the disk."""
+    with closing(sqlite3.connect(folder / "rows.sqlite3", check_same_thread=False)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("CREATE TABLE rows (id TEXT PRIMARY KEY, body TEXT, vector BLOB)")
+        yield db
+
+
 def followed(agent: AgentMemory) -> None:
     """Wait until the store holds everything."""
     with agent.contents.alone():
@@ -89,10 +105,7 @@ def compare(folder: Path, memories: int, rounds: int, at_once: int) -> dict[str,
         for start in range(0, memories, 1000):
             some = held[start : start + 1000]
             plain(bare, some, embedder.embed([entry.document for entry in some]))
-        db = opened.enter_context(closing(sqlite3.connect(folder / "rows.sqlite3")))
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("CREATE TABLE rows (id TEXT PRIMARY KEY, body TEXT, vector BLOB)")
+        db = opened.enter_context(bare_file(folder))
         agents: dict[str, AgentMemory] = {}
         for level in LEVELS:
             place = folder / level
@@ -123,6 +136,41 @@ def compare(folder: Path, memories: int, rounds: int, at_once: int) -> dict[str,
     return {what: {way: statistics.median(of_way) for way, of_way in ways.items()} for what, ways in took.items()}
 
 
+def crowd(folder: Path, memories: int, events: int) -> list[tuple[int, float, float, float]]:
+    """For each number of threads: commits a second, events a second, and processor time of an event in ms."""
+    embedder, turn, found = CachedEmbedder(Drawn(), size=200_000), threading.Lock(), []
+    settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
+    with bare_file(folder) as db, World(settings, embedder=embedder) as world:
+        agent = world.create_agent("bench")
+        fill(agent, memories)
+
+        def commit(rows: Sequence[MemoryEntry]) -> None:
+            vectors = embedder.embed([row.document for row in rows])
+            for row, vector in zip(rows, vectors, strict=True):
+                with turn:
+                    committed(db, [row], vector[None])
+
+        def add(rows: Sequence[MemoryEntry]) -> None:
+            for row in rows:
+                agent.add_short_term(row.evolve(tier=Tier.STM), rate=False)
+
+        for threads in CROWDS:
+            first = FIRST * (2 + len(found))
+            shares = [entries(first + number * events, max(events // threads, 5)) for number in range(threads)]
+            many = sum(map(len, shares))
+            rates, cost = [], 0.0
+            for way in (commit, add):
+                followed(agent)
+                began, used = time.perf_counter(), time.process_time()
+                with ThreadPoolExecutor(threads) as pool:
+                    list(pool.map(way, shares))
+                rates.append(many / (time.perf_counter() - began))
+                followed(agent)
+                cost = 1000 * (time.process_time() - used) / many
+            found.append((threads, rates[0], rates[1], cost))
+    return found
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -142,6 +190,13 @@ def main() -> None:
         both = ms["commit"] + ms["bare"]
         ratios = (f"{ms[level]:.2f} | {ms[level] / both:.2f}" for level in LEVELS)
         print(f"| {what} | {ms['commit']:.2f} | {ms['bare']:.2f} | {' | '.join(ratios)} | {ms['full, followed']:.2f} |")
+    with tempfile.TemporaryDirectory() as scratch:
+        of_crowds = crowd(Path(scratch), asked.memories, asked.rounds * 10)
+    print("\nThreads that add one event after the other to one agent, all of it counted but embedding.\n")
+    print("| threads | bare commits a second | events a second | ratio | processor time of an event, ms |")
+    print("|---:|---:|---:|---:|---:|")
+    for threads, commits, events, cost in of_crowds:
+        print(f"| {threads} | {commits:,.0f} | {events:,.0f} | {events / commits:.2f} | {cost:.1f} |")
 
 
 if __name__ == "__main__":

@@ -18,13 +18,11 @@ from ..core.files import as_exhausted, as_store_errors, remove_parts
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
-from ..errors import AgentGone, OtherEmbedder, StoreDamaged, StoreError, StoreUnavailable
+from ..errors import AgentGone, MemorySystemError, OtherEmbedder, StoreDamaged, StoreError, StoreUnavailable
 from ..recall.kept_tables import KeptTables, Place
 from ..recall.table import Table
 from . import shutdown_note
 from .access_buffer import AccessLog, Noted
-from .chroma import files
-from .chroma.probe import probe
 from .expected_rows import Wanted, of_entries, of_table
 from .journal.journal import Journal, content_hash
 from .journal.location import refuse_older
@@ -36,6 +34,7 @@ from .ledger_checks import (
     refuse_broken,
     refuse_foreign_edit,
     refuse_unwritable,
+    store_problem,
     what_waits,
     why_not,
 )
@@ -45,7 +44,7 @@ from .projection import AT_ONCE, Stores
 from .query_log import Asked
 from .shutdown_note import Note
 from .store_queue import StoreQueue
-from .turns import TableLock, Turns
+from .turns import TableLock, Together, Turns
 from .write_lock import WriteLock
 
 REEMBED = "reembed"
@@ -54,10 +53,10 @@ EMBEDDED_AT_ONCE = 500
 """Texts without a vector that opening embeds by itself; more wait for ``reembed``."""
 CHANGED_OVER_AT_ONCE = 500
 """Memories whose store opening writes anew by itself when the embedder was changed."""
-
-
 _OPENINGS = count()
 """Of all agents in this process: what is kept by the stamp of one is never taken for what it is opened as later."""
+_Planned = tuple[ChangeSet, Mapping[str, Vectors]]
+"""A plan, and the vectors that it needs."""
 
 
 class Ledger:
@@ -130,6 +129,7 @@ class Ledger:
         self._behind = StoreQueue(self._take_in, self.settle, self.messages.append)
         self._lock = TableLock()
         self._turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
+        self._together = Together(self._turns, self._apply, self._by_itself)
 
     def close(self) -> None:
         """Write what waits, and let go of all files; closing twice does no harm.
@@ -232,28 +232,47 @@ class Ledger:
             return change_set
         with as_exhausted(f"The agent {self.folder.name!r}"):
             vectors = self._vectors_of(change_set)
-        with self._turns.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
+        return self._together.write((change_set, vectors))
+
+    def _apply(self, plans: Sequence[_Planned]) -> list[ChangeSet | Exception]:
+        """Carry out plans, in a turn, by one commit."""
+        with as_store_errors(f"The agent {self.folder.name!r}"):
             self._accesses.flush()  # what comes back by this change keeps the accesses it had
             self._catch_up()
             self._store_at_hand()
             with nothing_changed():
                 self._finish_cut_off()
                 self._take_over_missed()
-            refuse_foreign_edit(change_set, self.text("personality"), self.personality_path)
-            refuse_unwritable(change_set, self.personality_path, self.folder)
-            applied = self.journal.commit(change_set, vectors, self.embedder.identity)
-            if applied.revision is not None and applied.revision > self._revision:
-                with kept_all_the_same(self.folder.name):
-                    with self._whole_or_anew():
-                        self._show(applied, vectors)
-                    if self._follows(applied):
-                        write_personality(self.personality_path, applied)
-                        self._behind.add(applied, vectors)
-                    elif self.settle() and self._carry_out(applied, vectors):
-                        # a disk may be full by now: the change stands, and this is done once more by the next write
-                        with suppress(StoreDamaged):
-                            self.journal.mark_done(applied.revision)
+            for change_set, _ in plans:
+                refuse_foreign_edit(change_set, self.text("personality"), self.personality_path)
+                refuse_unwritable(change_set, self.personality_path, self.folder)
+            vectors = {key: vector for _, of_one in plans for key, vector in of_one.items()}
+            committed = self.journal.commit_together([plan for plan, _ in plans], vectors, self.embedder.identity)
+        return [self._committed(applied, vectors) for applied in committed]
+
+    def _committed(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> ChangeSet | Exception:
+        """Steps 2 to 4, unless it is shown already; answers it, or what failed."""
+        if applied.revision is None or applied.revision <= self._revision:
+            return applied
+        try:
+            with kept_all_the_same(self.folder.name):
+                with self._whole_or_anew():
+                    self._show(applied, vectors)
+                if self._follows(applied):
+                    write_personality(self.personality_path, applied)
+                    self._behind.add(applied, vectors)
+                elif self.settle() and self._carry_out(applied, vectors):
+                    # a disk may be full by now: the change stands, and this is done once more by the next write
+                    with suppress(StoreDamaged):
+                        self.journal.mark_done(applied.revision)
+        except MemorySystemError as error:
+            return error
         return applied
+
+    def _by_itself(self, plan: _Planned) -> bool:
+        """Whether a plan is not committed together with others: what cannot follow later, or has more than changes."""
+        change_set, _ = plan
+        return bool(change_set.texts or change_set.purges) or not self._follows(change_set)
 
     def _follows(self, applied: ChangeSet) -> bool:
         """Whether the store may take it in later; a server is written at once, as is one of several of a journal."""
@@ -532,31 +551,13 @@ class Ledger:
     def _counts(self) -> dict[str, int]:
         return {tier.value: len(table) for tier, table in self.tables.items() if tier in LIVED or len(table)}
 
-    def _problem(self) -> str | None:
-        """What is wrong with Chroma's files, asked in another process if they could be half written or damaged.
-
-        A server looks after its own.
-        """
-        if self._stores.place is not None:
-            return None
-        folder = self._stores.folder
-        problem = files.problem(folder)
-        if problem is not None or not (folder / "chroma.sqlite3").exists():
-            return problem
-        if self._note is None or not self._note.files:
-            return probe(folder)
-        changed = [Path(name) for name in self._altered if name.startswith("chroma/")]
-        if not self._note.clean:  # SQLite mends its own file after a kill
-            changed = [path for path in changed if len(path.parts) > 2]
-        return probe(folder) if changed else None
-
     def _reconcile(self, cut_off: Sequence[ChangeSet]) -> None:
         said = self._stores.reconcile(
             self._wanted(),
             self._wanted_in_store,
             revision=self.journal.revision,
             cut_off=cut_off,
-            problem=self._problem(),
+            problem=None if self._stores.place else store_problem(self._stores.folder, self._note, self._altered),
         )
         self.messages += said
         self._say_what_was_changed(said)

@@ -34,8 +34,11 @@ from ..errors import (
     StoreUnavailable,
 )
 from ..recall.cues import parse_cues, parse_judgments
+from .chroma import files
+from .chroma.probe import probe
 from .expected_rows import Wanted
 from .put_off import parse_put_off
+from .shutdown_note import Note
 
 MAX_STATE = 500_000
 """Characters of one such text: two blocks of core memory of 20,000 each, escaped at their worst, and room."""
@@ -284,3 +287,22 @@ def kept_all_the_same(agent: str) -> Iterator[None]:
             f"{error.sentence} The change is kept in the journal all the same, and the store takes it in at the next "
             "write."
         ) from error
+
+
+def store_problem(folder: Path, note: Note | None, altered: Sequence[str]) -> str | None:
+    """What is wrong with Chroma's files, asked in another process if they could be half written or damaged.
+
+    Args:
+        folder: theirs.
+        note: what was left when the agent was closed.
+        altered: files that are not as it says.
+    """
+    problem = files.problem(folder)
+    if problem is not None or not (folder / "chroma.sqlite3").exists():
+        return problem
+    if note is None or not note.files:
+        return probe(folder)
+    changed = [Path(name) for name in altered if name.startswith("chroma/")]
+    if not note.clean:  # SQLite mends its own file after a kill
+        changed = [path for path in changed if len(path.parts) > 2]
+    return probe(folder) if changed else None

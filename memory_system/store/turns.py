@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import Generic, TypeVar
 
 from ..core.files import as_exhausted
 from ..errors import StoreError
@@ -72,10 +74,16 @@ class Turns:
         self._refuse_closed = refuse_closed
         self._catch_up = catch_up
         self._others_out = others_out
+        self._writer = 0  # the thread that writes, or wrote last
         self._within = 0  # how often the thread whose turn it is has begun to write, one within the other
         self._still = 0  # how many readings hold the tables, one within the other
         self._turn = threading.RLock()
         """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
+
+    @property
+    def mine(self) -> bool:
+        """Whether it is the turn of the thread that asks to write."""
+        return self._within > 0 and self._writer == threading.get_ident()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -113,6 +121,7 @@ class Turns:
                     raise
                 self._refuse_closed()  # it may have been moved while another held the lock
                 self._within += 1
+                self._writer = threading.get_ident()
                 alone.callback(self._done)
                 yield
         finally:
@@ -133,3 +142,122 @@ class Turns:
                 yield
         finally:
             self._still = still
+
+
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
+
+
+class _Waiting(Generic[Asked, Answer]):
+    """What a thread wants written, and what became of it."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.answer: Answer | Exception | None = None
+        self.alone = False
+        """Whether it failed together with others, and is to be tried by itself."""
+
+
+class Together(Generic[Asked, Answer]):
+    """What several threads want written at the same time, one of them writes for all: they wait for the disk once.
+
+    Args:
+        turns: who writes takes a turn.
+        write: writes some, in their order, in a turn; answers what became of each, or raises where none was written.
+        by_itself: whether something is not written together with others.
+    """
+
+    def __init__(
+        self,
+        turns: Turns,
+        write: Callable[[Sequence[Asked]], Sequence[Answer | Exception]],
+        by_itself: Callable[[Asked], bool],
+    ) -> None:
+        self._turns = turns
+        self._write = write
+        self._by_itself = by_itself
+        self._changed = threading.Condition()
+        self._waiting: deque[_Waiting[Asked, Answer]] = deque()
+        self._led = False
+
+    def write(self, asked: Asked) -> Answer:
+        """Have it written, by this thread or by another; answers, or raises, what became of it."""
+        one = _Waiting[Asked, Answer](asked)
+        if self._turns.mine:  # what is written within a turn comes before whatever waits for the next one
+            self._written([one])
+        elif self._begins(one) or self._waits(one):
+            self._lead(one)
+        assert one.answer is not None, "who waits is answered"
+        if isinstance(one.answer, Exception):
+            raise one.answer
+        return one.answer
+
+    def _begins(self, one: _Waiting[Asked, Answer]) -> bool:
+        """Whether nobody writes, so that this thread does at once."""
+        with self._changed:
+            if self._led:
+                return False
+            self._led = True
+            self._waiting.append(one)
+            return True
+
+    def _waits(self, one: _Waiting[Asked, Answer]) -> bool:
+        """Wait until it is written, or it is for this thread to write what waits; answers whether it is."""
+        with self._turns.others_reading(), self._changed:
+            self._waiting.append(one)
+            try:
+                self._changed.wait_for(lambda: one.answer is not None or not self._led)
+            except BaseException:
+                self._forget(one)
+                raise
+            if one.answer is not None:
+                return False
+            self._led = True
+            return True
+
+    def _forget(self, one: _Waiting[Asked, Answer]) -> None:
+        if one in self._waiting:
+            self._waiting.remove(one)
+
+    def _lead(self, one: _Waiting[Asked, Answer]) -> None:
+        try:
+            with self._turns.writing():
+                while one.answer is None:
+                    with self._changed:
+                        some = self._next()
+                    self._written(some)
+        finally:
+            with self._changed:
+                self._forget(one)
+                self._led = False
+                self._changed.notify_all()
+
+    def _next(self) -> list[_Waiting[Asked, Answer]]:
+        some = [self._waiting.popleft()]
+        while self._waiting and not any(map(self._stays_alone, (some[0], self._waiting[0]))):
+            some.append(self._waiting.popleft())
+        return some
+
+    def _stays_alone(self, one: _Waiting[Asked, Answer]) -> bool:
+        return one.alone or self._by_itself(one.asked)
+
+    def _written(self, some: Sequence[_Waiting[Asked, Answer]]) -> None:
+        answers: Sequence[Answer | Exception]
+        try:
+            answers = self._write([one.asked for one in some])
+        except Exception as error:  # noqa: BLE001 - whoever asked for it raises it
+            if len(some) > 1:
+                for one in some:
+                    one.alone = True
+                self._put_back(some)
+                return
+            answers = [error]
+        except BaseException:
+            self._put_back(some)
+            raise
+        for one, answer in zip(some, answers, strict=True):
+            one.answer = answer
+
+    def _put_back(self, some: Sequence[_Waiting[Asked, Answer]]) -> None:
+        with self._changed:
+            self._waiting.extendleft(reversed(some))

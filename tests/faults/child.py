@@ -24,7 +24,7 @@ from memory_system.store.projection import Stores
 from tests.waiting import LAST_RESORT, PATIENCE
 
 BOUNDARIES: dict[str, tuple[Any, str]] = {
-    "before the commit": (Journal, "commit"),
+    "before the commit": (Journal, "commit_together"),
     "within the commit": (Journal, "_record"),
     "after the commit, before the upsert": (Stores, "upsert"),
     "after the upsert, before the delete": (Stores, "delete"),

@@ -22,7 +22,7 @@ from tests.waiting import LAST_RESORT, PATIENCE
 
 UNTIL = NOW + timedelta(days=2)
 BOUNDARIES: dict[str, tuple[Any, str]] = {
-    "before the commit": (Journal, "commit"),
+    "before the commit": (Journal, "commit_together"),
     "within the commit": (Journal, "_record"),
     "before it is marked done": (Journal, "mark_done"),
     "before the clock moves": (advancing, "move_standing"),

@@ -25,7 +25,7 @@ from memory_system.maintenance.doctor import examine
 from memory_system.maintenance.export import export
 from memory_system.recall.kept_tables import Place, save
 from memory_system.recall.table import Table
-from memory_system.store import ledger
+from memory_system.store import ledger_checks
 from memory_system.store.chroma import files
 from memory_system.store.chroma.probe import probe
 from memory_system.store.read_only import RESCUE
@@ -271,7 +271,7 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     def noted(folder: Path) -> None:
         asked.append(folder)
 
-    monkeypatch.setattr(ledger, "probe", noted)
+    monkeypatch.setattr(ledger_checks, "probe", noted)
     return asked
 
 

@@ -19,7 +19,7 @@ from memory_system.store.projection import Stores
 
 EVENTS = [{"document": f"a word about the mill {n}", "id": f"m{n}", "rating": 5} for n in range(4)]
 STEPS = {
-    "before the commit": (Journal, "commit", 1, False),
+    "before the commit": (Journal, "commit_together", 1, False),
     "within the commit": (Journal, "_record", 1, False),
     "while the tables change": (Table, "put", 3, True),
     "before the upsert": (Stores, "upsert", 1, True),
@@ -108,6 +108,6 @@ def test_what_was_recalled_is_written_later_where_no_thread_can_be_started(
 
 
 def test_what_is_no_want_of_room_is_told_as_it_is(lived: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    _fails_at(monkeypatch, Journal, "commit", 1, RuntimeError("a mistake in the program"))
+    _fails_at(monkeypatch, Journal, "commit_together", 1, RuntimeError("a mistake in the program"))
     with pytest.raises(RuntimeError, match="a mistake in the program"):
         lived.add_short_term(EVENTS)

@@ -244,14 +244,14 @@ def test_a_server_that_dies_in_the_midst_of_a_change_leaves_it_to_the_next_one(
 ) -> None:
     with opened(hurt, embedder) as world:
         agent = begun(world)
-        commit = agent._context.held.journal.commit
+        commit = agent._context.held.journal.commit_together
 
         def then_dies(*arguments: object) -> object:
             done = commit(*arguments)  # type: ignore[arg-type]
             own_server.kill()
             return done
 
-        monkeypatch.setattr(agent._context.held.journal, "commit", then_dies)
+        monkeypatch.setattr(agent._context.held.journal, "commit_together", then_dies)
         with pytest.raises(StoreUnavailable, match="The change is kept in the journal all the same"):
             agent.add_short_term({"document": "In the midst", "id": "midst", "rating": 5})
         monkeypatch.undo()

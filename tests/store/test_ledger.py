@@ -16,7 +16,7 @@ from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Tier, World
 from memory_system.core.change_set import dump_entry
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ForeignStore, ReadOnly, StoreDamaged
-from memory_system.store import ledger
+from memory_system.store import ledger_checks
 from tests.conftest import NOW
 from tests.waiting import until
 
@@ -172,7 +172,7 @@ def test_an_index_that_was_changed_since_closing_is_tried_in_another_process_fir
     def crashes(of: Path) -> str:
         return f"{of.name} crashed it"
 
-    monkeypatch.setattr(ledger, "probe", crashes)
+    monkeypatch.setattr(ledger_checks, "probe", crashes)
     remember("event")
     before = _shown(agent)
     assert reopened().messages == (), "nothing was changed, and nothing is tried"

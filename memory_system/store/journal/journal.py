@@ -111,7 +111,7 @@ def _query_row(asked: Asked, access: int) -> dict[str, Any]:
 
 
 _SOME: sa.BindParameter[Sequence[str]] = sa.bindparam("some", expanding=True)
-_REVISION_OF = sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id == sa.bindparam("change_set"))
+_REVISIONS_OF = sa.select(CHANGE_SETS.c.id, CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id.in_(_SOME))
 _ADD_CHANGE_SET, _ADD_CHANGES = sa.insert(CHANGE_SETS), sa.insert(CHANGES)
 _TEXT = sa.select(TEXTS.c.body).where(TEXTS.c.name == sa.bindparam("name"))
 _BODIES = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(_SOME))
@@ -312,77 +312,79 @@ class Journal:
     # -- writing ---------------------------------------------------------------------------------------
 
     def commit(self, change_set: ChangeSet, vectors: Mapping[str, Vectors], embedder: str) -> ChangeSet:
-        """Step 1: record the change set and make it the truth; answers it with its revision.
+        """As ``commit_together``, one change set."""
+        return self.commit_together([change_set], vectors, embedder)[0]
 
-        A change set that was committed before is answered as it stands: it is applied once.
+    def commit_together(
+        self, change_sets: Sequence[ChangeSet], vectors: Mapping[str, Vectors], embedder: str
+    ) -> list[ChangeSet]:
+        """Step 1: record change sets in their order and make them the truth; answers each with its revision.
+
+        A change set that was committed before is answered as it stands: it is applied once. What several wrote waits
+        for the disk once.
 
         Args:
-            change_set: what to record.
+            change_sets: what to record; of several none has texts or purges.
             vectors: the vector, shape (d,), of each new text, by content hash.
             embedder: the identity of what made the vectors.
 
         Raises:
-            StaleChange: an entry or text it touches is no longer as it was when this was planned.
+            StaleChange: an entry or text that one touches is no longer as it was when this was planned, or as one
+                before it left it. None is recorded.
         """
         with self._write() as db:
-            known = db.scalar(_REVISION_OF, {"change_set": change_set.id})
-            if known is not None:
-                return dataclasses.replace(change_set, revision=int(known))
-            self._refuse_stale(db, change_set)
-            inserted = db.execute(_ADD_CHANGE_SET, head_of(change_set, self._clock()))
-            revision = int(inserted.inserted_primary_key[0])  # type: ignore[index]
-            self._record(db, revision, change_set)
-            keep(db, vectors, embedder)
-        return dataclasses.replace(change_set, revision=revision)
+            revisions: dict[str, int] = {}
+            for some in slices([one.id for one in change_sets]):
+                revisions |= {row[0]: int(row[1]) for row in db.execute(_REVISIONS_OF, {"some": some})}
+            if new := list({one.id: one for one in change_sets if one.id not in revisions}.values()):
+                self._refuse_stale(db, new)
+                revisions |= self._record(db, new)
+                keep(db, vectors, embedder)
+        return [dataclasses.replace(one, revision=revisions[one.id]) for one in change_sets]
 
-    def _refuse_stale(self, db: sa.Connection, change_set: ChangeSet) -> None:
-        held = self._bodies(db, [change.entry_id for change in change_set.changes])
-        for change in change_set.changes:
+    def _refuse_stale(self, db: sa.Connection, change_sets: Sequence[ChangeSet]) -> None:
+        held: dict[str, str | None] = {}
+        held |= self._bodies(db, [change.entry_id for one in change_sets for change in one.changes])
+        for change in (change for one in change_sets for change in one.changes):
             if held.get(change.entry_id) != dump_entry(change.before):
                 document = (change.before or change.after).document  # type: ignore[union-attr]
                 raise StaleChange(f"The memory “{document[:60]}” has changed since this was planned. Preview it again.")
-        for text in change_set.texts:
+            if len(change_sets) > 1:
+                held[change.entry_id] = dump_entry(change.after)
+        for text in (text for one in change_sets for text in one.texts):
             if db.scalar(_TEXT, {"name": text.name}) != text.before:
                 raise StaleChange(f"What is kept as {text.name} has changed since this was planned. Look at it again.")
-        refuse_purged(db, change_set)
-        for body in self._bodies(db, change_set.purges).values():
+        refuse_purged(db, change_sets)
+        for body in self._bodies(db, [entry_id for one in change_sets for entry_id in one.purges]).values():
             raise StaleChange(f"“{short(_loaded(body).document)}” is remembered. Forget it first, then purge it.")
 
-    def _record(self, db: sa.Connection, revision: int, change_set: ChangeSet) -> None:
-        rows = [
-            {
-                "revision": revision,
-                "position": position,
-                "entry_id": change.entry_id,
-                "before": dump_entry(change.before),
-                "after": dump_entry(change.after),
-                "reason": change.reason,
-            }
-            for position, change in enumerate(change_set.changes)
-        ]
+    def _record(self, db: sa.Connection, change_sets: Sequence[ChangeSet]) -> dict[str, int]:
+        """The revision of each by its id."""
+        revisions: dict[str, int] = {}
+        rows: list[dict[str, Any]] = []
+        left: dict[str, dict[str, Any] | None] = {}
+        for change_set in change_sets:
+            inserted = db.execute(_ADD_CHANGE_SET, head_of(change_set, self._clock()))
+            revision = revisions[change_set.id] = int(inserted.inserted_primary_key[0])  # type: ignore[index]
+            for position, change in enumerate(change_set.changes):
+                before, after = dump_entry(change.before), dump_entry(change.after)
+                row = {"revision": revision, "position": position, "entry_id": change.entry_id, "reason": change.reason}
+                rows.append(row | {"before": before, "after": after})
+                left[change.entry_id] = None if change.after is None else _held_row(change.after, after)
         if rows:
             db.execute(_ADD_CHANGES, rows)
-        if gone := [change.entry_id for change in change_set.changes if change.after is None]:
-            for ids in slices(gone):
-                db.execute(sa.delete(ENTRIES).where(ENTRIES.c.id.in_(ids)))
-        held = [
-            {
-                "id": change.after.id,
-                "tier": change.after.tier.value,
-                "body": dump_entry(change.after),
-                "hash": content_hash(change.after.document),
-            }
-            for change in change_set.changes
-            if change.after is not None
-        ]
-        upsert(db, ENTRIES, held)
-        for text in change_set.texts:
-            if text.after is None:
-                db.execute(sa.delete(TEXTS).where(TEXTS.c.name == text.name))
-            else:
-                upsert(db, TEXTS, [{"name": text.name, "body": text.after}])
-        if change_set.purges:
-            purge(db, revision, change_set.purges)
+        for ids in slices([entry_id for entry_id, row in left.items() if row is None]):
+            db.execute(sa.delete(ENTRIES).where(ENTRIES.c.id.in_(ids)))
+        upsert(db, ENTRIES, [row for row in left.values() if row is not None])
+        for change_set in change_sets:
+            for text in change_set.texts:
+                if text.after is None:
+                    db.execute(sa.delete(TEXTS).where(TEXTS.c.name == text.name))
+                else:
+                    upsert(db, TEXTS, [{"name": text.name, "body": text.after}])
+            if change_set.purges:
+                purge(db, revisions[change_set.id], change_set.purges)
+        return revisions
 
     def mark_done(self, revision: int) -> None:
         """Step 4: the store holds this change. Where the power fails before this is on the disk, it is done again."""
@@ -550,6 +552,10 @@ class Journal:
         for some in slices(ids):
             held |= {row.id: row.body for row in db.execute(_BODIES, {"some": some})}
         return held
+
+
+def _held_row(entry: MemoryEntry, body: str | None) -> dict[str, Any]:
+    return {"id": entry.id, "tier": entry.tier.value, "body": body, "hash": content_hash(entry.document)}
 
 
 def _loaded(body: str) -> MemoryEntry:

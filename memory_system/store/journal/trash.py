@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
@@ -37,27 +38,33 @@ def tombstone(entry: MemoryEntry) -> MemoryEntry:
     return MemoryEntry(PURGED_TEXT, id=entry.id, tier=entry.tier, kind=entry.kind, timestamp=entry.timestamp)
 
 
-_LATER = PURGED.c.revision > sa.bindparam("base")
-_PURGED_SINCE = sa.select(sa.exists().where(_LATER))
-_PURGED_OF_THESE = sa.select(sa.exists().where(PURGED.c.entry_id.in_(sa.bindparam("some", expanding=True)), _LATER))
+_PURGED_SINCE = sa.select(sa.exists().where(PURGED.c.revision > sa.bindparam("base")))
+_PURGED_OF_THESE = (
+    sa.select(PURGED.c.entry_id, sa.func.max(PURGED.c.revision))
+    .where(PURGED.c.entry_id.in_(sa.bindparam("some", expanding=True)))
+    .group_by(PURGED.c.entry_id)
+)
 
 
-def refuse_purged(db: sa.Connection, change_set: ChangeSet) -> None:
+def refuse_purged(db: sa.Connection, change_sets: Sequence[ChangeSet]) -> None:
     """Let nothing that was purged come back by a plan that was made before.
 
     Raises:
-        StaleChange: it would bring such a memory back, or a model was told of memories before one was purged.
+        StaleChange: one would bring such a memory back, or a model was told of memories before one was purged.
     """
-    coming = [change.entry_id for change in change_set.changes if change.before is None]
-    base = {"base": change_set.base_revision}
-    if any(db.scalar(_PURGED_OF_THESE, {"some": some, **base}) for some in slices(coming)):
-        raise StaleChange("A memory that this would bring back was purged for good since. Preview it again.")
-    told = any(call.task != RATE for call in change_set.calls)
-    if told and db.scalar(_PURGED_SINCE, base):
-        raise StaleChange(
-            "A memory was purged for good since this was planned, and the language model may have been told of it. "
-            "Preview it again."
-        )
+    coming = [[change.entry_id for change in one.changes if change.before is None] for one in change_sets]
+    purged: dict[str, int] = {}
+    for some in slices(list(chain.from_iterable(coming))):
+        purged |= {row[0]: row[1] for row in db.execute(_PURGED_OF_THESE, {"some": some})}
+    for change_set, back in zip(change_sets, coming, strict=True):
+        if any(purged.get(entry_id, change_set.base_revision) > change_set.base_revision for entry_id in back):
+            raise StaleChange("A memory that this would bring back was purged for good since. Preview it again.")
+        told = any(call.task != RATE for call in change_set.calls)
+        if told and db.scalar(_PURGED_SINCE, {"base": change_set.base_revision}):
+            raise StaleChange(
+                "A memory was purged for good since this was planned, and the language model may have been told of "
+                "it. Preview it again."
+            )
 
 
 class Scrubber:
