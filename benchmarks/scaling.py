@@ -139,7 +139,7 @@ def _children(pid: int) -> list[int]:
     return [one for one in processes if _stat(one)[1] == str(pid)]
 
 
-def _megabytes(pid: int) -> float:
+def megabytes(pid: int) -> float:
     """Of a process and those that it began; what they share counts once."""
     total = 0
     for one in (pid, *_children(pid)):
@@ -154,14 +154,14 @@ def measure(folder: Path, servers: Servers, agents: int, awake: int, *, only_ope
     world = World(settings_of(folder, servers, awake))
     names = [name(number) for number in range(agents)]
     world.embedder.embed(list(CUES))
-    before, before_server = _megabytes(os.getpid()), sum(map(_megabytes, servers.processes))
+    before, before_server = megabytes(os.getpid()), sum(map(megabytes, servers.processes))
     wall, cpu = cost.of(lambda: [world.agent(one).name for one in names])
     told = {"open_s": wall, "open_cpu_s": cpu}
     if only_open:
         world.close()
         return told
-    told["mb"] = _megabytes(os.getpid()) - before
-    told["mb_server"] = sum(map(_megabytes, servers.processes))
+    told["mb"] = megabytes(os.getpid()) - before
+    told["mb_server"] = sum(map(megabytes, servers.processes))
     told["mb_server_before"] = before_server
     told["files"] = sum(1 for _ in Path("/proc/self/fd").iterdir())
 

@@ -32,6 +32,7 @@ WHOLE = {
     "test_small_model.py": "a real language model, which rates and talks for a minute",
     "test_bench_conversation.py": "a benchmark, in small",
     "test_bench_recall.py": "a benchmark, in small",
+    "test_bench_simulation.py": "a benchmark, in small",
 }
 """Files, and why."""
 

@@ -126,7 +126,7 @@ class Ledger:
         self._revision, self._access, self._touches = 0, 0, next(_OPENINGS) << 40
         self._seen: int | None = None
         self._torn = False
-        self._behind = StoreQueue(self._take_in, self.settle, self.messages.append)
+        self._behind = StoreQueue(self._take_in, self.settle, self.messages.append, lambda: self._stores.is_crowded_out)
         self._lock = TableLock()
         self._turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
         self._together = Together(self._turns, self._apply, self._by_itself)

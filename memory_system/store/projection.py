@@ -130,6 +130,11 @@ class Stores:
         return not isinstance(self._store, NamedStores) or self._store.lasts
 
     @property
+    def is_crowded_out(self) -> bool:
+        """Whether a write has to open files in the place of another agent's, which takes longer than the write."""
+        return isinstance(self._store, ChromaStore) and self._store.is_crowded_out
+
+    @property
     def claimed(self) -> int:
         """The newest revision that a write was claimed for."""
         return self._store.claimed

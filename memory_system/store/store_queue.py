@@ -21,6 +21,8 @@ from .soon import Soon
 
 DELAY_SECONDS = 0.25
 """How long the store may be behind the journal while nothing else is done."""
+CROWDED_SECONDS = 20.0
+"""The same where more agents are written in turn than may have their stores open, so that each opening is of use."""
 AT_ONCE = 16
 """Changes that the store takes in while others wait: some 20 ms, so that no game notices."""
 BREATH_SECONDS = 0.01
@@ -57,6 +59,7 @@ class StoreQueue:
         take_in: has the store take in changes, their vectors, and their newest revision; can be repeated.
         settle: has the agent's only writer call ``settle`` for about so many changes, for the background.
         report: told in a sentence what could not be taken in; it stays in the queue for the next who writes.
+        is_crowded_out: answers whether the store has to be opened in the place of another agent's.
     """
 
     def __init__(
@@ -64,8 +67,10 @@ class StoreQueue:
         take_in: Callable[[Sequence[Change], Mapping[str, Vectors], int], None],
         settle: Callable[[int], bool],
         report: Callable[[str], None],
+        is_crowded_out: Callable[[], bool],
     ) -> None:
         self._take_in = take_in
+        self._is_crowded_out = is_crowded_out
         self._settle = settle
         self._report = report
         self._lock = threading.Lock()
@@ -91,7 +96,7 @@ class StoreQueue:
             return frozenset(part.revision for part in self._parts)
 
     def add(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
-        """Have the store take in a change set within the delay; the caller is the agent's only writer."""
+        """Have the store take in a change set within its delay; the caller is the agent's only writer."""
         assert applied.revision is not None, "only what has been committed is taken in"
         changes, starts = applied.changes, range(0, len(applied.changes), AT_ONCE) or range(1)
         for start in starts:
@@ -100,7 +105,7 @@ class StoreQueue:
             of_some = {key: vectors[key] for key in hashes if key in vectors}
             with self._lock:
                 self._parts.append(Part(applied.revision, some, of_some, last=start == starts[-1]))
-        self._soon.begin(DELAY_SECONDS)
+        self._soon.begin(CROWDED_SECONDS if self._is_crowded_out() else DELAY_SECONDS)
 
     def settle(self, journal: Journal, most: int | None = None) -> bool:
         """Have the store take in all that waits, or about ``most`` changes; answers whether all is taken in.

@@ -53,6 +53,17 @@ def few(monkeypatch: pytest.MonkeyPatch) -> int:
     return 3
 
 
+def test_what_is_noted_in_a_file_takes_nobodys_client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(1))
+    first, second = (ChromaStore.open(tmp_path / name / "chroma") for name in ("first", "second"))
+    first.memory(Tier.STM).upsert([MemoryEntry("It rained", id="m1")], np.ones((1, 4), np.float32))
+    second.note_embedder("drawn")
+    assert second.made_with == "drawn"
+    assert (first.is_crowded_out, second.is_crowded_out) == (False, True)
+    for store in (first, second):
+        store.close()
+
+
 def test_many_stores_are_written_and_read_in_turn_with_few_clients(few: int, tmp_path: Path) -> None:
     stores = [ChromaStore.open(tmp_path / str(number) / "chroma") for number in range(12)]
     files = []

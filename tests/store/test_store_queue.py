@@ -20,11 +20,12 @@ from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import OtherEmbedder, StoreDamaged
 from memory_system.maintenance import doctor
 from memory_system.store import store_queue
+from memory_system.store.chroma.store import ChromaStore, Crowd
 from memory_system.store.projection import Stores
 from memory_system.store.soon import Soon
 from tests.conftest import PERSONALITY, ROOT
 from tests.faults.survivor import settings_of, stored
-from tests.waiting import LAST_RESORT
+from tests.waiting import LAST_RESORT, until
 
 
 @pytest.fixture
@@ -95,6 +96,25 @@ def test_it_follows_by_itself(agent: AgentMemory, monkeypatch: pytest.MonkeyPatc
     agent.add_short_term(_event("soon"))
     assert done.wait(LAST_RESORT)
     assert "soon" in _stored(agent)
+
+
+def test_one_of_many_agents_is_written_less_often_since_each_opening_costs(
+    world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch, written: list[list[str]]
+) -> None:
+    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(1))
+    monkeypatch.setattr(store_queue, "DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(store_queue, "CROWDED_SECONDS", 1000.0)
+    other = world.create_agent("tobias")
+    other.add_short_term(_event("t0"))
+    other._context.held.settle()  # it has the only client that may be open
+    written.clear()
+    for number in range(3):
+        agent.add_short_term(_event(f"m{number}"))
+    other.add_short_term(_event("t1"))
+    until(lambda: not other._context.held.journal.pending_revisions())
+    assert written == [["t1"]]
+    agent.close()
+    assert written == [["t1"], ["m0", "m1", "m2"]], "what waits is taken in when the agent goes to sleep at the latest"
 
 
 def test_a_large_change_lets_others_write_between(agent: AgentMemory, late: None, written: list[list[str]]) -> None:

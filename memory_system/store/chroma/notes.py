@@ -55,8 +55,8 @@ class ChromaNotes:
         """Finish what another process, or an error, has cut off."""
         raise NotImplementedError
 
-    def _used(self) -> AbstractContextManager[None]:
-        """Be the only one that uses the client."""
+    def _used(self, *, opens: bool = True) -> AbstractContextManager[None]:
+        """Be the only one that uses the client, which is opened by that unless what is done opens none in files."""
         raise NotImplementedError
 
     # -- beside the agent's folder ---------------------------------------------------------------------
@@ -110,7 +110,7 @@ class ChromaNotes:
         return self._noted(_LEFT)
 
     def _noted(self, key: str) -> str | None:
-        with self._used():
+        with self._used(opens=False):
             return self._home.noted().get(key)
 
     def note_embedder(self, identity: str) -> None:
@@ -127,5 +127,5 @@ class ChromaNotes:
         self._note(**{_LEFT: state})
 
     def _note(self, **told: str) -> None:
-        with self._used():
+        with self._used(opens=False):
             self._home.note(**told)

@@ -73,6 +73,11 @@ class Crowd:
             if one.give_up():
                 self.left(one)
 
+    def is_full_without(self, guest: Guest) -> bool:
+        """Whether another has to give up its client before this guest can have one."""
+        with self._lock:
+            return guest not in self._inside and len(self._inside) >= self._most
+
     def left(self, guest: Guest) -> None:
         """Note that a guest has no client any more."""
         with self._lock:
@@ -168,6 +173,11 @@ class ChromaStore(ChromaNotes):
         finally:
             self._lock.release()
 
+    @property
+    def is_crowded_out(self) -> bool:
+        """Whether its client would have to be opened in the place of another's."""
+        return self.server is None and self._crowd.is_full_without(self)
+
     def refuse_unreachable(self) -> None:
         """Do nothing if a write can begin.
 
@@ -260,11 +270,11 @@ class ChromaStore(ChromaNotes):
             return True
 
     @contextmanager
-    def _used(self) -> Iterator[None]:
+    def _used(self, *, opens: bool = True) -> Iterator[None]:
         with self._lock:
             self._users += 1
             try:
-                if self.server is None:
+                if self.server is None and opens:
                     self._crowd.used(self)
                 yield
             except BaseException as error:
