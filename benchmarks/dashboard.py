@@ -39,8 +39,8 @@ from dashboard import words
 from dashboard.views import NEW, PAGES
 from dashboard.views.memory import looking
 from memory_system import Change, ChangeSet, Kind, MemoryEntry, Settings, Tier, World
-from memory_system.core.ports import holder
 from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM
+from memory_system.interfaces.ports import holder
 from tests import sample_world
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled
 from tests.browser.hands import first_bar, open_expander, way_to

@@ -138,7 +138,8 @@ def compare(folder: Path, memories: int, rounds: int, at_once: int) -> dict[str,
 
 def crowd(folder: Path, memories: int, events: int) -> list[tuple[int, float, float, float]]:
     """For each number of threads: commits a second, events a second, and processor time of an event in ms."""
-    embedder, turn, found = CachedEmbedder(Drawn(), size=200_000), threading.Lock(), []
+    embedder, turn = CachedEmbedder(Drawn(), size=200_000), threading.Lock()
+    found: list[tuple[int, float, float, float]] = []
     settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
     with bare_file(folder) as db, World(settings, embedder=embedder) as world:
         agent = world.create_agent("bench")

@@ -37,10 +37,10 @@ from dashboard.server.starting import with_free_ports
 from dashboard.server.static import Compressed
 from dashboard.server.visitors import visitors
 from memory_system import MemorySystemError, Settings, World
-from memory_system.core import address, explained
+from memory_system.core import explained
 from memory_system.embedding import fetched
 from memory_system.errors import StoreError
-from memory_system.interfaces import endings
+from memory_system.interfaces import address, endings
 from memory_system.interfaces.api import Guard, Hosts, Server, configured, create_app
 from memory_system.maintenance import InUse, prepare_recall
 from memory_system.store import placed

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from . import __version__
 from .core.authors import COMMAND_LINE
 from .core.extras import needs
-from .core.ports import address, refuse_busy
 from .core.settings import Settings, explained
 from .core.shipped import samples as shipped_samples
 from .embedding.minilm import weights
@@ -46,6 +45,7 @@ from .interfaces.cli.talking import talk
 from .interfaces.cli.terminal import say, show_json
 from .interfaces.cli.worlds import worlds
 from .interfaces.mcp.command import mcp
+from .interfaces.ports import address, refuse_busy
 from .maintenance.in_use import InUse
 from .maintenance.samples import fill_world, holds_something
 from .store.server_notice import ServedElsewhere

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 from memory_system import Settings
-from memory_system.core import address, checked_name, holder, is_free, next_free, refuse_busy
+from memory_system.core import checked_name
 from memory_system.errors import Conflict, InvalidParameter
+from memory_system.interfaces import address, holder, is_free, next_free, refuse_busy
 from memory_system.store import server_of
 
 _PORTS = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from filelock import FileLock, Timeout
 
 from ..core.change_set import ChangeSet
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import DECAYING, MemoryEntry
 from ..core.files import as_store_errors
 from ..core.scoring import whole
 from ..core.settings import RatedBy
@@ -84,8 +84,18 @@ class Rating(Part):
 
     def unrated(self) -> list[MemoryEntry]:
         """The memories of STM and LTM without a rating, the oldest first; touches nothing."""
-        held = (*self.context.entries(Tier.STM), *self.context.entries(Tier.LTM))
-        return sorted((entry for entry in held if entry.rating is None and not entry.protected), key=by_age)
+        self.context.refresh()
+        with self.context.ledger.reading():
+            tables = [self.context.ledger.tables[tier] for tier in DECAYING]
+            found = [table.entries[row] for table in tables for row in table.rows_without_rating()]
+        return sorted((entry for entry in found if not entry.protected), key=by_age)
+
+    def _held(self, fits: Callable[[MemoryEntry], bool]) -> list[MemoryEntry]:
+        """The memories of STM and LTM of which this is true, the oldest first."""
+        self.context.refresh()
+        with self.context.ledger.reading():
+            found = [one for tier in DECAYING for one in self.context.ledger.tables[tier].entries if fits(one)]
+        return sorted(found, key=by_age)
 
     def rate_unrated(
         self,
@@ -122,9 +132,8 @@ class Rating(Part):
         self, progress: Progress, cancelled: Callable[[], bool], *, only_wanted: bool, but: set[str], most: int
     ) -> Rerated:
         def waiting() -> list[MemoryEntry]:
-            held = (*self.context.entries(Tier.STM), *self.context.entries(Tier.LTM))
-            found = (one for one in held if wants_rating(one) or (one.rating is None and not only_wanted))
-            return sorted((one for one in found if one.id not in but and not one.protected), key=by_age)
+            found = self._held(lambda one: wants_rating(one) or (one.rating is None and not only_wanted))
+            return [one for one in found if one.id not in but and not one.protected]
 
         rated: list[str] = []
         failed: list[str] = []

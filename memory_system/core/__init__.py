@@ -20,7 +20,6 @@ from .known import EVERYBODY, WORLD_AGENT, Fact, Group, badge, known_to
 from .languages import NAMES as LANGUAGES
 from .memory import Page
 from .names import checked_name
-from .ports import address, holder, is_free, next_free, refuse_busy
 from .saved_interviews import Answered, Sitting
 from .settings import DEFAULT_WORLD, explained
 from .times import ago, parse_time, real_clock, stamp
@@ -46,20 +45,15 @@ __all__ = [
     "Sitting",
     "State",
     "TextChange",
-    "address",
     "ago",
     "badge",
     "checked_name",
     "entry_from_json",
     "entry_to_json",
     "explained",
-    "holder",
-    "is_free",
     "known_to",
-    "next_free",
     "parse_time",
     "real_clock",
-    "refuse_busy",
     "shipped",
     "stamp",
     "text_words",

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.memory import Vectors
+from ..core.together import Together
 from ..errors import EmbedderError
 from .minilm import weights
 
@@ -203,6 +205,8 @@ class FromChroma:
 
 
 _MOST_ROOM = 50_000
+_FEW = 8
+"""Texts that are embedded with what other threads ask for at the same time; more are worth a batch of their own."""
 
 
 class CachedEmbedder:
@@ -213,6 +217,7 @@ class CachedEmbedder:
         self._size = self._usual = size
         self._lock = threading.Lock()
         self._held: OrderedDict[str, Vectors] = OrderedDict()
+        self._few = Together[Sequence[str], Vectors](self._embedded)
 
     @property
     def identity(self) -> str:
@@ -234,8 +239,8 @@ class CachedEmbedder:
             known = {text: self._held[text] for text in texts if text in self._held}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
-            fresh = dict(zip(missing, self._inner.embed(missing), strict=True))
-            known |= fresh
+            made = self._inner.embed(missing) if len(missing) > _FEW else self._few.ask(missing)
+            known |= zip(missing, made, strict=True)
         with self._lock:
             for text in dict.fromkeys(texts):
                 self._held[text] = known[text]
@@ -245,6 +250,11 @@ class CachedEmbedder:
         if not texts:
             return np.zeros((0, 0), np.float32)
         return np.stack([known[text] for text in texts])
+
+    def _embedded(self, asked: Sequence[Sequence[str]]) -> list[Vectors]:
+        texts = list(dict.fromkeys(chain.from_iterable(asked)))
+        made = dict(zip(texts, self._inner.embed(texts), strict=True))
+        return [np.stack([made[text] for text in one]) for one in asked]
 
     def make_room(self, texts: int) -> None:
         """Remember as many texts from now on, at most 50,000 beside those before, so that none is embedded twice."""

@@ -356,6 +356,10 @@ class Table:
         """The rows of entries without a vector."""
         return [int(row) for row in np.flatnonzero(np.isnan(self.columns["squares32"][: len(self)]))]
 
+    def rows_without_rating(self) -> list[int]:
+        """The rows of entries that are not rated."""
+        return [int(row) for row in np.flatnonzero(np.isnan(self.importance))]
+
     @property
     def importance(self) -> Floats:
         """Shape (n,), 0.1 to 1; NaN = unrated."""

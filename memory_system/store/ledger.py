@@ -17,6 +17,7 @@ from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.files import as_exhausted, as_store_errors, remove_parts
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
+from ..core.together import Together
 from ..embedding.embedder import Embedder
 from ..errors import AgentGone, MemorySystemError, OtherEmbedder, StoreDamaged, StoreError, StoreUnavailable
 from ..recall.kept_tables import KeptTables, Place
@@ -44,7 +45,7 @@ from .projection import AT_ONCE, Stores
 from .query_log import Asked
 from .shutdown_note import Note
 from .store_queue import StoreQueue
-from .turns import TableLock, Together, Turns
+from .turns import TableLock, Turns
 from .write_lock import WriteLock
 
 REEMBED = "reembed"
@@ -129,7 +130,7 @@ class Ledger:
         self._behind = StoreQueue(self._take_in, self.settle, self.messages.append, lambda: self._stores.is_crowded_out)
         self._lock = TableLock()
         self._turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
-        self._together = Together(self._turns, self._apply, self._by_itself)
+        self._together = Together(self._apply, self._by_itself, self._turns.writing, self._turns.others_reading)
 
     def close(self) -> None:
         """Write what waits, and let go of all files; closing twice does no harm.
@@ -232,7 +233,8 @@ class Ledger:
             return change_set
         with as_exhausted(f"The agent {self.folder.name!r}"):
             vectors = self._vectors_of(change_set)
-        return self._together.write((change_set, vectors))
+        plan = change_set, vectors
+        return self._together.at_once(plan) if self._turns.mine else self._together.ask(plan)
 
     def _apply(self, plans: Sequence[_Planned]) -> list[ChangeSet | Exception]:
         """Carry out plans, in a turn, by one commit."""
@@ -271,8 +273,7 @@ class Ledger:
 
     def _by_itself(self, plan: _Planned) -> bool:
         """Whether a plan is not committed together with others: what cannot follow later, or has more than changes."""
-        change_set, _ = plan
-        return bool(change_set.texts or change_set.purges) or not self._follows(change_set)
+        return bool(plan[0].texts or plan[0].purges) or not self._follows(plan[0])
 
     def _follows(self, applied: ChangeSet) -> bool:
         """Whether the store may take it in later; a server is written at once, as is one of several of a journal."""

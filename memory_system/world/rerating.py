@@ -10,8 +10,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ..core.authors import RATING
+from ..core.change_set import ChangeSet
 from ..core.times import real_clock
 from ..errors import BudgetSpent, Conflict, MemorySystemError
+from ..operations.rating import wants_rating
 from .hour import Purse, Room
 
 if TYPE_CHECKING:
@@ -95,9 +97,10 @@ class Rerater:
         """
         return False if wait is None and self.state.on else wait
 
-    def told(self) -> None:
-        """Look now, as something that is to be rated has come; a model that did not help is left in peace."""
-        if not self.state.problem:
+    def told(self, change_sets: Iterable[ChangeSet]) -> None:
+        """Look now if something that is to be rated has come by these; a model that did not help is left in peace."""
+        after = (change.after for one in change_sets for change in one.changes)
+        if not self.state.problem and any(wants_rating(entry) for entry in after if entry is not None):
             self._wake.set()
 
     def _run(self) -> None:

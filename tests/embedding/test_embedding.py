@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from memory_system import Settings
 from memory_system.embedding.embedder import MAX_TOKENS, MOST_PIECES, CachedEmbedder, FromChroma, MiniLM
 from memory_system.embedding.minilm import weights
 from memory_system.errors import EmbedderError
+from tests.waiting import LAST_RESORT, until
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "minilm_reference.json").read_text(encoding="utf-8"))
 TEXTS: list[str] = REFERENCE["texts"]
@@ -158,3 +162,38 @@ def fails(_texts: list[str]) -> Any:
 def test_a_chroma_function_that_answers_nonsense_is_refused(function: Callable[..., Any], message: str) -> None:
     with pytest.raises(EmbedderError, match=f"'my-model' .*({message})"):
         FromChroma(function, "my-model").embed(["a", "b"])
+
+
+class _Slow:
+    """An embedder that goes on when it is told to, and notes what it is asked."""
+
+    identity = "slow"
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.calls.append(list(texts))
+        self.begun.set()
+        assert self.go_on.wait(LAST_RESORT)
+        return np.array([[len(text), 1.0] for text in texts], np.float32)
+
+
+def test_a_few_texts_of_many_threads_are_embedded_together_and_many_by_themselves() -> None:
+    inner = _Slow()
+    embedder = CachedEmbedder(inner)
+    many = [f"text {number}" for number in range(20)]
+    with ThreadPoolExecutor(5) as pool:
+        first = pool.submit(embedder.embed, ["a"])
+        assert inner.begun.wait(LAST_RESORT)
+        waiting = [pool.submit(embedder.embed, texts) for texts in (["bb", "ccc"], ["ccc", "dddd"])]
+        until(lambda: len(embedder._few._waiting) == 2)
+        large = pool.submit(embedder.embed, many)
+        until(lambda: many in inner.calls)  # it does not wait for those
+        inner.go_on.set()
+        assert first.result(LAST_RESORT)[:, 0].tolist() == [1]
+        assert [sorted(one.result(LAST_RESORT)[:, 0].tolist()) for one in waiting] == [[2, 3], [3, 4]]
+        assert len(large.result(LAST_RESORT)) == 20
+    assert sorted(inner.calls.pop()) == ["bb", "ccc", "dddd"], "each of them once"
+    assert inner.calls == [["a"], many]

@@ -21,9 +21,9 @@ from websockets.sync.client import connect
 
 from dashboard.server.starting import with_free_ports
 from memory_system import Settings, World, quiet
-from memory_system.core.ports import next_free
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import Conflict
+from memory_system.interfaces.ports import next_free
 from memory_system.store.server_notice import server_of
 from tests import programs
 from tests.conftest import ROOT

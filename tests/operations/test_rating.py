@@ -275,6 +275,18 @@ def test_what_came_while_the_model_was_away_is_rated_when_it_is_back(
     assert (worker.state.problem, agent.history(1)[0].change_set.author) == ("", RATING)
 
 
+def test_only_what_is_to_be_rated_has_it_look(agent: AgentMemory) -> None:
+    worker = Rerater(lambda: [], 3600)
+    given = agent.add_short_term({"document": "Swept.", "rating": 3})
+    unwanted = agent.add_short_term({"document": "Swept again."}, rate=False)
+    worker.told([given.change_set, unwanted.change_set, agent.forget([given.outcomes[0].id])])
+    assert not worker._wake.is_set(), "to look takes as long as there are memories"
+    agent.model = nowhere()
+    waiting = agent.add_short_term({"document": "The mill burns."})
+    worker.told([given.change_set, waiting.change_set])
+    assert worker._wake.is_set()
+
+
 @pytest.mark.parametrize(
     ("limit", "told"), [({"hourly_calls": 2}, "2 model calls"), ({"hourly_tokens": 20}, "20 tokens")]
 )

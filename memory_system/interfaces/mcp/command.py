@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from ...core.extras import needs
-from ...core.ports import refuse_busy
 from ...core.settings import Settings
 from ...errors import InvalidParameter
 from ...world.world import World
 from .. import endings
 from ..cli.arguments import errors_told
+from ..ports import refuse_busy
 
 
 def mcp(

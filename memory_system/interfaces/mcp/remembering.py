@@ -78,9 +78,9 @@ def _remember(caller: Caller, agent: AgentMemory, given: RememberArguments) -> S
     event |= {"timestamp": given.when, "rating": given.rating, "source": given.source}
     event |= {"people": tuple(given.people), "place": given.place}
     told = {name: value for name, value in event.items() if value is not None}
-    done = stored(agent.add_short_term(told, wait=rerater.waits(given.wait)))
-    rerater.told()
-    return done
+    added = agent.add_short_term(told, wait=rerater.waits(given.wait))
+    rerater.told([added.change_set])
+    return stored(added)
 
 
 def _reflect(caller: Caller, agent: AgentMemory, given: ReflectArguments) -> Reflected:
@@ -124,7 +124,7 @@ def _search(_caller: Caller, agent: AgentMemory, given: SearchArguments) -> Sear
 def _happened(caller: Caller, _agent: None, given: HappenedArguments) -> HappenedTold:
     rerater = caller.world.rerater
     done = caller.world.happened(**dict(given) | {"wait": rerater.waits(given.wait)}, author=caller.author)
-    rerater.told()
+    rerater.told(one.added.change_set for one in done.known)
     told = [
         Knows(agent=one.agent, source=one.source, text=one.entry.document, revision=one.added.change_set.revision)
         for one in done.known

@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import Field, StrictBool, ValidationError
 
 from ....agent import AgentMemory
+from ....core.change_set import ChangeSet
 from ....errors import InvalidEntry, InvalidParameter, MemorySystemError
 from ....operations.importing import events as intake
 from ....operations.importing.events import Outcome
@@ -109,6 +110,7 @@ def routes(desk: Desk) -> APIRouter:
         """
         answers = [_nothing(one, "outcome") | {"notes": ()} for one in body.events]
         found: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
+        stored: list[ChangeSet] = []
         for place, one in enumerate(body.events):
             try:
                 event = _formed(AgentsEvent, one, InvalidEntry)
@@ -134,14 +136,14 @@ def routes(desk: Desk) -> APIRouter:
                     wait=desk.world().rerater.waits(body.wait),
                     now=in_zone_of(agent, body.now),
                 )
+                stored.append(added.change_set)
                 for place, outcome in zip(events, added.outcomes, strict=True):
                     notes = (*scale.get(place, ()), *added.change_set.notes)
                     answers[place] |= {"outcome": outcome, "revision": added.change_set.revision, "notes": notes}
             except MemorySystemError as error:
                 for place in events:
                     answers[place]["problem"] = _of_place("Event", place, error)
-        if any(one["outcome"] is not None for one in answers):
-            desk.world().rerater.told()
+        desk.world().rerater.told(stored)
         return Response(EVENTS_TOLD.dumped(items=answers), media_type=JSON)
 
     def query(body: ManyQueries) -> Response:
@@ -198,7 +200,8 @@ def _happening(desk: Desk, router: APIRouter) -> None:
         rerater = desk.world().rerater
         given = dict(body) | {"wait": rerater.waits(body.wait)}
         done = desk.world().happened(**given, author=desk.author, preview=preview)
-        rerater.told()
+        if not preview:
+            rerater.told(one.added.change_set for one in done.known)
         told = plain(done)
         for one, written in zip(done.known, told["known"], strict=True) if preview else ():
             desk.previews.keep(one.agent, one.added.change_set)

@@ -140,7 +140,7 @@ def event_routes(desk: Desk) -> APIRouter:
         )
         told = serialize.plain(done)
         if not preview:
-            desk.world().rerater.told()
+            desk.world().rerater.told([done.change_set])
         else:
             desk.previews.keep(agent.name, done.change_set)
             told["change_set"] = serialize.waiting(done.change_set, desk.previews.seconds)

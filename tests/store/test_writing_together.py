@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ import pytest
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, Tier, World
 from memory_system.errors import StaleChange, StoreDamaged
 from memory_system.store.ledger import Ledger
-from memory_system.store.turns import Together
 from tests.waiting import LAST_RESORT, until
 
 Remember = Callable[..., str]
@@ -171,40 +169,3 @@ def test_what_none_can_write_is_told_to_each(agent: AgentMemory, crowd: Crowd, m
     assert _held(agent) == {}
     _adding(agent, "then")()
     assert list(_held(agent)) == ["then"]
-
-
-class _Turns:
-    """Turns of nobody else, for what is about threads alone."""
-
-    mine = False
-
-    def __init__(self) -> None:
-        self._turn = threading.Lock()
-
-    def writing(self) -> Any:
-        return self._turn
-
-    def others_reading(self) -> Any:
-        return threading.Lock()
-
-
-def test_whoever_writes_for_others_may_be_interrupted_and_they_are_written_all_the_same() -> None:
-    turns, calls = _Turns(), list[list[str]]()
-
-    def write(some: Sequence[str]) -> list[str]:
-        calls.append(list(some))
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        return [one.upper() for one in some]
-
-    together = Together[str, str](turns, write, lambda _: False)  # type: ignore[arg-type]
-    with ThreadPoolExecutor(3) as pool:
-        with turns.writing():
-            asked = []
-            for number, one in enumerate("abc", start=1):
-                asked.append(pool.submit(together.write, one))
-                until(lambda number=number: len(together._waiting) == number)
-        assert type(asked[0].exception(LAST_RESORT)) is KeyboardInterrupt
-        assert [one.result(LAST_RESORT) for one in asked[1:]] == ["B", "C"]
-    assert calls == [["a", "b", "c"], ["b", "c"]]
-    assert not together._waiting

@@ -1,0 +1,138 @@
+"""Together: what several threads ask for at the same time, one of them does for all."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Generic, TypeVar
+
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
+
+
+class _Waiting(Generic[Asked, Answer]):
+    """What a thread asks for, and what became of it."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.answer: Answer | Exception | None = None
+        self.alone = False
+        """Whether it failed together with others, and is to be tried by itself."""
+
+
+class Together(Generic[Asked, Answer]):
+    """What several threads ask for at the same time, one of them does for all, as they wait anyway.
+
+    Args:
+        act: does some, in their order; answers what became of each, or raises where none was done: each is tried by
+            itself then.
+        by_itself: whether something is not done together with others.
+        turn: held by whoever does it.
+        meanwhile: held by whoever waits.
+    """
+
+    def __init__(
+        self,
+        act: Callable[[Sequence[Asked]], Sequence[Answer | Exception]],
+        by_itself: Callable[[Asked], bool] = lambda _asked: False,
+        turn: Callable[[], AbstractContextManager[object]] = nullcontext,
+        meanwhile: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
+        self._act = act
+        self._by_itself = by_itself
+        self._turn, self._meanwhile = turn, meanwhile
+        self._changed = threading.Condition()
+        self._waiting: deque[_Waiting[Asked, Answer]] = deque()
+        self._led = False
+
+    def ask(self, asked: Asked) -> Answer:
+        """Have it done, by this thread or by another; answers, or raises, what became of it."""
+        one = _Waiting[Asked, Answer](asked)
+        if self._begins(one) or self._waits(one):
+            self._lead(one)
+        return _told(one)
+
+    def at_once(self, asked: Asked) -> Answer:
+        """Do it in this thread, whose turn it is, before whatever waits for the next one."""
+        one = _Waiting[Asked, Answer](asked)
+        self._done([one])
+        return _told(one)
+
+    def _begins(self, one: _Waiting[Asked, Answer]) -> bool:
+        """Whether nobody is at it, so that this thread is at once."""
+        with self._changed:
+            if self._led:
+                return False
+            self._led = True
+            self._waiting.append(one)
+            return True
+
+    def _waits(self, one: _Waiting[Asked, Answer]) -> bool:
+        """Wait until it is done, or it is for this thread to do what waits; answers whether it is."""
+        with self._meanwhile(), self._changed:
+            self._waiting.append(one)
+            try:
+                self._changed.wait_for(lambda: one.answer is not None or not self._led)
+            except BaseException:
+                self._forget(one)
+                raise
+            if one.answer is not None:
+                return False
+            self._led = True
+            return True
+
+    def _forget(self, one: _Waiting[Asked, Answer]) -> None:
+        if one in self._waiting:
+            self._waiting.remove(one)
+
+    def _lead(self, one: _Waiting[Asked, Answer]) -> None:
+        try:
+            with self._turn():
+                while one.answer is None:
+                    with self._changed:
+                        some = self._next()
+                    self._done(some)
+        finally:
+            with self._changed:
+                self._forget(one)
+                self._led = False
+                self._changed.notify_all()
+
+    def _next(self) -> list[_Waiting[Asked, Answer]]:
+        some = [self._waiting.popleft()]
+        while self._waiting and not any(map(self._stays_alone, (some[0], self._waiting[0]))):
+            some.append(self._waiting.popleft())
+        return some
+
+    def _stays_alone(self, one: _Waiting[Asked, Answer]) -> bool:
+        return one.alone or self._by_itself(one.asked)
+
+    def _done(self, some: Sequence[_Waiting[Asked, Answer]]) -> None:
+        answers: Sequence[Answer | Exception]
+        try:
+            answers = self._act([one.asked for one in some])
+        except Exception as error:  # noqa: BLE001 - whoever asked for it raises it
+            if len(some) > 1:
+                for one in some:
+                    one.alone = True
+                self._put_back(some)
+                return
+            answers = [error]
+        except BaseException:
+            self._put_back(some)
+            raise
+        for one, answer in zip(some, answers, strict=True):
+            one.answer = answer
+
+    def _put_back(self, some: Sequence[_Waiting[Asked, Answer]]) -> None:
+        with self._changed:
+            self._waiting.extendleft(reversed(some))
+
+
+def _told(one: _Waiting[Asked, Answer]) -> Answer:
+    assert one.answer is not None, "who waits is answered"
+    if isinstance(one.answer, Exception):
+        raise one.answer
+    return one.answer
