@@ -57,6 +57,19 @@ class Contents(Part):
         with self.context.ledger.reading():
             yield self.context.ledger.tables[tier]
 
+    @contextmanager
+    def still(self, cues: Sequence[str] = ()) -> Iterator[None]:
+        """Hold all tables still: whoever asks several things within waits for others once, and sees one moment.
+
+        Args:
+            cues: what is going to be asked; embedded first, as that takes longest.
+        """
+        if cues:
+            self.context.embedder.embed(cues)
+        self.context.refresh()
+        with self.context.ledger.reading():
+            yield
+
     @property
     def size(self) -> int:
         """About how many bytes its tables take in memory."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from datetime import datetime
 from itertools import chain, islice
 from typing import Annotated, Any
@@ -420,5 +421,8 @@ def answered(desk: Desk, name: str, body: QueryBody) -> Response:
         MemorySystemError: it cannot be asked.
     """
     view = body.view(desk.agent(name))
-    found = view.query_memory(**body.given(view.settings), touch=body.touch)
-    return Response(serialize.dumped(found), headers=tag(view.stamp[0]), media_type="application/json")
+    # a language model that expands the cue may take its time, in which others go on
+    with nullcontext() if body.expand else view.contents.still([body.cue, *body.instances]):
+        found = view.query_memory(**body.given(view.settings), touch=body.touch)
+        revision = view.revision
+    return Response(serialize.dumped(found), headers=tag(revision), media_type="application/json")
