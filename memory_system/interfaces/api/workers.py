@@ -29,10 +29,9 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from ...core.authors import COMMAND_LINE
-from ...core.settings import Settings
+from ...core.settings import MEMORY, Settings
 from ...errors import Exhausted, InvalidParameter, MemorySystemError, StoreError
 from ...maintenance import InUse
-from ...store.named import MEMORY
 from ...store.server_notice import ServedElsewhere
 from ...world.auth import Door
 from ...world.viewer import for_role
