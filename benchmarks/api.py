@@ -251,7 +251,7 @@ def measure(server: Server, seconds: float, here: dict[str, float]) -> None:
         ("write", f"{of}/events", events(1), 1),
         (f"writes in batches of {BATCH}", f"{of}/events", events(BATCH), BATCH),
     ]
-    load(server.port, f"{of}/query", query, 1, 2 + seconds / 2)  # opens the agent, and asks every cue once
+    load(server.port, f"{of}/query", query, 8, 2 + seconds / 2)  # opens the agent in each worker, and asks every cue
     offered(server, seconds, (f"{of}/query", query), (f"{of}/events", events(BATCH)))
     print("\n| what | connections | a second | 50 % | 95 % | 99 % | of in-process | server's CPU each |")
     print("|---|---|---|---|---|---|---|---|")
