@@ -1,6 +1,6 @@
 """The HTTP API under load: queries and writes a second, and how long one takes, beside the same calls in-process.
 
-    python -m benchmarks.api [--memories 10000] [--seconds 5] [--alone] [--waiting 20]
+    python -m benchmarks.api [--memories 10000] [--seconds 5] [--alone] [--workers 2] [--waiting 20]
 
 A server in a process of its own, with the dashboard open in a real browser unless ``--alone`` (or where there is no
 Chromium), is asked through 1, 8 and 64 connections that are kept open. Cues are cached: twenty, each asked once before.
@@ -104,12 +104,17 @@ class Server:
     process: int
 
     def seconds(self) -> float:
-        """The processor time that it has taken; NaN where the system does not tell."""
+        """The processor time that it and its workers have taken; NaN where the system does not tell."""
         try:
-            told = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+            workers = Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()
+            return sum(map(_seconds, [self.process, *map(int, workers)]))
         except OSError:
             return math.nan
-        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _seconds(process: int) -> float:
+    told = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -246,7 +251,7 @@ def measure(server: Server, seconds: float, here: dict[str, float]) -> None:
         ("write", f"{of}/events", events(1), 1),
         (f"writes in batches of {BATCH}", f"{of}/events", events(BATCH), BATCH),
     ]
-    load(server.port, f"{of}/query", query, 1, 2 + seconds / 2)  # opens the agent, and asks every cue once
+    load(server.port, f"{of}/query", query, 8, 2 + seconds / 2)  # opens the agent in each worker, and asks every cue
     offered(server, seconds, (f"{of}/query", query), (f"{of}/events", events(BATCH)))
     print("\n| what | connections | a second | 50 % | 95 % | 99 % | of in-process | server's CPU each |")
     print("|---|---|---|---|---|---|---|---|")
@@ -351,9 +356,10 @@ def main() -> None:
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--alone", action="store_true", help="without the dashboard")
+    parser.add_argument("--workers", type=int, default=1, help="processes of the server; with more than one, --alone")
     parser.add_argument("--waiting", type=float, metavar="SECONDS", help="beside events that wait for a slow model")
     asked = parser.parse_args()
-    alone = asked.alone or not _chromium()
+    alone = asked.alone or asked.workers > 1 or not _chromium()
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         settings = Settings(database=root / "database", personalities=root / "personalities", llm="offline")
@@ -372,7 +378,8 @@ def main() -> None:
         here = in_process(settings, asked.seconds)
         print(f"{asked.memories:,} memories; the dashboard is {'not ' if alone else ''}open; {os.cpu_count()} cores")
         print("In-process, one thread: " + ", ".join(f"{name} {rate:,.0f} a second" for name, rate in here.items()))
-        module = ["memory_system", "serve"] if alone else ["dashboard.serve"]
+        several = ["--workers", str(asked.workers)] if asked.workers > 1 else []
+        module = ["memory_system", "serve", *several] if alone else ["dashboard.serve"]
         with server(places, module) as started, nullcontext() if alone else looked_at(places["dashboard"]):
             measure(started, asked.seconds, here)
 

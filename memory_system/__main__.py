@@ -125,6 +125,9 @@ def serve(
     host: Annotated[str | None, typer.Option(help="The address to listen on; any but 127.0.0.1 needs a token.")] = None,
     embedder: EmbedderName = None,
     origin: Origins = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes that answer queries at the same time; Linux and macOS.")
+    ] = 1,
 ) -> None:
     """Serve the HTTP API, on 127.0.0.1 unless told otherwise. Programs are let in by the token in MEMORY_TOKEN.
 
@@ -134,14 +137,20 @@ def serve(
         from .interfaces.api import create_app  # these take a seventh of what every other command would pay to start
         from .interfaces.api.guard import Hosts
         from .interfaces.api.serving import Server, configured
+        from .interfaces.api.workers import refuse_workers
+        from .interfaces.api.workers import serve as serve_by_several
 
         settings = settings_of(embedder, host=host, origins=",".join(origin or ()))
+        refuse_workers(workers, settings)
     chosen = port or settings.api_port
     refuse_unsafe(settings, dashboard=False, api=True)
     refuse_busy(chosen, "the API", "--port {port}", settings.host)
     where = address(settings.host, chosen)
 
     def program() -> int:
+        if workers > 1:
+            said = f"Serving the API on {where} with {workers} workers (documentation: /docs). Ctrl+C stops it."
+            serve_by_several(settings, chosen, where, workers, lambda: typer.echo(said))
         with (
             World(settings, author=COMMAND_LINE) as world,
             closing(InUse(lambda: world)) as in_use,

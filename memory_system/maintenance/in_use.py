@@ -39,6 +39,8 @@ class InUse:
         self._lives = False
         self.after: list[Callable[[], object]] = []
         """What is called after the worlds were exchanged."""
+        self.others: list[Callable[[], object]] = []
+        """What has other processes of the same server open anew what is served here; without any there are none."""
 
     @property
     def world(self) -> World:
@@ -100,6 +102,11 @@ class InUse:
             former, worlds = self.world, self.worlds
             if name != former.name:
                 return worlds.rename(name, to)
+            if self.others:
+                raise Conflict(
+                    f"The world {name!r} is open in several workers, and is not renamed meanwhile. Switch to another "
+                    "world first, or serve it with one worker."
+                )
             worlds.free_name(to, but=name)
             self._notice.close()
             former.close()
@@ -111,6 +118,21 @@ class InUse:
             if told.name != former.name:
                 self._exchange(former, lambda: self._opened(former, told.name))
             return told
+
+    def tell_others(self) -> None:
+        """Have the other processes of this server open anew what is served here."""
+        for tell in self.others:
+            tell()
+
+    def follow(self, name: str) -> None:
+        """Serve from now on, opened anew, what another process of the same server serves.
+
+        Raises:
+            StoreError: it cannot be opened. Nothing was changed.
+        """
+        with self._lock:
+            former = self.world
+            self._exchange(former, lambda: self._opened(former, name))
 
     def _opened(self, former: World, name: str) -> World:
         settings = former.settings.model_copy(update={"world": name})
@@ -126,6 +148,7 @@ class InUse:
         self._begin(world)
         for tell in self.after:
             tell()
+        self.tell_others()
         closing = threading.Thread(target=self._close, args=(former,), name="closing", daemon=True)
         closing.start()
         closing.join(_CLOSING_SECONDS)

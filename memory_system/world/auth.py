@@ -48,6 +48,8 @@ class Throttle:
         self._clock = clock
         self._held: OrderedDict[str, _Failures] = OrderedDict()
         self._lock = threading.Lock()
+        self.noted: Callable[[float], object] = lambda _until: None
+        """Told until when an address has to wait, by ``clock``."""
 
     def wait(self, address: str) -> float:
         """Seconds that an address has to wait before a secret of its is looked at; 0 = none."""
@@ -68,6 +70,7 @@ class Throttle:
             self._held[who] = held
             while len(self._held) > _MOST_ADDRESSES:
                 self._held.popitem(last=False)
+            self.noted(held.until)
 
 
 def _who(address: str) -> str:
@@ -125,12 +128,20 @@ class Door:
         """
         if (seconds := self.throttle.wait(address)) > 0:
             raise TooMany(f"Wrong secrets came from your address. Try again in {seconds:.0f} seconds.")
+        found = self._given_by(secret)
+        if found is None:
+            self.throttle.failed(address)
+        return found
+
+    def opens(self, secret: str) -> bool:
+        """Whether a secret is right, for who counts the wrong ones elsewhere."""
+        return self._given_by(secret) is not None
+
+    def _given_by(self, secret: str) -> Role | None:
         digest, found = _digest(secret), None
         for held, role in self.secrets:  # all are compared, so that the time taken says nothing
             if hmac.compare_digest(held, digest):
                 found = self.at_most(role)
-        if found is None:
-            self.throttle.failed(address)
         return found
 
     def at_most(self, role: Role) -> Role:

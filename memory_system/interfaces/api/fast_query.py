@@ -45,7 +45,7 @@ class Express:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
-        name = _asked_of(scope)
+        name = plain_query_of(scope)
         if name is None:
             await self._app(scope, receive, send)
             return
@@ -65,7 +65,7 @@ class Express:
             return told(error)
 
 
-def _asked_of(scope: Scope) -> str | None:
+def plain_query_of(scope: Scope) -> str | None:
     """Whose memory is asked; ``None`` if this is no plain query."""
     if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
         return None

@@ -50,6 +50,7 @@ def routes(desk: Desk) -> APIRouter:
         words = {name: getattr(body, name) or "" for name in ("title", "about", "first") if name in named}
         if "embedder" in named:
             world.use_embedder(body.embedder)
+            desk.in_use.tell_others()
         if "standing" in named:
             world.stand_at(body.standing)
         if body.speed is not None:

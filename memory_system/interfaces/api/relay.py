@@ -1,0 +1,219 @@
+"""The relay between the workers of one port: whatever only the first worker can answer is asked of it, as it came.
+
+Each request goes through a Unix socket in a folder of the user's own, on a connection of its own: first the request,
+then the messages of ASGI in both directions. Where it ends early, the other end has left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import struct
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .problems import problem_json
+from .serving import Server
+
+_HEAD = struct.Struct("!II")
+_PATIENCE, _AGAIN = 15.0, 0.1
+"""Seconds for which a request waits while the first worker is started again, and between two looks."""
+_LINGER = 3.0
+_TEXTS = ("type", "http_version", "method", "scheme", "path", "root_path", "client", "server", "asgi")
+_GONE = "The worker that was to answer has ended and is started again. {} Ask again."
+_UNASKED, _UNKNOWN = "Nothing was changed.", "Whether it was done cannot be told; what was begun is whole or not there."
+_log = logging.getLogger("uvicorn.error")
+
+
+def framed(message: Mapping[str, Any]) -> bytes:
+    """A message of ASGI, or a request, as bytes."""
+    body: bytes = message.get("body", b"")
+    told = {name: value for name, value in message.items() if name not in ("body", "headers")}
+    if "headers" in message:
+        told["headers"] = [[bytes(part).decode("latin-1") for part in pair] for pair in message["headers"]]
+    head = json.dumps(told).encode()
+    return _HEAD.pack(len(head), len(body)) + head + body
+
+
+async def unframed(reader: asyncio.StreamReader) -> dict[str, Any] | None:
+    """The next message; ``None`` if the other end has left."""
+    try:
+        head, body = _HEAD.unpack(await reader.readexactly(_HEAD.size))
+        told: dict[str, Any] = json.loads(await reader.readexactly(head))
+        if "headers" in told:
+            told["headers"] = [tuple(part.encode("latin-1") for part in pair) for pair in told["headers"]]
+        if body or told["type"] in ("http.request", "http.response.body"):
+            told["body"] = await reader.readexactly(body)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+    return told
+
+
+def _request(scope: Scope) -> bytes:
+    told = {name: scope.get(name) for name in _TEXTS} | {"headers": scope["headers"]}
+    query, raw = scope["query_string"], scope.get("raw_path") or b""
+    return framed(told | {"query_string": query.decode("latin-1"), "raw_path": raw.decode("latin-1")})
+
+
+def _scope(told: dict[str, Any]) -> Scope:
+    for name in ("query_string", "raw_path"):
+        told[name] = told[name].encode("latin-1")
+    for name in ("client", "server"):
+        told[name] = told[name] and tuple(told[name])
+    return told
+
+
+class Relay:
+    """Has another worker answer.
+
+    Args:
+        path: of the socket at which that one is asked.
+        patience: seconds for which a request waits while there is nobody.
+    """
+
+    def __init__(self, path: Path, patience: float = _PATIENCE) -> None:
+        self._path = path
+        self._patience = patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and the answer back."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":  # there is none here
+                await send({"type": "websocket.close", "code": 1008})
+            return
+        asked = await self._reached()
+        if asked is None:
+            await _gone(_UNASKED)(scope, receive, send)
+            return
+        reader, writer = asked
+        up = asyncio.ensure_future(_hand_on(scope, receive, writer))
+        begun, more = False, True
+        try:
+            while more and (message := await unframed(reader)) is not None:
+                begun, more = True, message["type"] == "http.response.start" or message.get("more_body", False)
+                await send(message)
+        finally:
+            up.cancel()
+            writer.close()
+        if not begun:
+            await _gone(_UNKNOWN)(scope, receive, send)
+
+    async def _reached(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._patience
+        while True:
+            try:
+                return await asyncio.open_unix_connection(self._path)
+            except OSError:
+                if loop.time() > until:
+                    return None
+            await asyncio.sleep(_AGAIN)
+
+
+def _gone(what: str) -> Any:
+    answer = problem_json(503, "worker-ended", "Worker ended", _GONE.format(what))
+    answer.headers["Retry-After"] = "1"
+    return answer
+
+
+async def _hand_on(scope: Scope, receive: Receive, writer: asyncio.StreamWriter) -> None:
+    with suppress(ConnectionError):
+        writer.write(_request(scope))
+        while (message := await receive())["type"] == "http.request":
+            writer.write(framed(message))
+            await writer.drain()
+        writer.write_eof()  # who asked has left
+
+
+class Answering(Server):
+    """The first worker's server, which also answers what the other workers hand on to it.
+
+    Args:
+        config: how the app is served.
+        path: of the socket at which the others ask.
+        ready: called once all is listening.
+    """
+
+    def __init__(self, config: uvicorn.Config, path: Path, ready: Any) -> None:
+        super().__init__(config)
+        self._path, self._ready = path, ready
+        self._app: ASGIApp = config.app  # type: ignore[assignment]  # never a string here
+        self._asked: dict[asyncio.Task[Any], bool] = {}
+        """What is being answered, and whether its answer has begun."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen."""
+        self._path.unlink(missing_ok=True)  # a killed worker's
+        self._listening = await asyncio.start_unix_server(self._taken, self._path)
+        await super().startup(sockets)
+        self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what is being worked out come to its end for three seconds, and streams for none."""
+        self._listening.close()
+        for task, begun in self._asked.items():
+            if begun:
+                task.cancel()
+        left = [task for task, begun in self._asked.items() if not begun]
+        waiting = asyncio.ensure_future(asyncio.wait(left, timeout=_LINGER)) if left else None
+        await super().shutdown(sockets)
+        if waiting is not None:
+            await waiting
+
+    async def _taken(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "asyncio runs it as one"
+        self._asked[task] = False
+        try:
+            told = await unframed(reader)
+            if told is not None:
+                await self._answer(_scope(told), reader, writer, task)
+                await _read_out(reader, writer)
+        except asyncio.CancelledError:
+            if not self.should_exit:
+                raise
+        finally:
+            del self._asked[task]
+            writer.close()
+
+    async def _answer(
+        self, scope: Scope, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, task: asyncio.Task[Any]
+    ) -> None:
+        async def receive() -> Message:
+            return await unframed(reader) or {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._asked[task] = True
+            if not writer.is_closing():
+                with suppress(ConnectionError):
+                    writer.write(framed(message))
+                    await writer.drain()
+
+        try:
+            await self._app(scope, receive, send)
+        except Exception:  # noqa: BLE001 - the app has answered 500; uvicorn too tells it and goes on
+            _log.exception("Exception in ASGI application\n")
+
+
+async def _read_out(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Wait until the other end has read the answer: it may still send a body that nobody read, and hear no answer."""
+    with suppress(ConnectionError, RuntimeError, TimeoutError):
+        writer.write_eof()
+        async with asyncio.timeout(_LINGER):
+            while await reader.read(65_536):
+                pass
+
+
+def mine(folder: Path) -> Path:
+    """Where the first worker of a server is asked; the folder is the user's own."""
+    os.chmod(folder, 0o700)
+    return folder / "asked"

@@ -1,0 +1,341 @@
+"""Several workers on one port: processes, of which each answers plain queries, and the first one everything else.
+
+So all that a server keeps in memory is in one process: plans that wait, answers by their idempotency keys, interviews,
+listeners, wrong tokens, and what happens by itself. What a query needs is in the journals, which any process may read.
+The others learn of the first one by the board: which world is served, and whether somebody came with wrong tokens.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+from ...core.authors import COMMAND_LINE
+from ...core.settings import MEMORY, Settings
+from ...errors import Exhausted, InvalidParameter, MemorySystemError, StoreError
+from ...maintenance import InUse
+from ...store.server_notice import ServedElsewhere
+from ...world.auth import Door
+from ...world.viewer import for_role
+from ...world.world import World
+from ..endings import SIGNALS, Ended
+from .app import create_app
+from .auth import Entrance, asking, meant
+from .deps import Desk
+from .fast_query import Express, plain_query_of
+from .guard import Guard, Hosts
+from .relay import Answering, Relay, mine
+from .serving import Server, configured
+
+MOST_WORKERS = 64
+_BACKLOG = 2048
+_ENDING_SECONDS = 5.0
+"""Within which workers that are told to end have ended; then they are killed."""
+_STEADY_SECONDS, _MOST_FAILURES = 10.0, 5
+"""How long a worker has to have run to be started again at once, and how many in a row may not."""
+_LOOK_SECONDS = 0.2
+_BOARD = struct.Struct("<qd")
+
+
+class Board:
+    """What the first worker tells the others: a few bytes of memory that all share.
+
+    Args:
+        folder: where it lies; it is made by whoever starts the workers.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._name = folder / "world"
+        file = folder / "board"
+        if not file.exists():
+            file.write_bytes(_BOARD.pack(0, 0.0))
+        with file.open("r+b") as held:
+            self._shared = mmap.mmap(held.fileno(), _BOARD.size)
+
+    @property
+    def turn(self) -> int:
+        """How often the world was exchanged, or opened anew; who has seen fewer is behind."""
+        return int(_BOARD.unpack(self._shared[:])[0])
+
+    @property
+    def wary_until(self) -> float:
+        """Until when somebody has to wait who came with wrong tokens, by the clock that only goes forward."""
+        return float(_BOARD.unpack(self._shared[:])[1])
+
+    @property
+    def world(self) -> str | None:
+        """The name of the world that was switched to; ``None`` if none was."""
+        with suppress(FileNotFoundError):
+            return self._name.read_text("utf-8")
+        return None
+
+    def exchanged(self, world: str) -> None:
+        """Tell that another world is served, or the same with another embedder."""
+        beside = self._name.with_suffix(".new")
+        beside.write_text(world, "utf-8")
+        os.replace(beside, self._name)
+        self._shared[:8] = struct.pack("<q", self.turn + 1)
+
+    def wary(self, until: float) -> None:
+        """Tell that somebody has to wait."""
+        self._shared[8:] = struct.pack("<d", max(until, self.wary_until))
+
+
+class Front:
+    """What another worker than the first answers with: plain queries by itself, and the rest by the first one.
+
+    Args:
+        in_use: holds this worker's world.
+        door: which tokens let somebody in.
+        hosts: the names of this server.
+        board: tells what the first one serves.
+        relay: has the first one answer.
+    """
+
+    def __init__(self, in_use: InUse, door: Door, hosts: Hosts, board: Board, relay: Relay) -> None:
+        self._in_use, self._door, self._board, self._relay = in_use, door, board, relay
+        self._turn = -1
+        desk = Desk(lambda: for_role(in_use.expected(meant().name), asking()), in_use)
+        self._own = Guard(Entrance(Express(relay, desk), door), hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on."""
+        own = plain_query_of(scope) is not None and self._known(scope) and self._turn == self._board.turn
+        await (self._own if own else self._relay)(scope, receive, send)
+
+    def _known(self, scope: Scope) -> bool:
+        """Whether who asks needs no look by the first worker, which counts wrong tokens and knows other pages."""
+        headers = dict(scope["headers"])
+        if b"origin" in headers:
+            return False
+        if not self._door.locked:
+            return True
+        kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+        right = kind.lower() == "bearer" and self._door.opens(token.strip())
+        return right and self._board.wary_until < time.monotonic()
+
+    def follow(self, turn: int) -> None:
+        """Serve, for ever, what the first worker serves by now; the first one answers until it is open here.
+
+        Args:
+            turn: of the board, at which this worker's world was opened.
+        """
+        self._turn = turn
+        while True:
+            time.sleep(_LOOK_SECONDS)
+            if (turn := self._board.turn) != self._turn and (name := self._board.world) is not None:
+                with suppress(MemorySystemError):  # the first worker tells what is wrong
+                    self._in_use.follow(name)
+                    self._turn = turn
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a worker is started with."""
+
+    first: bool
+    settings: Settings
+    where: str
+    folder: Path
+
+
+def work(given: _Given, sockets: list[socket.socket], line: Connection) -> None:
+    """Be a worker, until told to end, or until whoever started it is gone."""
+    for one in SIGNALS:
+        if one != signal.SIGTERM:  # the terminal's are for who started it, who tells us
+            signal.signal(one, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    warnings.filterwarnings("ignore", category=ServedElsewhere)
+    threading.Thread(target=_end_with, args=(line,), daemon=True).start()
+    code = 0
+    try:
+        (_first if given.first else _other)(given, sockets, lambda: line.send(None))
+    except Ended:
+        code = 0
+    except MemorySystemError as error:
+        with suppress(OSError):
+            line.send(error.sentence)
+        code = 1
+    sys.stderr.flush()
+    os._exit(code)  # whatever its threads are still at
+
+
+def _end_with(line: Connection) -> None:
+    with suppress(EOFError, OSError):
+        line.recv()  # nothing is ever sent; it ends when the other end does
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@contextmanager
+def _opened(given: _Given, board: Board) -> Iterator[tuple[World, InUse]]:
+    named = board.world
+    settings = given.settings if named is None else given.settings.model_copy(update={"world": named})
+    with World(settings, author=COMMAND_LINE) as world, closing(InUse(lambda: world)) as in_use:
+        yield world, in_use
+
+
+def _first(given: _Given, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
+    board, settings = Board(given.folder), given.settings
+    with _opened(given, board) as (world, in_use), in_use.serving(given.where):
+        if board.world is None:
+            board.exchanged(world.name)  # that one, whichever is chosen by the time when others are started
+        in_use.others.append(lambda: board.exchanged(in_use.world.name))
+        door = Door.of_api(settings)
+        door.throttle.noted = board.wary
+        app = create_app(in_use, door, Hosts.of(settings), settings.allowed_origins)
+        Answering(configured(app, log_level="warning"), mine(given.folder), ready).run(sockets)
+
+
+def _other(given: _Given, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
+    board, settings = Board(given.folder), given.settings
+    turn = board.turn
+    with _opened(given, board) as (_, in_use):
+        front = Front(in_use, Door.of_api(settings), Hosts.of(settings), board, Relay(mine(given.folder)))
+        threading.Thread(target=front.follow, args=(turn,), name="following", daemon=True).start()
+        ready()
+        Server(configured(front, log_level="warning", lifespan="off")).run(sockets)
+
+
+class _Worker:
+    """One worker, as who started it sees it."""
+
+    def __init__(self, given: _Given, sockets: list[socket.socket]) -> None:
+        self.given = given
+        self.failures = 0
+        self._sockets = sockets
+        self.start()
+
+    def start(self) -> None:
+        """Start it, with the signals held back, so that none finds it half started."""
+        context = get_context("spawn")
+        self.line, theirs = context.Pipe()
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            self.process: SpawnProcess = context.Process(target=work, args=(self.given, self._sockets, theirs))
+            self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        theirs.close()
+        self.since = time.monotonic()
+
+    def until_ready(self) -> None:
+        """Wait until it serves.
+
+        Raises:
+            StoreError: it cannot; the sentence says why.
+        """
+        try:
+            told = self.line.recv()
+        except (EOFError, OSError):
+            raise Exhausted(f"A worker {self.end()} before it served anything.") from None
+        if told is not None:
+            raise StoreError(told)
+
+    def end(self) -> str:
+        """How it ended, in words."""
+        self.process.join()
+        code = self.process.exitcode or 0
+        return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def refuse_workers(count: int, settings: Settings) -> None:
+    """Do nothing if so many workers can be started here.
+
+    Raises:
+        InvalidParameter: this system has no Unix sockets, they are too many, or the world is in one process's memory.
+    """
+    if count > 1 and (sys.platform == "win32" or not hasattr(socket, "AF_UNIX")):
+        raise InvalidParameter("Several workers need Linux or macOS. Serve with one here: leave --workers out.")
+    if count > 1 and settings.store == MEMORY:
+        raise InvalidParameter(f"MEMORY_STORE is {MEMORY!r}: one process has the world by itself. Leave --workers out.")
+    if not 1 <= count <= MOST_WORKERS:
+        raise InvalidParameter(f"There may be 1 to {MOST_WORKERS} workers, not {count}.")
+
+
+def serve(settings: Settings, port: int, where: str, count: int, ready: Callable[[], None]) -> None:
+    """Serve a world by several processes, until a signal raises ``Ended`` in this one.
+
+    Args:
+        settings: the installation's.
+        port: where they listen.
+        where: the server's address.
+        count: how many processes.
+        ready: called once all of them serve.
+
+    Raises:
+        StoreError: one of them cannot serve, again and again.
+    """
+    with tempfile.TemporaryDirectory(prefix="memory-workers-") as folder:
+        sockets = _listening(settings.host, port)
+        workers: list[_Worker] = []
+        Board(mine(Path(folder)).parent)
+        try:
+            for number in range(count):
+                workers.append(_Worker(_Given(number == 0, settings, where, Path(folder)), sockets))
+                if number == 0:
+                    workers[0].until_ready()  # it mends what was left half done, and makes what is missing
+            for one in workers[1:]:
+                one.until_ready()
+            ready()
+            _look_after(workers)
+        finally:
+            _stop(workers)
+            for held in sockets:
+                held.close()
+
+
+def _look_after(workers: list[_Worker]) -> None:
+    while True:
+        wait([one.process.sentinel for one in workers])
+        for one in workers:
+            if one.process.is_alive():
+                continue
+            how = one.end()
+            one.failures = one.failures + 1 if time.monotonic() - one.since < _STEADY_SECONDS else 0
+            if one.failures >= _MOST_FAILURES:
+                why = one.line.recv() if one.line.poll() else None
+                raise StoreError(why or f"A worker {how}, {_MOST_FAILURES} times in a row. The server ends.")
+            sys.stderr.write(f"A worker {how}; it is started again.\n")
+            sys.stderr.flush()
+            time.sleep(0.5 * one.failures)
+            one.line.close()
+            one.start()
+
+
+def _stop(workers: list[_Worker]) -> None:
+    for one in workers:
+        one.process.terminate()
+    until = time.monotonic() + _ENDING_SECONDS
+    for one in workers:
+        one.process.join(max(0.0, until - time.monotonic()))
+        if one.process.is_alive():
+            one.process.kill()
+            one.process.join()
+
+
+def _listening(host: str, port: int) -> list[socket.socket]:
+    """The sockets of an address, which all workers listen at."""
+    made: list[socket.socket] = []
+    found: list[Any] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, address in dict.fromkeys((one[0], one[4]) for one in found):
+        made.append(socket.create_server(address[:2], family=family, backlog=_BACKLOG))
+    return made
