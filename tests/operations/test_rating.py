@@ -276,7 +276,7 @@ def test_what_came_while_the_model_was_away_is_rated_when_it_is_back(
 
 
 def test_only_what_is_to_be_rated_has_it_look(agent: AgentMemory) -> None:
-    worker = Rerater(lambda: [], 3600)
+    worker = Rerater(list, 3600)
     given = agent.add_short_term({"document": "Swept.", "rating": 3})
     unwanted = agent.add_short_term({"document": "Swept again."}, rate=False)
     worker.told([given.change_set, unwanted.change_set, agent.forget([given.outcomes[0].id])])
