@@ -51,15 +51,29 @@ class Several:
 
     @contextmanager
     def at(self, number: int) -> Iterator[httpx.Client]:
-        """A connection to one of them, which it keeps: the only one that can take it is that one."""
-        stopped = self.pids[1 - number]
-        with self.client() as client:
-            os.kill(stopped, signal.SIGSTOP)
-            try:
-                assert client.post(f"{MIRA}/query", json={"cue": "the mill"}).status_code == 200
-            finally:
-                os.kill(stopped, signal.SIGCONT)
-            yield client
+        """A connection to one of them, which it keeps: the only one that can take it is that one.
+
+        After a switch of worlds the other one has the first answer until it has opened the new world, and would wait
+        for what is stopped here; then it is tried again.
+        """
+        patience = 1.0
+        while True:
+            with self.client() as client:
+                if self._answered(client, self.pids[1 - number], patience):
+                    yield client
+                    return
+            patience *= 2
+
+    def _answered(self, client: httpx.Client, stopped: int, patience: float) -> bool:
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            answer = client.post(f"{MIRA}/query", json={"cue": "the mill"}, timeout=patience)
+        except httpx.TimeoutException:
+            return False
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+        assert answer.status_code == 200
+        return True
 
     def client(self) -> httpx.Client:
         """One connection to whichever takes it."""
