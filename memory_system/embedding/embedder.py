@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.memory import Vectors
-from ..core.together import Together
+from ..core.shared_work import Together
 from ..errors import EmbedderError
 from .minilm import weights
 

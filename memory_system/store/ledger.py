@@ -16,8 +16,8 @@ from ..core.chroma_address import StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.files import as_exhausted, as_store_errors, remove_parts
 from ..core.memory import Vectors
+from ..core.shared_work import Together
 from ..core.times import Clock, real_clock
-from ..core.together import Together
 from ..embedding.embedder import Embedder
 from ..errors import AgentGone, MemorySystemError, OtherEmbedder, StoreDamaged, StoreError, StoreUnavailable
 from ..recall.kept_tables import KeptTables, Place

@@ -1,4 +1,4 @@
-"""Together: what several threads ask for at the same time, one of them does for all."""
+"""Shared work: what several threads ask for at the same time, one of them does for all."""
 
 from __future__ import annotations
 

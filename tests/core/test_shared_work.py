@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from memory_system.core.together import Together
+from memory_system.core.shared_work import Together
 from tests.waiting import LAST_RESORT, until
 
 
