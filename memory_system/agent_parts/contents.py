@@ -53,8 +53,7 @@ class Contents(Part):
     @contextmanager
     def shelf(self, tier: Tier) -> Iterator[Table]:
         """The table of a tier, held still for as long as it is looked at. It is not to be changed."""
-        self.context.refresh()
-        with self.context.ledger.reading():
+        with self.still():
             yield self.context.ledger.tables[tier]
 
     @contextmanager

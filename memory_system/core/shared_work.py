@@ -52,13 +52,13 @@ class Together(Generic[Asked, Answer]):
         one = _Waiting[Asked, Answer](asked)
         if self._begins(one) or self._waits(one):
             self._lead(one)
-        return _told(one)
+        assert one.answer is not None, "who waits is answered"
+        return _told(one.answer)
 
     def at_once(self, asked: Asked) -> Answer:
         """Do it in this thread, whose turn it is, before whatever waits for the next one."""
-        one = _Waiting[Asked, Answer](asked)
-        self._done([one])
-        return _told(one)
+        (answer,) = self._act([asked])
+        return _told(answer)
 
     def _begins(self, one: _Waiting[Asked, Answer]) -> bool:
         """Whether nobody is at it, so that this thread is at once."""
@@ -131,8 +131,7 @@ class Together(Generic[Asked, Answer]):
             self._waiting.extendleft(reversed(some))
 
 
-def _told(one: _Waiting[Asked, Answer]) -> Answer:
-    assert one.answer is not None, "who waits is answered"
-    if isinstance(one.answer, Exception):
-        raise one.answer
-    return one.answer
+def _told(answer: Answer | Exception) -> Answer:
+    if isinstance(answer, Exception):
+        raise answer
+    return answer

@@ -233,8 +233,7 @@ class Ledger:
             return change_set
         with as_exhausted(f"The agent {self.folder.name!r}"):
             vectors = self._vectors_of(change_set)
-        plan = change_set, vectors
-        return self._together.at_once(plan) if self._turns.mine else self._together.ask(plan)
+        return (self._together.at_once if self._turns.mine else self._together.ask)((change_set, vectors))
 
     def _apply(self, plans: Sequence[_Planned]) -> list[ChangeSet | Exception]:
         """Carry out plans, in a turn, by one commit."""
@@ -245,8 +244,9 @@ class Ledger:
             with nothing_changed():
                 self._finish_cut_off()
                 self._take_over_missed()
+            personality = self.text("personality")
             for change_set, _ in plans:
-                refuse_foreign_edit(change_set, self.text("personality"), self.personality_path)
+                refuse_foreign_edit(change_set, personality, self.personality_path)
                 refuse_unwritable(change_set, self.personality_path, self.folder)
             vectors = {key: vector for _, of_one in plans for key, vector in of_one.items()}
             committed = self.journal.commit_together([plan for plan, _ in plans], vectors, self.embedder.identity)
