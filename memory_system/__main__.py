@@ -137,11 +137,12 @@ def serve(
         from .interfaces.api import create_app  # these take a seventh of what every other command would pay to start
         from .interfaces.api.guard import Hosts
         from .interfaces.api.serving import Server, configured
-        from .interfaces.api.workers import refuse_workers
-        from .interfaces.api.workers import serve as serve_by_several
 
         settings = settings_of(embedder, host=host, origins=",".join(origin or ()))
-        refuse_workers(workers, settings)
+        if workers > 1:
+            from .interfaces.api import workers as several  # which one process has no use for
+
+            several.refuse_workers(workers, settings)
     chosen = port or settings.api_port
     refuse_unsafe(settings, dashboard=False, api=True)
     refuse_busy(chosen, "the API", "--port {port}", settings.host)
@@ -150,7 +151,7 @@ def serve(
     def program() -> int:
         if workers > 1:
             said = f"Serving the API on {where} with {workers} workers (documentation: /docs). Ctrl+C stops it."
-            serve_by_several(settings, chosen, where, workers, lambda: typer.echo(said))
+            several.serve(settings, chosen, where, workers, lambda: typer.echo(said))
         with (
             World(settings, author=COMMAND_LINE) as world,
             closing(InUse(lambda: world)) as in_use,

@@ -24,7 +24,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from starlette.types import Receive, Scope, Send
 
@@ -271,7 +271,7 @@ def refuse_workers(count: int, settings: Settings) -> None:
         raise InvalidParameter(f"There may be 1 to {MOST_WORKERS} workers, not {count}.")
 
 
-def serve(settings: Settings, port: int, where: str, count: int, ready: Callable[[], None]) -> None:
+def serve(settings: Settings, port: int, where: str, count: int, ready: Callable[[], None]) -> NoReturn:
     """Serve a world by several processes, until a signal raises ``Ended`` in this one.
 
     Args:
@@ -303,7 +303,7 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
                 held.close()
 
 
-def _look_after(workers: list[_Worker]) -> None:
+def _look_after(workers: list[_Worker]) -> NoReturn:
     while True:
         wait([one.process.sentinel for one in workers])
         for one in workers:
