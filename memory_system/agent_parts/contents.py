@@ -14,7 +14,6 @@ from ..embedding.embedder import known_languages
 from ..errors import OtherEmbedder
 from ..operations import reembed
 from ..operations.context import Progress, no_progress
-from ..operations.rating import wants_rating
 from ..operations.reembed import Reembedded
 from ..recall.hybrid import TokenStates
 from ..recall.table import Table
@@ -75,10 +74,17 @@ class Contents(Part):
         return sum(table.size for table in self.context.ledger.tables.values())
 
     @property
+    def to_rate(self) -> int:
+        """How many memories of STM and LTM wait for their rating by a language model."""
+        self.context.refresh()
+        with self.context.ledger.reading():
+            return sum(len(self.context.ledger.tables[tier].to_rate) for tier in DECAYING)
+
+    @property
     def waits_for_rating(self) -> bool:
         """Whether anything in short-term memory is to be rated by a language model and is not yet."""
         with self.context.ledger.reading():
-            return any(wants_rating(entry) for entry in self.context.ledger.tables[Tier.STM].entries)
+            return bool(self.context.ledger.tables[Tier.STM].to_rate)
 
     def flush(self) -> None:
         """Write what waits of recalls, now.

@@ -18,7 +18,7 @@ from ..llm.offline.model import OfflineModel
 from ..llm.usage import Spent
 from ..operations import edit
 from ..operations.context import Progress, by_age, no_progress, within
-from ..operations.rating import STOPPED, rated_later, wants_rating
+from ..operations.rating import STOPPED, rated_later
 from .context import Context, Part
 from .retrieval import ground
 
@@ -90,11 +90,15 @@ class Rating(Part):
             found = [table.entries[row] for table in tables for row in table.rows_without_rating()]
         return sorted((entry for entry in found if not entry.protected), key=by_age)
 
-    def _held(self, fits: Callable[[MemoryEntry], bool]) -> list[MemoryEntry]:
-        """The memories of STM and LTM of which this is true, the oldest first."""
+    def _waiting(self, *, only_wanted: bool) -> list[MemoryEntry]:
+        """The memories of STM and LTM that are to be rated, or have no rating, the oldest first."""
         self.context.refresh()
+        found: list[MemoryEntry] = []
         with self.context.ledger.reading():
-            found = [one for tier in DECAYING for one in self.context.ledger.tables[tier].entries if fits(one)]
+            for table in (self.context.ledger.tables[tier] for tier in DECAYING):
+                rows = {table.row(entry_id) for entry_id in table.to_rate}
+                rows |= set() if only_wanted else set(table.rows_without_rating())
+                found += [table.entries[row] for row in rows if row is not None]
         return sorted(found, key=by_age)
 
     def rate_unrated(
@@ -132,7 +136,7 @@ class Rating(Part):
         self, progress: Progress, cancelled: Callable[[], bool], *, only_wanted: bool, but: set[str], most: int
     ) -> Rerated:
         def waiting() -> list[MemoryEntry]:
-            found = self._held(lambda one: wants_rating(one) or (one.rating is None and not only_wanted))
+            found = self._waiting(only_wanted=only_wanted)
             return [one for one in found if one.id not in but and not one.protected]
 
         rated: list[str] = []

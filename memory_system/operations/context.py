@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from ..core.change_set import Change, ChangeSet, ModelCall
-from ..core.entry import MemoryEntry, Source
+from ..core.entry import UNRATED, MemoryEntry, Source
 from ..core.kinds import MAX_PEOPLE
 from ..core.scoring import Floats
 from ..core.settings import AgentSettings
@@ -18,8 +18,6 @@ from ..errors import ModelError
 from ..llm import LanguageModel, tasks
 from ..llm.prompts import prompts_of
 
-UNRATED = "Not rated yet: the language model gave no rating."
-"""The explanation of a memory that was to be rated and could not be, by which whoever rates later knows it."""
 Progress = Callable[[float, str], None]
 """Told how far a long operation is, 0 to 1, and what it does; it may raise to cancel, and nothing is changed."""
 

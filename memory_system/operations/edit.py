@@ -8,14 +8,14 @@ from typing import Any
 
 from ..core import personality as personalities
 from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
-from ..core.entry import SHELVED, MemoryEntry, Tier
+from ..core.entry import SHELVED, UNRATED, MemoryEntry, Tier
 from ..core.kinds import MAX_PEOPLE, MAX_TAGS
 from ..core.known import known_to
 from ..core.settings import AgentSettings
 from ..errors import Conflict, EntryNotFound, Immutable, InvalidEntry, InvalidParameter, Protected, shown
 from ..recall.cues import Judgment, SavedCue, dump_cues, dump_judgments, parse_cues, parse_judgments
 from ..recall.verdicts import NAMES
-from .context import UNRATED, Ground, bare
+from .context import Ground, bare
 from .importing.events import Outcome
 from .rating import Rated, rate_all
 

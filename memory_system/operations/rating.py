@@ -8,11 +8,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from ..core.change_set import ModelCall
-from ..core.entry import MemoryEntry
+from ..core.entry import BY_RULES, UNRATED, MemoryEntry
 from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelOverflow, UnknownLanguage
 from ..llm import LanguageModel
 from ..llm.offline import OfflineModel
-from .context import UNRATED, Ground, tried
+from .context import Ground, tried
 
 STOPPED = "Rating was stopped before its end."
 _MISSES = 3
@@ -73,15 +73,6 @@ class Rated:
         why = found[2].sentence if found is not None and found[2] is not None else self.stopped
         marked = entry.evolve(explanation=UNRATED) if entry.rating is None and not entry.explanation else entry
         return marked, why
-
-
-BY_RULES = "By the offline rules, until the language model rates it."
-"""The explanation of a rating that the language model is still to be asked about."""
-
-
-def wants_rating(entry: MemoryEntry) -> bool:
-    """Whether a memory was to be rated by the model and is not; one that nobody wanted rated is left alone."""
-    return (entry.rating is None and entry.explanation == UNRATED) or entry.explanation == BY_RULES
 
 
 def rated_later(entry: MemoryEntry, rules: LanguageModel | None) -> MemoryEntry:

@@ -13,7 +13,7 @@ import copy
 import json
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, overload
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..core.change_set import entry_from_json, entry_to_json
 from ..core.decay import Curve, DecayForm
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import MemoryEntry, Tier, wants_rating
 from ..core.kinds import Kind
 from ..core.memory import Vectors
 from ..core.scoring import FRESH_SECONDS, Floats, Weights, in_range, recency, relevancy, squares
@@ -108,6 +108,14 @@ class Rows(Sequence[MemoryEntry]):
         """A row as ``entry_to_json`` tells it, without making an entry of it."""
         held = self.held[row]
         return self.saved.body(held) if isinstance(held, int) else entry_to_json(held)
+
+    def wants_rating(self, row: int) -> bool:
+        """Whether a row was to be rated and is not, without making an entry of it."""
+        held = self.held[row]
+        if isinstance(held, MemoryEntry):
+            return wants_rating(held.rating, held.explanation)
+        body = self.saved.body(held)
+        return wants_rating(body.get("rating"), body.get("explanation", ""))
 
     def copied(self) -> Rows:
         """The rows as they stand now, whatever becomes of the table."""
@@ -320,6 +328,7 @@ class Table:
         self._texts: TextIndex | None = None
         self._kept_texts: Mapping[str, NDArray[Any]] | None = None
         self._folded: list[str] | None = None
+        self._to_rate: set[str] | None = None
         self._weighed: tuple[tuple[float, Curve, float, float], NDArray[np.float32]] | None = None
 
     def __len__(self) -> int:
@@ -359,6 +368,13 @@ class Table:
     def rows_without_rating(self) -> list[int]:
         """The rows of entries that are not rated."""
         return [int(row) for row in np.flatnonzero(np.isnan(self.importance))]
+
+    @property
+    def to_rate(self) -> Collection[str]:
+        """The ids of entries that a language model was to rate and has not; looked for once, and then kept current."""
+        if self._to_rate is None:
+            self._to_rate = {entry_id for row, entry_id in enumerate(self.ids) if self.entries.wants_rating(row)}
+        return self._to_rate
 
     @property
     def importance(self) -> Floats:
@@ -522,6 +538,8 @@ class Table:
             self._texts.put(row, entry)
         if self._folded is not None:
             self._folded[row : row + 1] = [entry.document.casefold()]
+        if self._to_rate is not None:
+            (self._to_rate.add if self.entries.wants_rating(row) else self._to_rate.discard)(entry.id)
         self.tags.pop(entry.id, None)
         if entry.tags:
             self.tags[entry.id] = entry.tags
@@ -554,6 +572,8 @@ class Table:
         self.columns.free(last)
         self.entries.held.pop()
         self.ids.pop()
+        if self._to_rate is not None:
+            self._to_rate.discard(entry_id)
         self.tags.pop(entry_id, None)
         self.scenes.pop(entry_id, None)
         self._changed()

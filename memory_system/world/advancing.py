@@ -29,7 +29,7 @@ from ..conversation.storage import read as message_slice
 from ..conversation.talk import UNPROMPTED, Role
 from ..core.authors import BY_ITSELF
 from ..core.change_set import CONVERSATION, ChangeSet, Kept, ModelCall
-from ..core.entry import Kind, MemoryEntry, Tier
+from ..core.entry import Kind, MemoryEntry, Tier, wants_rating
 from ..core.files import as_store_errors
 from ..core.settings import Replan
 from ..core.times import moment_given, stamp
@@ -52,7 +52,7 @@ from ..llm.threads import watched
 from ..operations import acquaintance, migration, reflection, summarisation
 from ..operations.context import Progress, by_age, no_progress, within
 from ..operations.importing.events import Events, read
-from ..operations.rating import REFUSALS, wants_rating
+from ..operations.rating import REFUSALS
 from ..store.clock import move_standing, read_standing, world_clock
 from ..store.journal.history import Applied
 from .branches.branches import Stage
@@ -217,8 +217,8 @@ def _unrated(entries: Sequence[MemoryEntry], ratings: Sequence[Applied], at: dat
     left = {change.entry_id for one in ratings if one.undone_by is not None for change in one.change_set.changes}
     recent = (one.change_set for one in ratings if at - one.change_set.planned_at < HOUR)
     left |= {kept.entry_id for done in recent for kept in done.kept}
-    waiting = (one for one in entries if wants_rating(one) and not one.protected and one.id not in left)
-    return [one.id for one in sorted(waiting, key=by_age)]
+    free = (one for one in sorted(entries, key=by_age) if not one.protected and one.id not in left)
+    return [one.id for one in free if wants_rating(one.rating, one.explanation)]
 
 
 def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> Iterator[date]:

@@ -9,6 +9,7 @@ counts none, no agent sleeps.
 from __future__ import annotations
 
 import sys
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -58,7 +59,10 @@ _AT_REST = Opened(cast("AgentMemory", _Nobodys())).holders
 
 
 class Awake:
-    """The open agents by name, those used last at the end. Whoever uses it holds the world's lock.
+    """The open agents by name, those used last at the end.
+
+    Whoever opens or closes one holds the world's lock; whoever asks for one that is open need not, and so does not wait
+    while another is opened or put to sleep.
 
     Args:
         opening: opens an agent.
@@ -70,6 +74,7 @@ class Awake:
         self._opening, self._most, self._most_bytes = opening, most, most_bytes
         self._agents: OrderedDict[str, Opened] = OrderedDict()
         self._bytes = 0
+        self._lock = threading.Lock()  # held while one is found, added or taken out, and never while one is opened
         self.unrated: frozenset[str] = frozenset()
         """The names of those that sleep with something in short-term memory that waits for its rating.
 
@@ -77,20 +82,19 @@ class Awake:
         """
 
     def __iter__(self) -> Iterator[AgentMemory]:
-        return (one.agent for one in self._agents.values())
+        with self._lock:
+            return iter([one.agent for one in self._agents.values()])
 
     def agent(self, name: str) -> AgentMemory | None:
         """An agent that is open, used now; ``None`` where it is not, or was closed or replaced by others."""
-        one = self._agents.get(name)
-        if one is None:
-            return None
-        if one.agent.gone:
-            self.close(name)
-            return None
-        if next(reversed(self._agents)) != name:  # another was used meanwhile
-            self._weigh_last()
-            self._agents.move_to_end(name)
-        return one.agent
+        with self._lock:
+            one = self._agents.get(name)
+            if one is None or one.agent.gone:
+                return None
+            if next(reversed(self._agents)) != name:  # another was used meanwhile
+                self._weigh_last()
+                self._agents.move_to_end(name)
+            return one.agent
 
     def open(self, name: str) -> AgentMemory:
         """Open an agent, and put others to sleep for it.
@@ -98,23 +102,25 @@ class Awake:
         Raises:
             InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
         """
-        self._weigh_last()
-        self._agents[name] = one = Opened(self._opening(name))
-        self.unrated -= {name}
-        self._weigh_last()
-        for older in [*self._agents][:-1]:
+        self.close(name)  # where it was closed or replaced by others
+        agent = self._opening(name)
+        with self._lock:
+            self._weigh_last()
+            self._agents[name] = Opened(agent)
+            self.unrated -= {name}
+            self._weigh_last()
+            others = [*self._agents][:-1]
+        for older in others:
             if len(self._agents) <= self._most and self._bytes <= self._most_bytes:
                 break
-            if not self._agents[older].in_use:
-                self._put_to_sleep(older)
-        return one.agent
+            if (one := self._taken_out(older, at_rest=True)) is not None:
+                self._put_to_sleep(older, one)
+        return agent
 
     def close(self, name: str) -> None:
         """Close an agent, if it is open."""
         self.unrated -= {name}
-        if name in self._agents:
-            one = self._agents.pop(name)
-            self._bytes -= one.size
+        if (one := self._taken_out(name)) is not None:
             one.agent.close()
 
     def close_all(self) -> None:
@@ -122,20 +128,32 @@ class Awake:
         while self._agents:
             self.close(next(iter(self._agents)))
 
-    def _put_to_sleep(self, name: str) -> None:
+    def _taken_out(self, name: str, *, at_rest: bool = False) -> Opened | None:
+        """An open agent, which nobody finds from now on; ``None`` where it is not open, or not at rest as it shall."""
+        with self._lock:
+            if name not in self._agents or (at_rest and self._agents[name].in_use):
+                return None
+            one = self._agents.pop(name)
+            self._bytes -= one.size
+            return one
+
+    def _put_to_sleep(self, name: str, one: Opened) -> None:
         """Close an agent, unless something of it waits that cannot be written now; one that is gone is let go of."""
-        agent, waits = self._agents[name].agent, False
+        agent, waits = one.agent, False
         try:
             agent.contents.flush()
             waits = agent.contents.waits_for_rating
         except MemorySystemError:
             if not agent.gone:
+                with self._lock:
+                    self._agents[name] = one
+                    self._agents.move_to_end(name, last=False)
+                    self._bytes += one.size
                 return
         with suppress(MemorySystemError):  # what waited is written, and its files are let go of all the same
-            self.close(name)
+            agent.close()
         agent.contents.let_go()
-        if waits:
-            self.unrated |= {name}
+        self.unrated = self.unrated | {name} if waits else self.unrated - {name}
 
     def _weigh_last(self) -> None:
         """Weigh the agent that was used last, which may have grown meanwhile."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ..core.authors import RATING
 from ..core.change_set import ChangeSet
+from ..core.entry import wants_rating
 from ..core.times import real_clock
 from ..errors import BudgetSpent, Conflict, MemorySystemError
-from ..operations.rating import wants_rating
 from .hour import Purse, Room
 
 if TYPE_CHECKING:
@@ -53,20 +54,23 @@ class Rerater:
     before, ten minutes at most. What was rated and taken back by somebody is not rated again.
 
     Args:
-        agents: answers the agents that may have something to rate.
+        agents: answers the agents of these names; of ``None``, all that may have something to rate.
         seconds: how often it looks, in seconds; 0 = never.
         room: answers what an agent may still ask in this hour of its world.
     """
 
     def __init__(
         self,
-        agents: Callable[[], Iterable[AgentMemory]],
+        agents: Callable[[Collection[str] | None], Iterable[AgentMemory]],
         seconds: float,
         room: Callable[[AgentMemory], Room] = lambda _agent: Room(),
     ) -> None:
         self._agents, self._room = agents, room
         self._seconds = seconds
         self._stop, self._wake = threading.Event(), threading.Event()
+        self._lock = threading.Lock()  # guards the next two
+        self._names: set[str] = set()
+        self._everybody = False
         self._thread: threading.Thread | None = None
         self._tried: Counter[tuple[str, str]] = Counter()
         self.state = Rerating()
@@ -86,7 +90,9 @@ class Rerater:
             self._thread.join(5.0)
 
     def wake(self) -> None:
-        """Look now: the model may be back."""
+        """Look at everybody now: the model may be back."""
+        with self._lock:
+            self._everybody = True
         self._wake.set()
 
     def waits(self, wait: bool | None) -> bool | None:
@@ -98,21 +104,39 @@ class Rerater:
         return False if wait is None and self.state.on else wait
 
     def told(self, change_sets: Iterable[ChangeSet]) -> None:
-        """Look now if something that is to be rated has come by these; a model that did not help is left in peace."""
-        after = (change.after for one in change_sets for change in one.changes)
-        if not self.state.problem and any(wants_rating(entry) for entry in after if entry is not None):
+        """Look now at whoever has come by something to rate by these; a model that did not help is left in peace."""
+        names = {
+            one.agent
+            for one in change_sets
+            if any(entry and wants_rating(entry.rating, entry.explanation) for entry in (c.after for c in one.changes))
+        }
+        if names and not self.state.problem:
+            with self._lock:
+                self._names |= names
             self._wake.set()
 
     def _run(self) -> None:
         pause = self._seconds
+        due = time.monotonic() + pause
         while not self._stop.is_set():
-            self._tell(next=real_clock() + timedelta(seconds=pause), agent="", share=0.0)
-            self._wake.wait(pause)
+            left = max(0.0, due - time.monotonic())
+            self._tell(next=real_clock() + timedelta(seconds=left), agent="", share=0.0)
+            self._wake.wait(left)
             self._wake.clear()
             self._tell(next=None)
-            helped = all(self._round(agent) for agent in self._agents())  # the first that it fails ends the round
-            pause = self._seconds if helped else min(pause * 2, max(_LONGEST, self._seconds))
+            names = self._taken(everybody=time.monotonic() >= due)
+            helped = all(self._round(agent) for agent in self._agents(names))  # the first that it fails ends the round
+            if names is None or not helped:
+                pause = self._seconds if helped else min(pause * 2, max(_LONGEST, self._seconds))
+                due = time.monotonic() + pause
         self._tell(on=False, next=None, agent="", share=0.0)
+
+    def _taken(self, *, everybody: bool) -> set[str] | None:
+        """Whom to look at now; ``None`` = everybody."""
+        with self._lock:
+            names = None if everybody or self._everybody else self._names
+            self._names, self._everybody = set(), False
+        return names
 
     def _round(self, agent: AgentMemory) -> bool:
         """Rate what waits of one agent; answers whether the others are worth trying, or the model does not help."""
@@ -121,7 +145,7 @@ class Rerater:
             self._tell(agent=agent.name, share=share)
 
         try:
-            if agent.read_only or (room := self._room(agent)).spent:
+            if agent.read_only or not agent.contents.to_rate or (room := self._room(agent)).spent:
                 return True
             tired = {
                 entry_id for (name, entry_id), tries in self._tried.items() if name == agent.name and tries >= _TRIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from functools import partial
@@ -137,7 +137,7 @@ class World:
         self._read_tokens()
         self._agents = Awake(self._opened, self.settings.awake, self.settings.awake_mb << 20)
         self.lock = threading.RLock()
-        """Held while agents come and go."""
+        """Held while agents come and go; one that is open is found without it."""
         self.knowledge = Knowledge(
             self.folder / WORLD_AGENT,
             lambda: self._opened(WORLD_AGENT),
@@ -392,22 +392,23 @@ class World:
         checked = checked_name(name)
         if checked == WORLD_AGENT and (known := self.knowledge.agent()) is not None:
             return cast("AgentMemory", known)
+        if (awake := self._agents.agent(checked)) is not None:
+            return awake
         with self.lock:
-            agent = self._agents.agent(checked)
-            if agent is None:
-                place = self._place(checked)
-                if not lifecycle.lies_there(place):
-                    twins = [held for held in self.agents() if held.casefold() == checked.casefold()]
-                    if twins:
-                        raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
-                lifecycle.unpack(place)
-                try:
-                    agent = self._agents.open(checked)
-                except AgentNotFound as error:  # which names files of this machine; who asks may be far away
-                    there = self.characters()
-                    listed = f"There are {', '.join(there[:20])}." if there else "There are none in this world yet."
-                    raise AgentNotFound(f"There is no agent {checked!r}. {listed}") from error
-            return agent
+            if (awake := self._agents.agent(checked)) is not None:  # another opened it meanwhile
+                return awake
+            place = self._place(checked)
+            if not lifecycle.lies_there(place):
+                twins = [held for held in self.agents() if held.casefold() == checked.casefold()]
+                if twins:
+                    raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
+            lifecycle.unpack(place)
+            try:
+                return self._agents.open(checked)
+            except AgentNotFound as error:  # which names files of this machine; who asks may be far away
+                there = self.characters()
+                listed = f"There are {', '.join(there[:20])}." if there else "There are none in this world yet."
+                raise AgentNotFound(f"There is no agent {checked!r}. {listed}") from error
 
     def _opened(self, name: str) -> AgentMemory:
         return AgentMemory(
@@ -593,17 +594,16 @@ class World:
         """What an agent may still ask of a language model in this hour of the world's time."""
         return room(agent, self.clock(), self.folder)
 
-    def _to_rate(self) -> Iterator[AgentMemory]:
-        """The agents that are open, and those that sleep and have something that waits for its rating."""
-        yield from self.opened()
-        for name in sorted(self._agents.unrated):
+    def _to_rate(self, names: Collection[str] | None) -> Iterator[AgentMemory]:
+        """These agents; of ``None`` those that are open, and those that sleep and have something to be rated."""
+        yield from self.opened() if names is None else ()
+        for name in sorted(self._agents.unrated if names is None else names):
             with suppress(MemorySystemError):  # it was deleted since, or cannot be opened
                 yield self.agent(name)
 
     def opened(self) -> list[AgentMemory]:
         """The agents that are open now."""
-        with self.lock:
-            return [agent for agent in self._agents if not agent.gone]
+        return [agent for agent in self._agents if not agent.gone]
 
     def create_agent(self, name: str, personality: str | Mapping[str, Any] | None = None) -> AgentMemory:
         """A new agent, with this personality (JSON, or a dict of it) or with its name alone.

@@ -13,10 +13,10 @@ import pytest
 
 from memory_system import AgentMemory, Tier, World
 from memory_system.core.authors import RATING
+from memory_system.core.entry import BY_RULES
 from memory_system.errors import InvalidEntry
 from memory_system.interfaces.api.deps import SLOW
 from memory_system.interfaces.client import RemoteWorld
-from memory_system.operations.rating import BY_RULES
 from tests.fake_server import FakeServer, says
 from tests.served import served_api
 from tests.waiting import LAST_RESORT, until

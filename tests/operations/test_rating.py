@@ -11,10 +11,12 @@ import pytest
 
 from memory_system import AgentMemory, Tier, World
 from memory_system.core.authors import RATING
+from memory_system.core.entry import UNRATED
+from memory_system.embedding.embedder import Embedder
 from memory_system.errors import Conflict
 from memory_system.llm.openai.model import OpenAIModel
-from memory_system.operations.context import UNRATED
 from memory_system.operations.rating import STOPPED
+from memory_system.recall.table import Rows
 from memory_system.world.hour import room
 from memory_system.world.rerating import Rerater
 from tests.fake_server import FakeServer, Reply, error, says
@@ -249,7 +251,8 @@ def started(world: World) -> Iterator[Callable[[], Rerater]]:
     workers: list[Rerater] = []
 
     def start() -> Rerater:
-        workers.append(Rerater(world.opened, 0.05, lambda agent: room(agent, world.clock(), world.folder)))
+        worker = Rerater(world.rerater._agents, 0.05, lambda agent: room(agent, world.clock(), world.folder))
+        workers.append(worker)
         workers[-1].start()
         return workers[-1]
 
@@ -276,7 +279,7 @@ def test_what_came_while_the_model_was_away_is_rated_when_it_is_back(
 
 
 def test_only_what_is_to_be_rated_has_it_look(agent: AgentMemory) -> None:
-    worker = Rerater(list, 3600)
+    worker = Rerater(lambda _names: [], 3600)
     given = agent.add_short_term({"document": "Swept.", "rating": 3})
     unwanted = agent.add_short_term({"document": "Swept again."}, rate=False)
     worker.told([given.change_set, unwanted.change_set, agent.forget([given.outcomes[0].id])])
@@ -285,6 +288,53 @@ def test_only_what_is_to_be_rated_has_it_look(agent: AgentMemory) -> None:
     waiting = agent.add_short_term({"document": "The mill burns."})
     worker.told([given.change_set, waiting.change_set])
     assert worker._wake.is_set()
+    assert worker._taken(everybody=False) == {agent.name}
+    assert worker._taken(everybody=False) == set(), "each is told once"
+    worker.wake()
+    assert worker._taken(everybody=False) is None, "whoever wakes it has it look at everybody"
+
+
+def test_who_has_nothing_to_rate_is_looked_through_once(
+    agent: AgentMemory, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+    look = Rows.wants_rating
+
+    def counted(rows: Rows, row: int) -> bool:
+        looked.append(row)
+        return look(rows, row)
+
+    agent.add_short_term([{"document": f"Swept the yard, day {day}.", "rating": 2} for day in range(40)])
+    monkeypatch.setattr(Rows, "wants_rating", counted)
+    assert agent.contents.to_rate == 0
+    assert len(looked) >= 40
+    looked.clear()
+    server.on("rate", says(GOOD))
+    agent.model = server.model()
+    agent.add_short_term({"document": "The mill burns.", "id": "fire"}, wait=False)
+    assert agent.contents.to_rate == 1
+    assert agent.rate_unrated(only_wanted=True).rated == ("fire",)
+    assert agent.contents.to_rate == 0
+    assert len(looked) == 2, "the event, as it came and as it was rated"
+
+
+def test_what_waits_is_known_after_every_change_elsewhere_too_and_of_the_past(
+    world: World, agent: AgentMemory, embedder: Embedder
+) -> None:
+    beside = World(world.settings, embedder=embedder)
+    other = beside.agent(agent.name)
+    agent.model = nowhere()
+    agent.add_short_term([{"document": f"Saw boat {day}.", "id": f"boat {day}"} for day in range(3)])
+    assert agent.contents.to_rate == other.contents.to_rate == 3
+    agent.edit("boat 0", rating=4)
+    agent.forget(["boat 1"])
+    assert agent.contents.to_rate == other.contents.to_rate == 1
+    agent.undo(agent.stamp[0])
+    assert agent.contents.to_rate == other.contents.to_rate == 2
+    assert agent.as_of(revision=agent.stamp[0] - 3).contents.to_rate == 3
+    beside.close()
+    with World(world.settings, embedder=embedder) as again:
+        assert again.agent(agent.name).contents.to_rate == 2
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from memory_system.errors import StoreError
 from memory_system.recall.kept_tables import FROM_ROWS
 from memory_system.store.ledger import Ledger
 from tests.conftest import NOW
-from tests.waiting import until
+from tests.waiting import ended, until
 
 NAMES = tuple(f"a{number}" for number in range(5))
 HOLDS: dict[str, Callable[[AgentMemory], object]] = {
@@ -169,6 +169,33 @@ def test_many_threads_find_each_agent_open_and_lose_nothing(village: World) -> N
         thread.join()
     assert not failed
     assert sum(len(village.agent(name).entries(Tier.STM)) for name in NAMES) == len(NAMES) + 4 * 12
+
+
+@pytest.mark.parametrize("last", ["opened", "put to sleep"])
+def test_who_wants_one_that_is_awake_does_not_wait_for_another(
+    village: World, monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    use(village, *NAMES[:2])
+    started, go_on = threading.Event(), threading.Event()
+    done = village._agents._opening if last == "opened" else AgentMemory.close
+
+    def halted(*given: object) -> object:
+        started.set()
+        go_on.wait()
+        return done(*given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(*((village._agents, "_opening") if last == "opened" else (AgentMemory, "close")), halted)
+        opener = threading.Thread(target=lambda: village.agent(NAMES[2]).name)
+        opener.start()
+        started.wait()
+        try:
+            assert ended(lambda: village.agent(NAMES[1]).query_memory("key").hits)
+            assert NAMES[1] in awake(village)
+        finally:
+            go_on.set()
+            opener.join()
+    assert sorted(awake(village)) == [NAMES[1], NAMES[2]]
 
 
 @pytest.mark.parametrize("village", [{"awake": 2, "rerate_seconds": 0.05}], indirect=True, ids=[""])
