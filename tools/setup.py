@@ -354,6 +354,7 @@ def test(python, target):
         environment["CHROMIUM"] = os.environ.get("CHROMIUM") or find_browser()
     if memory_disk():
         environment["TMPDIR"] = memory_disk()
+    environment.setdefault("OPENBLAS_NUM_THREADS", "1")  # each worker computes, and threads of one would wait, spinning
     # those who have no work left take over some of the others', so that what a file sets up is mostly made once
     pytest = [python, "-m", "pytest", "--dist", "worksteal", "--durations=10", "-n"]
     steps = [pytest + [workers, "-m", marked, where] for workers, marked, where in TESTS[target]]

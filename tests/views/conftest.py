@@ -31,6 +31,14 @@ def scanned_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> Iterator[None]:
+    """Every run of an AppTest would compile its page anew; the server of a dashboard does it once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "ScriptCache", cache(local_script_runner.ScriptCache))
+        yield
+
+
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
     return sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
