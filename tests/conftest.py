@@ -186,12 +186,19 @@ def settings(tmp_path: Path) -> Settings:
     return settings_in(tmp_path)
 
 
+def thrown_away(world: World) -> None:
+    """Delete the files of a world before it is closed: nobody opens it again, so its stores need not take in the rest."""
+    if not world.settings.chroma and not world.settings.journal_url:
+        shutil.rmtree(world.folder, ignore_errors=True)
+
+
 @pytest.fixture
 def world(settings: Settings, embedder: CachedEmbedder) -> Iterator[World]:
     """An empty world whose clock stands at ``NOW``."""
     with World(settings, embedder=embedder) as opened:
         opened.stand_at(NOW)
         yield opened
+        thrown_away(opened)
 
 
 PERSONALITY = {

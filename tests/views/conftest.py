@@ -17,6 +17,7 @@ from dashboard.server.visitors import visitors
 from dashboard.views import PAGES, PageOf
 from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
+from tests.conftest import thrown_away
 from tests.waiting import LAST_RESORT
 
 config.set_option("runner.postScriptGC", False)  # after every run, it looks for garbage in all that is loaded
@@ -86,6 +87,7 @@ def open_page(
         return page
 
     yield run
+    thrown_away(session.opened())
     session.opened().close()
     session.in_use.clear()
 
