@@ -187,7 +187,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def thrown_away(world: World) -> None:
-    """Delete the files of a world before it is closed: nobody opens it again, so its stores need not take in the rest."""
+    """Delete the files of a world before it is closed: nobody opens it again, and its stores need not take in all."""
     if not world.settings.chroma and not world.settings.journal_url:
         shutil.rmtree(world.folder, ignore_errors=True)
 

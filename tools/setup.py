@@ -46,7 +46,7 @@ TESTS = {
 """What each of these targets runs: with so many workers, by the tests' markers, and where.
 
 A browser's event loop would be in the way of other tests, hence two calls, at the same time: one computes while the
-other waits. The one that takes longer has more workers.
+other waits.
 """
 UV = "uv>=0.5,<1"
 UV_NAMES = {
