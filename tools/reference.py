@@ -331,7 +331,11 @@ def _code(head: str, held: Callable[..., Any], of: str = "") -> Iterator[str]:
         signature = inspect.signature(held)
     except (TypeError, ValueError):
         return
-    told = [one for one in signature.parameters.values() if one.name not in ("self", "cls", "agent", of)]
+    told = [
+        one
+        for place, one in enumerate(signature.parameters.values())
+        if one.name not in ("self", "cls", of) and not (place == 0 and one.name == "agent")
+    ]
     taken = [_parameter(one) for one in told]
     first = next((place for place, one in enumerate(told) if one.kind is one.KEYWORD_ONLY), None)
     if first is not None and not any(one.kind is one.VAR_POSITIONAL for one in told):

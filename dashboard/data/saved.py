@@ -14,6 +14,7 @@ from .tables import short, visible
 COLUMNS = {
     "open": "Open here",
     "world": "World",
+    "title": "Title",
     "characters": "Characters",
     "memories": "Memories",
     "changed": "Last changed",
@@ -24,12 +25,13 @@ _MOST, _TEXT = 500, 200
 
 
 def rows(held: Sequence[Saved]) -> pd.DataFrame:
-    """The worlds, with the one that is open marked; without the column of branches where there is none."""
+    """The worlds, with the one that is open marked; without the columns of titles and branches where none has any."""
     now = real_clock()
     told = [
         {
             "open": "✓" if one.served else "",
             "world": visible(one.name),
+            "title": visible(one.title),
             "characters": one.characters,
             "memories": one.memories,
             "changed": ago(one.changed_at, now) if one.changed_at else "",
@@ -39,7 +41,7 @@ def rows(held: Sequence[Saved]) -> pd.DataFrame:
         for one in held
     ]
     frame = pd.DataFrame(told, columns=list(COLUMNS))
-    return frame if frame["branch"].any() else frame.drop(columns="branch")
+    return frame.drop(columns=[column for column in ("title", "branch") if not frame[column].any()])
 
 
 def differing(found: WorldsCompared, called: Callable[[str], str] = str) -> pd.DataFrame:

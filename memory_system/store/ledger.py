@@ -519,15 +519,13 @@ class Ledger:
         Raises:
             StoreUnavailable: its server does not answer. Nothing was changed.
         """
-        try:
+        with nothing_changed():
             self._stores.refuse_unreachable()
             made = self._stores.made_with if self._stores.place is None else None
             if made is not None and made != self._stores.embedder:
                 raise OtherEmbedder(f"{self._why_not(made)} Nothing was changed.")
             if not self._store_seen:
                 self._see_store(self.journal.pending(), as_left=False)
-        except StoreUnavailable as error:
-            raise StoreUnavailable(f"{error.sentence} Nothing was changed.") from error
 
     def _origin(self) -> str:
         """What only an agent and its copies have in common; empty before the first change."""

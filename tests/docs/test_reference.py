@@ -48,6 +48,11 @@ def test_a_function_that_is_a_method_is_described_without_the_object_that_it_is_
     assert "world:" not in section
 
 
+def test_an_agent_that_is_handed_in_is_told() -> None:
+    section = pages()["reference/conversation.md"].partition("{ #Conversation.begin }")[2].partition("\n### ")[0]
+    assert "agent: AgentMemory," in section
+
+
 def test_every_operation_of_the_api_is_described_once() -> None:
     described = create_app(lambda: None).openapi()  # type: ignore[arg-type,return-value]
     ids = [one["operationId"] for methods in described["paths"].values() for one in methods.values()]

@@ -51,6 +51,7 @@ def test_a_world_is_branched_changed_compared_switched_deleted_and_restored(work
     use = session.in_use()
     first = use.world.name
     assert [str(name) for name in app.dataframe[0].value["world"]] == [first]
+    assert list(app.dataframe[0].value["title"]) == [use.world.about.title], "what the sidebar calls it"
 
     field(app, words.OTHER_NAME, "what if")
     click(app, words.BRANCH_IT)
