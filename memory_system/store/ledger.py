@@ -30,6 +30,7 @@ from .journal.location import refuse_older
 from .journal.moving import Journals
 from .ledger_checks import (
     by_another_distance,
+    journalled_embedder,
     kept_all_the_same,
     nothing_changed,
     refuse_broken,
@@ -127,7 +128,9 @@ class Ledger:
         self._revision, self._access, self._touches = 0, 0, next(_OPENINGS) << 40
         self._seen: int | None = None
         self._torn = False
-        self._behind = StoreQueue(self._take_in, self.settle, self.messages.append, lambda: self._stores.is_crowded_out)
+        self._behind = StoreQueue(
+            self._take_in, self._tidy, self.settle, self.messages.append, lambda: self._stores.is_crowded_out
+        )
         self._lock = TableLock()
         self._turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
         self._together = Together(self._apply, self._by_itself, self._turns.writing, self._turns.others_reading)
@@ -358,6 +361,10 @@ class Ledger:
         with self._turns.others_reading():
             self._stores.carry_out(changes, vectors, revision)
 
+    def _tidy(self) -> bool:
+        with self._turns.others_reading():
+            return self._stores.tidy()
+
     def _flush_at_exit(self) -> None:
         if os.getpid() != self._process:  # forked: what waits is its parent's, as are the files
             return
@@ -500,7 +507,7 @@ class Ledger:
             StoreError: it cannot be used.
         """
         self._stores.refuse_others(self._origin())
-        self._stores.embedder = self._stores.made_with or self._journalled_embedder()
+        self._stores.embedder = self._stores.made_with or journalled_embedder(self.journal, self.embedder)
         self._change_over()
         if not (as_left and not cut_off and self._as_noted()):
             self._reconcile(cut_off)
@@ -564,12 +571,6 @@ class Ledger:
     def _say_what_was_changed(self, said: Sequence[str]) -> None:
         if not said and (note := self._note) is not None and note.clean and note.revision == self._revision:
             self.messages += shutdown_note.said_of(self._altered)
-
-    def _journalled_embedder(self) -> str:
-        """The identity of what made most vectors of the journal; of the embedder in use where it made as many."""
-        made = self.journal.kept.embedders()
-        ours = self.embedder.identity
-        return ours if made.get(ours) == max(made.values(), default=None) else next(iter(made))
 
     def _change_over(self) -> None:
         """Give a small store the vectors of the embedder in use, when there are vectors of it for all."""
@@ -705,7 +706,8 @@ class Ledger:
         try:
             self._see_store(cut_off, as_left=as_left and not behind)
         except StoreUnavailable as error:  # the journal is the truth, and nothing that is asked rests on the store
-            self._stores.embedder = self.embedder.identity if self._take_over else self._journalled_embedder()
+            journalled = journalled_embedder(self.journal, self.embedder)
+            self._stores.embedder = self.embedder.identity if self._take_over else journalled
             self.messages.append(
                 f"{error.sentence} Until it answers, {self.folder.name!r} is shown as its journal tells, and cannot be "
                 "changed; the store takes in what it lacks with the next change."
@@ -722,7 +724,7 @@ class Ledger:
         vectors = self.journal.vectors({key for _, key in rows}, self.embedder.identity)
         missing = {key: entry.document for entry, key in rows if key not in vectors}
         if 0 < len(missing) <= EMBEDDED_AT_ONCE and (
-            self._take_over or self._journalled_embedder() == self.embedder.identity
+            self._take_over or journalled_embedder(self.journal, self.embedder) == self.embedder.identity
         ):
             fresh = dict(zip(missing, self.embedder.embed(list(missing.values())), strict=True))
             self.journal.kept.keep(fresh, self.embedder.identity)

@@ -23,6 +23,7 @@ from ..core.files import as_store_errors
 from ..core.memory import Memory, Vectors
 from ..core.saved_interviews import parse_sittings
 from ..core.settings import AgentSettings
+from ..embedding.embedder import Embedder
 from ..errors import (
     Conflict,
     Exhausted,
@@ -37,6 +38,7 @@ from ..recall.cues import parse_cues, parse_judgments
 from .chroma import files
 from .chroma.probe import probe
 from .expected_rows import Wanted
+from .journal.journal import Journal
 from .put_off import parse_put_off
 from .shutdown_note import Note
 
@@ -146,6 +148,13 @@ def what_waits(agent: str, others: str, ours: str, waiting: int, held: int) -> s
         f"{without if waiting else 'Chroma still holds the old ones'}. "
         "agent.reembed() embeds them again; it can be stopped and resumed."
     )
+
+
+def journalled_embedder(journal: Journal, embedder: Embedder) -> str:
+    """The identity of what made most vectors of a journal; of the embedder in use where it made as many."""
+    made = journal.kept.embedders()
+    ours = embedder.identity
+    return ours if made.get(ours) == max(made.values(), default=None) else next(iter(made))
 
 
 def by_another_distance(tier: str, distance: str) -> str:

@@ -112,8 +112,9 @@ class NamedStores:
     def see_others(self) -> None:
         """Nothing is kept here of what others may have written."""
 
-    def compact(self, _name: str) -> None:
+    def compact(self, _name: str) -> bool:
         """Do nothing: how a store keeps what it holds is its own business."""
+        return True
 
     def wipe_spare(self) -> None:
         """Do nothing: what files a store has is its own business."""

@@ -107,6 +107,7 @@ class Stores:
         self.place = place
         self.server = place if isinstance(place, ChromaAddress) else None
         self._owned = False
+        self._shrunk: dict[Tier, None] = {}  # lost memories since it was last looked at
         self.embedder = ""
         """The identity of what made the vectors that are stored, once whoever opened this has found it out."""
         self.memories: Mapping[Tier, Memory] = {tier: self._memory(tier) for tier in Tier}
@@ -222,8 +223,20 @@ class Stores:
         self.claim(revision)
         left = {change.entry_id: change.after for change in changes}
         self.upsert([entry for entry in left.values() if entry is not None], vectors)
-        for tier in self.delete(changes, left):
-            self._store.compact(tier.value)
+        self._shrunk |= dict.fromkeys(self.delete(changes, left))
+
+    def tidy(self) -> bool:
+        """Make the index of what lost memories anew where that is worth it, a part at a time.
+
+        Returns:
+            whether nothing of it is left to do.
+        """
+        while self._shrunk:
+            tier = next(iter(self._shrunk))
+            if not self._store.compact(tier.value):
+                return False
+            del self._shrunk[tier]
+        return True
 
     def upsert(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
         """Write entries, each into its tier's store."""

@@ -57,6 +57,7 @@ class StoreQueue:
 
     Args:
         take_in: has the store take in changes, their vectors, and their newest revision; can be repeated.
+        tidy: has the store do a part of what is left to be done when it has taken in all; answers whether that is all.
         settle: has the agent's only writer call ``settle`` for about so many changes, for the background.
         report: told in a sentence what could not be taken in; it stays in the queue for the next who writes.
         is_crowded_out: answers whether the store has to be opened in the place of another agent's.
@@ -65,17 +66,19 @@ class StoreQueue:
     def __init__(
         self,
         take_in: Callable[[Sequence[Change], Mapping[str, Vectors], int], None],
+        tidy: Callable[[], bool],
         settle: Callable[[int], bool],
         report: Callable[[str], None],
         is_crowded_out: Callable[[], bool],
     ) -> None:
-        self._take_in = take_in
+        self._take_in, self._tidy = take_in, tidy
         self._is_crowded_out = is_crowded_out
         self._settle = settle
         self._report = report
         self._lock = threading.Lock()
         self._parts: deque[Part] = deque()
         self._soon = Soon(self._in_background)
+        self._untidy = False  # something was taken in since all was tidy
         self.stuck = False
         """Whether the last that was tried could not be taken in."""
 
@@ -108,7 +111,7 @@ class StoreQueue:
         self._soon.begin(CROWDED_SECONDS if self._is_crowded_out() else DELAY_SECONDS)
 
     def settle(self, journal: Journal, most: int | None = None) -> bool:
-        """Have the store take in all that waits, or about ``most`` changes; answers whether all is taken in.
+        """Have the store take in all that waits, or about ``most`` changes; answers whether nothing is left to do.
 
         The caller is the agent's only writer. What another process has taken in meanwhile is passed over.
 
@@ -116,7 +119,7 @@ class StoreQueue:
             StoreError: it cannot be written; what waits stays.
         """
         if not self._parts:
-            return True
+            return self._tidied(most)
         pending = journal.pending_revisions()
         with self._lock:
             self._parts = deque(part for part in self._parts if part.revision in pending)
@@ -124,6 +127,7 @@ class StoreQueue:
         while some := self._next(most or MOST_AT_ONCE):
             changes = [change for part in some for change in part.changes]
             vectors = {key: vector for part in some for key, vector in part.vectors.items()}
+            self._untidy = True
             self._take_in(changes, vectors, some[-1].revision)
             with self._lock:
                 for _ in some:
@@ -134,7 +138,14 @@ class StoreQueue:
             if most is not None:
                 break
         self.stuck = False
-        return not self._parts
+        return not self._parts and self._tidied(most)
+
+    def _tidied(self, most: int | None) -> bool:
+        while self._untidy:
+            self._untidy = not self._tidy()
+            if most is not None:
+                break
+        return not self._untidy
 
     def _next(self, most: int) -> list[Part]:
         some: list[Part] = []

@@ -101,7 +101,7 @@ from tests.faults.test_compacting import _lives
 from pathlib import Path
 
 order = json.loads(sys.argv[1])
-compacting.LEAST = 100
+compacting.LEAST, compacting.AT_ONCE = 100, 10
 owner = compacting if order["step"] != "upsert" else __import__("chromadb").Collection
 step, calls = getattr(owner, order["step"]), 0
 
@@ -121,8 +121,9 @@ with World(settings_of(Path(order["root"])), embedder=Drawn()) as world:
         _lives(agent, number)
 """
 STEPS = {
-    "before the copy is made": ("copy", False),
+    "before the copy is made": ("begin", False),
     "before the copy is filled": ("upsert", False),
+    "between two parts of the copy": ("copy", True),
     "before the old one goes": ("drop", False),
     "before the copy has its name": ("drop", True),
     "before the old index goes": ("take_name", True),
@@ -173,6 +174,68 @@ def test_who_reads_and_who_writes_to_another_agent_goes_on_while_an_index_is_com
     done.set()
     living.join()
     _whole(opened.folder / "mira")
+
+
+def test_what_is_written_between_two_parts_of_a_copy_is_in_it(
+    opened: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, begun, parts = opened.agent("mira"), threading.Event(), []
+    begin, copy = compacting.begin, compacting.copy
+    monkeypatch.setattr(compacting, "AT_ONCE", 2)
+    monkeypatch.setattr(compacting, "begin", lambda *given: (begin(*given), begun.set()))
+    monkeypatch.setattr(compacting, "copy", lambda *given: (copy(*given), parts.append(given[-1])))
+    held = agent._context.held
+    monkeypatch.setattr(held._behind._soon, "begin", lambda _delay: None)  # the parts are done here, one by one
+    agent.add_short_term([{"document": f"event {n}", "id": f"m{n}", "rating": 5} for n in range(200)])
+    agent.edit("m198", tags=["lent"])
+    held.settle()
+    agent.forget([f"m{n}" for n in range(190)])
+    while not begun.is_set():
+        assert not held.settle(16)
+    agent.edit("m199", document="The key lies under the sack.", pinned=True)
+    agent.edit("m198", tags=[])
+    agent.forget(["m190"])
+    agent.add_short_term({"document": "The mill stands still.", "id": "new", "rating": 7})
+    while not held.settle(16):
+        agent.edit("m197", document=f"The key lies under sack {len(parts)}.")
+    assert len(parts) > 6
+    assert all(len(part) <= 2 for part in parts)
+    assert files.elements(opened.folder / "mira" / "chroma" / _of_stm(opened.folder / "mira")) < 100
+    wanted = {entry.id: entry.document for entry in agent.entries(Tier.STM)}
+    stored = held._stores.memories[Tier.STM].get(list(wanted))
+    assert {entry.id: entry.document for entry in stored} == wanted
+    assert held._stores.memories[Tier.STM].ids() == wanted.keys()
+    _whole(opened.folder / "mira")
+    opened.close()
+    assert Survivor(tmp_path, Drawn()).messages == ()
+
+
+def test_a_copy_that_was_begun_is_dropped_where_another_program_wrote_meanwhile(
+    opened: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = opened.agent("mira")
+    held = agent._context.held
+    monkeypatch.setattr(held._behind._soon, "begin", lambda _delay: None)
+    agent.add_short_term([{"document": f"event {n}", "id": f"m{n}", "rating": 5} for n in range(200)])
+    held.settle()
+    agent.forget([f"m{n}" for n in range(190)])
+    while not any(name.endswith(files.BESIDE) for name in _names(opened.folder / "mira")):
+        assert not held.settle(16)
+    lived = (
+        "import sys; from pathlib import Path; from benchmarks.opening import Drawn; from memory_system import World; "
+        "from tests.faults.survivor import settings_of\n"
+        "with World(settings_of(Path(sys.argv[1])), embedder=Drawn()) as world:\n"
+        "    world.agent('mira').add_short_term({'document': 'Told elsewhere.', 'id': 'there', 'rating': 5})"
+    )
+    programs.run("-c", lived, str(tmp_path), check=True)
+    while not held.settle(16):
+        continue
+    agent.add_short_term({"document": "Told here.", "id": "here", "rating": 5})
+    opened.close()
+    _whole(opened.folder / "mira")
+    survivor = Survivor(tmp_path, Drawn())
+    assert survivor.messages == ()
+    assert {"here", "there"} <= survivor.tiers[Tier.STM].keys()
 
 
 def test_a_compaction_that_fails_is_no_part_of_the_change_and_made_up_for(

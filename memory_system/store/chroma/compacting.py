@@ -2,7 +2,8 @@
 
 Chroma's index keeps every element that was ever added, and each new one is compared with those that are gone; so the
 index of short-term memory, which holds fifty memories and lets thousands pass, grows and slows down for ever. What is
-left is copied into a new collection, which takes the old one's name.
+left is copied into a new collection, which takes the old one's name. It is copied a few rows at a time, between which
+others write to the old one: what they write is copied once more.
 
 A kill leaves the old collection, the copy that has not its name yet, or both: whoever writes next, and holds the
 agent's lock, finishes it (``settle``), and a copy without its original is taken for that (``InFolder.find``). Each step
@@ -13,12 +14,14 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ...errors import StoreDamaged
-from .files import BESIDE, DATABASE, OUR_DISTANCE, distance, elements, opened
+from .files import BESIDE, DATABASE, elements, opened
 
 if TYPE_CHECKING:
     from .location import Collection, InFolder
@@ -28,7 +31,9 @@ TIMES = 4
 LEAST = 500
 """Deleted elements below which nothing is gained."""
 MOST_HELD = 500
-"""Rows of a collection above which it is left as it is: copying more would keep a writer of the same agent waiting."""
+"""Rows of a collection above which it is left as it is: whoever closes the agent waits until all are copied."""
+AT_ONCE = 50
+"""Rows that are copied while a writer of the same agent waits: some 10 ms."""
 _SEGMENTS = """SELECT segments.id, segments.scope FROM segments JOIN collections
                ON segments.collection = collections.id WHERE collections.name = ?"""
 _ROWS = "SELECT count(*) FROM embeddings WHERE segment_id = ?"
@@ -48,40 +53,69 @@ def is_worth_it(folder: Path, name: str) -> bool:
     return int(rows) <= MOST_HELD and held - int(rows) >= max(LEAST, TIMES * int(rows))
 
 
-def compact(home: InFolder, name: str) -> None:
-    """Put a copy of what a collection holds in its place. The caller holds the agent's lock.
+class Copying:
+    """A collection that is copied a part at a time. Whoever calls something of it holds the agent's lock.
 
-    Raises:
-        StoreDamaged: the copy is not what was copied. The collection is as it was.
+    Args:
+        home: where the collection is.
+        name: its name.
     """
-    old = home.get(name)
-    if distance(old.configuration_json) != OUR_DISTANCE:
+
+    def __init__(self, home: InFolder, name: str) -> None:
+        self._home, self._name = home, name
+        self._left = dict.fromkeys(home.get(name).get(include=[])["ids"])
+        begin(home, name)
+
+    def changed(self, ids: Iterable[str]) -> None:
+        """Note what was written to the collection, or deleted from it, meanwhile."""
+        self._left |= dict.fromkeys(ids)
+
+    def some(self) -> bool:
+        """Copy some rows, and once none is left put the copy in the collection's place; answers whether it is there.
+
+        Raises:
+            StoreDamaged: the copy is not what was copied. The collection is as it was.
+        """
+        old, new = self._home.get(self._name), self._home.get(f"{self._name}{BESIDE}")
+        ids = list(islice(self._left, AT_ONCE))
+        copy(old, new, ids)
+        for one in ids:
+            del self._left[one]
+        if self._left:
+            return False
+        if old.count() != new.count():
+            raise StoreDamaged(f"The copy of the collection {old.name!r} has other rows than the collection.")
+        drop(self._home, self._name)
+        take_name(new, self._name)
+        self._home.let_go()  # with it goes what Chroma keeps of the old index in memory
+        remove_unused(self._home.folder)
+        return True
+
+
+def begin(home: InFolder, name: str) -> None:
+    """Make an empty copy of a collection."""
+    home.create(f"{name}{BESIDE}")
+
+
+def copy(old: Collection, new: Collection, ids: list[str]) -> None:
+    """Have a copy hold of some ids what the collection holds."""
+    if not ids:
         return
-    new = copy(home, old)
-    drop(home, name)
-    take_name(new, name)
-    home.let_go()  # with it goes what Chroma keeps of the old index in memory
-    remove_unused(home.folder)
-
-
-def copy(home: InFolder, old: Collection) -> Collection:
-    """A new collection beside an old one, with the same rows.
-
-    Raises:
-        StoreDamaged: it has not.
-    """
-    rows = old.get(include=["documents", "metadatas", "embeddings"])
-    new = home.create(f"{old.name}{BESIDE}")
+    rows = old.get(ids=ids, include=["documents", "metadatas", "embeddings"])
+    if gone := sorted({*ids}.difference(rows["ids"])):
+        new.delete(ids=gone)
     if rows["ids"]:
+        copied = new.get(ids=rows["ids"], include=["metadatas"])
+        before = dict(zip(copied["ids"], copied["metadatas"] or [], strict=True))
         new.upsert(
             ids=rows["ids"],
             documents=rows["documents"],
-            metadatas=rows["metadatas"],
+            metadatas=[
+                {**dict.fromkeys(before.get(one) or ()), **about}  # an upsert keeps the keys that are not named
+                for one, about in zip(rows["ids"], cast("Any", rows["metadatas"]), strict=True)
+            ],
             embeddings=cast("Any", rows["embeddings"]),
         )
-    if not new.count() == len(rows["ids"]) == old.count():
-        raise StoreDamaged(f"The copy of the collection {old.name!r} has other rows than the collection.")
-    return new
 
 
 def drop(home: InFolder, name: str) -> None:

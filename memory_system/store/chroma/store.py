@@ -34,7 +34,7 @@ from ...core.files import exhausted, out_of
 from ...core.memory import Memory, Page, Vectors
 from ...errors import EntryNotFound, Exhausted, ForeignStore, InvalidParameter, StoreError
 from . import compacting
-from .files import distance, embedding_function
+from .files import OUR_DISTANCE, distance, embedding_function
 from .location import InFolder
 from .notes import ChromaNotes
 
@@ -134,6 +134,7 @@ class ChromaStore(ChromaNotes):
         self.server = server
         self._users = 0
         self._collections: dict[str, chromadb.Collection] = {}
+        self._copying: dict[str, compacting.Copying] = {}
 
     @classmethod
     def open(cls, folder: Path, server: ChromaAddress | None = None) -> Self:
@@ -198,25 +199,42 @@ class ChromaStore(ChromaNotes):
             self.reopen()
             self._home.wipe_spare()
 
-    def compact(self, name: str) -> None:
+    def compact(self, name: str) -> bool:
         """Make the index of a collection anew if it is mostly made of what was deleted, where the files are ours.
 
-        The caller holds the agent's lock, and has claimed the store. What goes wrong is made up for by whoever claims
-        it next: it is no part of the change that was asked for.
+        Each call does a part of it. The caller holds the agent's lock. What goes wrong is made up for by whoever
+        claims the store next: it is no part of the change that was asked for.
+
+        Returns:
+            whether nothing of it is left to do.
         """
         home = self._home
-        if not isinstance(home, InFolder) or not compacting.is_worth_it(home.folder, name):
-            return
+        if not isinstance(home, InFolder) or not (name in self._copying or compacting.is_worth_it(home.folder, name)):
+            return True
         try:
+            self.claim(self.claimed)
             with self._used():
-                compacting.compact(home, name)
-                self._collections.clear()
+                copying = self._copying.pop(name, None)
+                if copying is None:
+                    if distance(home.get(name).configuration_json) == OUR_DISTANCE:
+                        self._copying[name] = compacting.Copying(home, name)
+                elif copying.some():
+                    self._collections.clear()
+                else:
+                    self._copying[name] = copying
         except StoreError:
             self._token = uuid.uuid4().hex  # the next claim is as another process's
+        return name not in self._copying
+
+    def changed(self, name: str, ids: Sequence[str]) -> None:
+        """Note what was written to a collection, or deleted from it: a copy that is being made of it needs it too."""
+        if name in self._copying:
+            self._copying[name].changed(ids)
 
     def settle(self) -> None:
         """Finish a compaction that was cut off. What cannot be done is left to who looks for damage."""
         home = self._home
+        self._copying.clear()
         if isinstance(home, InFolder) and compacting.is_cut_off(home.folder):
             with suppress(StoreError), self._used():
                 compacting.settle(home)
@@ -226,6 +244,7 @@ class ChromaStore(ChromaNotes):
         """Begin with an empty store: files are moved away, to be looked at later; collections on a server deleted."""
         with self._lock:
             self.reopen()
+            self._copying.clear()
             if self.server is None:
                 self._home.set_aside(suffix)
                 return
@@ -348,6 +367,7 @@ class ChromaMemory(Memory):
                         metadatas=self._metadatas(collection, batch),
                         embeddings=array[start : start + BATCH],
                     )
+                    self._store.changed(self._name, ids)
                 except (ChromaError, ValueError) as error:
                     if "dimension" in str(error):
                         raise InvalidParameter(f"The vectors do not fit this store: {error}") from error
@@ -363,6 +383,7 @@ class ChromaMemory(Memory):
         with self._store.collection(self._name) as collection:
             for start in range(0, len(distinct), BATCH):
                 collection.delete(ids=distinct[start : start + BATCH])
+                self._store.changed(self._name, distinct[start : start + BATCH])
 
     def get(self, ids: Sequence[str]) -> list[MemoryEntry]:  # noqa: D102
         found: dict[str, MemoryEntry] = {}
