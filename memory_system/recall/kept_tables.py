@@ -208,7 +208,9 @@ class KeptTables:
             table, shown = loaded
             behind = place.revision - shown.revision
             ours = (shown.embedder, shown.tier) == (place.embedder, tier.value) and shown.access <= place.access
-            if ours and 0 <= behind <= _MOST_BEHIND and change_set_at(shown.revision) == shown.change_set:
+            if not ours or not 0 <= behind <= _MOST_BEHIND:
+                continue
+            if (change_set_at(shown.revision) if behind else place.change_set) == shown.change_set:
                 found[tier] = table
                 self._versions[tier] = weakref.ref(table), table.version, table.texts_are_read
                 self._places[tier] = shown

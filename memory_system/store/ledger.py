@@ -506,7 +506,7 @@ class Ledger:
             StoreUnavailable: its server cannot be reached; this can be done later.
             StoreError: it cannot be used.
         """
-        self._stores.refuse_others(self._origin())
+        self._stores.refuse_others(self._origin)
         self._stores.embedder = self._stores.made_with or journalled_embedder(self.journal, self.embedder)
         self._change_over()
         if not (as_left and not cut_off and self._as_noted()):
@@ -693,7 +693,7 @@ class Ledger:
         self._revision, self._access = self.journal.position()
         refuse_older(self.folder.name, self._revision, self._stores.claimed)
         behind = self._store_is_behind()
-        self._stores.claim(self._revision)
+        self._stores.claim(self._revision, as_left=as_left)
         cut_off = self.journal.pending()
         for change_set in cut_off:
             write_personality(self.personality_path, change_set)
@@ -749,7 +749,7 @@ class Ledger:
             self._kept.keep(self.tables, self._place())
             self._stores.see_others()
             if self._store_seen:  # what is on a server is noted there
-                self._stores.leave(self._state())
+                self._stores.leave(self._state)
             note, made_by = self._note, self.embedder.identity
             if self._told_by_note and note is not None and (note.revision, note.embedder) == (self._revision, made_by):
                 return note

@@ -82,7 +82,7 @@ class NamedStores:
         """The newest revision that a write was claimed for."""
         return notes.read(self.folder)[1]
 
-    def claim(self, revision: int) -> None:
+    def claim(self, revision: int, *, as_left: bool = False) -> None:  # noqa: ARG002 - nothing is cut off here
         """Say before a write for which revision it is; the caller holds the agent's file lock."""
         notes.write(self.folder, self._token, max(revision, self.claimed))
 

@@ -145,9 +145,14 @@ class Stores:
         """The identity of what made the vectors that are stored, where it was noted."""
         return self._store.made_with
 
-    def claim(self, revision: int) -> None:
-        """Say before a write for this revision that it is this process's; the caller holds the agent's file lock."""
-        self._store.claim(revision)
+    def claim(self, revision: int, *, as_left: bool = False) -> None:
+        """Say before a write for this revision that it is this process's; the caller holds the agent's file lock.
+
+        Args:
+            revision: the newest of the journal.
+            as_left: whether the files are as somebody left them who had nothing cut off.
+        """
+        self._store.claim(revision, as_left=as_left)
 
     def begin_again(self, revision: int, origin: str) -> None:
         """Take the journal at this revision for whole, whatever was claimed before; ``origin`` is its first change."""
@@ -168,17 +173,17 @@ class Stores:
         """
         self._store.refuse_unreachable()
 
-    def refuse_others(self, origin: str) -> None:
+    def refuse_others(self, origin: Callable[[], str]) -> None:
         """Do nothing if what a server holds under this agent's name is this agent's, or nobody's.
 
         Args:
-            origin: the id of the journal's first change set; empty if there is none.
+            origin: answers the id of the journal's first change set; empty if there is none.
 
         Raises:
             ForeignStore: another agent of this name wrote it, as of another installation.
         """
         owner = self._store.owner if self.server is not None else None
-        if owner and owner != origin and (origin or not self.claimed):
+        if owner and owner != (ours := origin()) and (ours or not self.claimed):
             raise ForeignStore(
                 f"The Chroma server at {self.where} holds memories of another agent {self.folder.parent.name!r} in the "
                 f"world {self.folder.parent.parent.name!r}, which were left as they are. Name another database in "
@@ -190,10 +195,10 @@ class Stores:
         """Whether a server's collections were let go of in this state of the journal; of files their note tells."""
         return self.server is None or self._store.left_at == state
 
-    def leave(self, state: str) -> None:
+    def leave(self, state: Callable[[], str]) -> None:
         """Note in what state of the journal a server's collections are let go of."""
         if self.server is not None:
-            self._store.note_left(state)
+            self._store.note_left(state())
 
     def own(self, origin: Callable[[], str]) -> None:
         """Note whose a server's collections are, if that is not noted."""

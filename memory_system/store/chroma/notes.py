@@ -61,18 +61,19 @@ class ChromaNotes:
 
     # -- beside the agent's folder ---------------------------------------------------------------------
 
-    def claim(self, revision: int = 0) -> None:
+    def claim(self, revision: int = 0, *, as_left: bool = False) -> None:
         """Say before a write that it is this process's, and see first what another process wrote.
 
         An open client does not see another process's writes, and its own next write would lose them. The
-        caller holds the agent's file lock, and has the revision in its journal.
+        caller holds the agent's file lock, and has the revision in its journal. Where the files are as somebody left
+        them, nothing that was cut off is looked for.
         """
         with self._lock:
             self._home.prepare()
             token, claimed = read(self.folder)
             if token not in ("", self._token):
                 self.reopen()
-            if token != self._token:
+            if token != self._token and not as_left:
                 self.settle()
             write(self.folder, self._token, max(revision, claimed))
 
