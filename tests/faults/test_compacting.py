@@ -176,6 +176,22 @@ def test_who_reads_and_who_writes_to_another_agent_goes_on_while_an_index_is_com
     _whole(opened.folder / "mira")
 
 
+def _until_begun(agent: AgentMemory) -> list[str]:
+    """Live until a copy has been begun, and not filled; answers the ids of what stays, the second with a tag."""
+    held, kept = agent._context.held, [f"kept {n}" for n in range(8)]
+    agent.add_short_term([{"document": one, "id": one, "rating": 5} for one in kept])
+    agent.edit(kept[1], tags=["lent"])
+    number = 0
+    while not any(name.endswith(files.BESIDE) for name in _names(held.folder)):
+        if held.settle(16):
+            number += 1
+            ids = [f"m{number}-{n}" for n in range(EACH)]
+            agent.add_short_term([{"document": f"event {one}", "id": one, "rating": 5} for one in ids])
+            held.settle()
+            agent.forget(ids)
+    return kept
+
+
 def test_what_is_written_between_two_parts_of_a_copy_is_in_it(
     opened: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,19 +202,15 @@ def test_what_is_written_between_two_parts_of_a_copy_is_in_it(
     monkeypatch.setattr(compacting, "copy", lambda *given: (copy(*given), parts.append(given[-1])))
     held = agent._context.held
     monkeypatch.setattr(held._behind._soon, "begin", lambda _delay: None)  # the parts are done here, one by one
-    agent.add_short_term([{"document": f"event {n}", "id": f"m{n}", "rating": 5} for n in range(200)])
-    agent.edit("m198", tags=["lent"])
-    held.settle()
-    agent.forget([f"m{n}" for n in range(190)])
-    while not begun.is_set():
-        assert not held.settle(16)
-    agent.edit("m199", document="The key lies under the sack.", pinned=True)
-    agent.edit("m198", tags=[])
-    agent.forget(["m190"])
+    kept = _until_begun(agent)
+    assert begun.is_set()
+    agent.edit(kept[0], document="The key lies under the sack.", pinned=True)
+    agent.edit(kept[1], tags=[])
+    agent.forget([kept[2]])
     agent.add_short_term({"document": "The mill stands still.", "id": "new", "rating": 7})
     while not held.settle(16):
-        agent.edit("m197", document=f"The key lies under sack {len(parts)}.")
-    assert len(parts) > 6
+        agent.edit(kept[3], document=f"The key lies under sack {len(parts)}.")
+    assert len(parts) > 4
     assert all(len(part) <= 2 for part in parts)
     assert files.elements(opened.folder / "mira" / "chroma" / _of_stm(opened.folder / "mira")) < 100
     wanted = {entry.id: entry.document for entry in agent.entries(Tier.STM)}
@@ -216,11 +228,7 @@ def test_a_copy_that_was_begun_is_dropped_where_another_program_wrote_meanwhile(
     agent = opened.agent("mira")
     held = agent._context.held
     monkeypatch.setattr(held._behind._soon, "begin", lambda _delay: None)
-    agent.add_short_term([{"document": f"event {n}", "id": f"m{n}", "rating": 5} for n in range(200)])
-    held.settle()
-    agent.forget([f"m{n}" for n in range(190)])
-    while not any(name.endswith(files.BESIDE) for name in _names(opened.folder / "mira")):
-        assert not held.settle(16)
+    _until_begun(agent)
     lived = (
         "import sys; from pathlib import Path; from benchmarks.opening import Drawn; from memory_system import World; "
         "from tests.faults.survivor import settings_of\n"
