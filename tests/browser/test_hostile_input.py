@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -132,26 +133,26 @@ def test_hostile_text_in_every_field_does_no_harm(page: Page, rough: Dashboard, 
 
 def test_hostile_text_in_the_json_the_name_and_the_paste_field_does_no_harm(page: Page, rough: Dashboard) -> None:
     rough.show(page, "personality", agent="ines")
+    views = itertools.cycle(["Form", "Facts"])  # both tell what is wrong by the same words
     for text in (*TEXTS.values(), "[" * 20_000, '{"identity": {"name": 1e999}}', ""):
         choose(page, words.EDIT_AS, "JSON")
         field = page.get_by_role("textbox", name=words.PERSONALITY_JSON)
         field.fill(text)
         field.press("Tab")
         unharmed(page)
-        choose(page, words.EDIT_AS, "Form")
-        unharmed(page)
-        choose(page, words.EDIT_AS, "Facts")
+        choose(page, words.EDIT_AS, next(views))
         unharmed(page)
     for text in TEXTS.values():
-        rough.show(page, "personality", agent="ines")
-        page.get_by_role("button", name=words.CHARACTERS).click()
+        if not page.get_by_placeholder("ana", exact=True).is_visible():
+            page.get_by_role("button", name=words.CHARACTERS).click()
         page.get_by_placeholder("ana", exact=True).fill(text)
         page.get_by_placeholder("ana", exact=True).press("Tab")
         settled(page)
         press(page, "New")
         unharmed(page)
-        rough.show(page, "short_term", agent="ines")
-        page.get_by_role("tab", name=words.MANY_EVENTS).click()
+    rough.show(page, "short_term", agent="ines")
+    page.get_by_role("tab", name=words.MANY_EVENTS).click()
+    for text in TEXTS.values():
         page.get_by_label(words.PASTE_LINES).fill(f"{text}\n[1, {{]\n{text}")
         page.get_by_label(words.PASTE_LINES).press("Tab")
         unharmed(page)
@@ -202,7 +203,7 @@ def test_a_hostile_link_shows_a_page(page: Page, rough: Dashboard, view: str, li
     unharmed(page)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", ["", "recall"])  # all pages: tests/views/test_garbage_journal.py
 def test_a_garbage_journal_is_told_and_harms_no_other_character(page: Page, rough: Dashboard, view: str) -> None:
     rough.show(page, view, agent="tobias", **VIEWS[view])
     unharmed(page)

@@ -12,7 +12,7 @@ from memory_system.interfaces.client import RemoteWorld
 
 from .conftest import Dashboard, settled
 from .hands import lines, paste, press, said
-from .test_accessibility import violations
+from .test_accessibility import MAIN, violations
 
 pytestmark = pytest.mark.browser
 
@@ -86,13 +86,13 @@ def test_a_change_set_is_walked_ticked_and_applied_by_keyboard_while_a_game_writ
         settled(page)
         expect(rows.nth(2)).to_contain_text("Changed since this was planned")
         expect(first).to_contain_text("10 of 11 accepted, 1 was changed meanwhile")
-        assert not violations(page)
+        assert not violations(page, MAIN)
         page.keyboard.press("Tab")
         expect(page.get_by_role("button", name="Apply")).to_be_focused()
         page.keyboard.press("Enter")
         said(page, "Applied: Summarise 10 memories into one; 10 of 11 accepted.")
         assert world.agent("ines").find(changed) is not None, "it was changed, and is left as it is"
-        assert not violations(page)
+        assert not violations(page, MAIN)
     line = page.locator(".st-key-last-act")
     line.get_by_role("button", name="Undo").press("Enter")
     said(page, "Undone: Summarise")
