@@ -95,6 +95,14 @@ class Contents(Part):
         if self.context.held is not None:
             self.context.held.flush()
 
+    def sleep(self) -> None:
+        """Close the agent for a while: a little that its store lacks waits for whoever opens it again.
+
+        Raises:
+            StoreError: the last accesses could not be written.
+        """
+        self.context.owner().close(asleep=True)
+
     def let_go(self) -> None:
         """Let go of the tables of an agent that is closed; what is left of it is small, and Python may free it late."""
         if self.context.held is not None:

@@ -101,9 +101,12 @@ class Context:
         try:
             if self.held is None or file is None or self.policy.why is not None:
                 return
-            if self.held.other_embedder or file.edited() is None:
+            if self.held.other_embedder or (text := file.edited()) is None:
                 return  # what was edited waits until it can be taken in
             ledger = self.writer()
+            if text == ledger.text("personality"):  # as at every opening
+                file.seen()
+                return
             with ledger.writing():
                 text = file.edited()
                 file.seen()

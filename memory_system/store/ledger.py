@@ -33,6 +33,7 @@ from .ledger_checks import (
     journalled_embedder,
     kept_all_the_same,
     nothing_changed,
+    purged_on_server,
     refuse_broken,
     refuse_foreign_edit,
     refuse_unwritable,
@@ -42,7 +43,7 @@ from .ledger_checks import (
 )
 from .personality_file import write_as_changed as write_personality
 from .policy import Policy
-from .projection import AT_ONCE, Stores
+from .projection import Stores
 from .query_log import Asked
 from .shutdown_note import Note
 from .store_queue import StoreQueue
@@ -97,14 +98,11 @@ class Ledger:
         self._take_over = take_over
         self._note: Note | None = None
         self._altered: list[str] = []
-        self._told_by_note = False
-        self._store_seen = False
-        self._clock = clock
+        self._told_by_note = self._store_seen = False
+        self._clock, self._chroma = clock, chroma
         self._home = (journals or Journals()).of(folder)
         self._kept = KeptTables(folder)
-        self._chroma = chroma
-        self._closed = False
-        self._inode = 0
+        self._closed, self._inode = False, 0
         self._accesses = AccessLog(self._write_accesses, self.messages.append, clock, self._lock)
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = WriteLock(folder)
@@ -135,8 +133,11 @@ class Ledger:
         self._turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
         self._together = Together(self._apply, self._by_itself, self._turns.writing, self._turns.others_reading)
 
-    def close(self) -> None:
+    def close(self, *, asleep: bool = False) -> None:
         """Write what waits, and let go of all files; closing twice does no harm.
+
+        Args:
+            asleep: whether a little that the store lacks may wait until the agent is opened again.
 
         Raises:
             MemorySystemError: the last accesses could not be written. The files are let go of all the same.
@@ -149,7 +150,8 @@ class Ledger:
             if self._inode and not self.gone:
                 self._accesses.flush()
                 with suppress(StoreError), self._turns.writing():
-                    self.settle()
+                    if not (asleep and self._told_by_note and self._behind.may_wait(self.journal)):
+                        self.settle()
                     self._catch_up()
                     self._take_over_missed()
                     note = self._keep_tables()
@@ -509,8 +511,12 @@ class Ledger:
         self._stores.refuse_others(self._origin)
         self._stores.embedder = self._stores.made_with or journalled_embedder(self.journal, self.embedder)
         self._change_over()
-        if not (as_left and not cut_off and self._as_noted()):
+        if not (as_left and shutdown_note.tells(self._note, cut_off) and self._as_noted()):
             self._reconcile(cut_off)
+        else:  # they were left for whoever opens it
+            for change_set in cut_off:
+                self._behind.add(change_set, self._vectors_of(change_set))
+            cut_off = ()
         self._stores.own(self._origin)
         self._say_what_waits()
         erased = self._erase() if any(change_set.purges for change_set in cut_off) else True
@@ -620,14 +626,10 @@ class Ledger:
 
     def _store_anew(self, why: str, embedder: str, progress: Callable[[float], None]) -> Path:
         """Write a new store in the place of the old one; answers where that lies now."""
+        entries = [entry for table in self.tables.values() for entry in table.entries]
         aside = self._stores.set_aside(why, embedder)
         self._behind.forget()
-        self._stores.claim(self._revision)
-        entries = [entry for table in self.tables.values() for entry in table.entries]
-        for start in range(0, len(entries), AT_ONCE):
-            some = entries[start : start + AT_ONCE]
-            self._stores.upsert(some, self._wanted_in_store(some))
-            progress((start + len(some)) / len(entries))
+        self._stores.fill(entries, self._wanted_in_store, self._revision, progress)
         return aside
 
     def _erase(self) -> bool:
@@ -644,10 +646,7 @@ class Ledger:
                 for aside in self.folder.glob(f"{self._stores.folder.name}-purged-*"):
                     shutil.rmtree(aside)
                 if self._stores.server is not None:
-                    self.messages.append(
-                        f"What was purged is gone from the history, and from the Chroma server at {self._stores.where}."
-                        " Its files are its own: “chroma vacuum --path” with their folder takes the last bytes."
-                    )
+                    self.messages.append(purged_on_server(self._stores.where))
             except OSError as error:
                 problem = f"{error.filename or self.folder} cannot be written: {error.strerror or error}."
         if problem is not None:
@@ -751,8 +750,9 @@ class Ledger:
             if self._store_seen:  # what is on a server is noted there
                 self._stores.leave(self._state)
             note, made_by = self._note, self.embedder.identity
-            if self._told_by_note and note is not None and (note.revision, note.embedder) == (self._revision, made_by):
-                return note
+            alike = note is not None and (note.revision, note.embedder) == (self._revision, made_by)
+            if self._told_by_note and note is not None and (alike or len(self._behind)):
+                return note.later(self._revision, self._counts(), made_by, self._behind.revisions)
             counts, ours = self._stores.counts(), not self._stores.distances()
             return Note(self._revision, counts, made_by, store=self._stores.where, ours=ours)
         except (OSError, StoreError):  # they are derived: opening will see to what is missing

@@ -157,6 +157,14 @@ def journalled_embedder(journal: Journal, embedder: Embedder) -> str:
     return ours if made.get(ours) == max(made.values(), default=None) else next(iter(made))
 
 
+def purged_on_server(where: str) -> str:
+    """What to tell of a purge where a server holds the store."""
+    return (
+        f"What was purged is gone from the history, and from the Chroma server at {where}. Its files are its own: "
+        "“chroma vacuum --path” with their folder takes the last bytes."
+    )
+
+
 def by_another_distance(tier: str, distance: str) -> str:
     """What is told of a store that ranks by another distance than ours."""
     return (

@@ -254,6 +254,27 @@ class Stores:
                     found = [zeros if one is None else one for one in found]
                 memory.upsert(of_tier, np.stack(cast("list[Vectors]", found)))
 
+    def fill(
+        self,
+        entries: Sequence[MemoryEntry],
+        vectors: Callable[[Sequence[MemoryEntry]], Mapping[str, Vectors]],
+        revision: int,
+        progress: Callable[[float], None],
+    ) -> None:
+        """Write entries into stores that are empty, a part at a time.
+
+        Args:
+            entries: all of them.
+            vectors: answers the vectors of some entries, by content hash.
+            revision: the journal's.
+            progress: told how far it is, 0 to 1.
+        """
+        self.claim(revision)
+        for start in range(0, len(entries), AT_ONCE):
+            some = entries[start : start + AT_ONCE]
+            self.upsert(some, vectors(some))
+            progress((start + len(some)) / len(entries))
+
     def _width(self, tier: Tier, found: Sequence[Vectors | None]) -> int:
         stored = self._store.shape(tier.value)[0]
         return stored or next((len(one) for one in found if one is not None), _WIDTH)

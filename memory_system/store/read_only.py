@@ -167,7 +167,7 @@ class ReadOnlyLedger(Ledger):
         if self.gone:
             raise StoreError(f"The agent {self.folder.name!r} was closed, or its journal was put back. Open it again.")
 
-    def close(self) -> None:
+    def close(self, *, asleep: bool = False) -> None:  # noqa: ARG002 - nothing waits
         """Let go of all files; closing twice does no harm."""
         if not self._closed:
             self._closed = True

@@ -7,11 +7,12 @@ none. Even then it tells which of Chroma's index files have not been written sin
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from ..core.change_set import ChangeSet
 from ..core.files import replace_text
 from .chroma.files import Stamp, altered, stamp
 
@@ -30,6 +31,7 @@ class Note:
         clean: whether nobody has opened the agent since.
         store: the address of the server that held the store; empty if its files are the agent's own.
         ours: whether the store ranked by our distance, in every tier; notes of older versions do not say so.
+        waiting: the revisions that the store lacked, of an agent that was put to sleep; ``counts`` are with them.
     """
 
     revision: int
@@ -39,6 +41,7 @@ class Note:
     clean: bool = True
     store: str = ""
     ours: bool = False
+    waiting: Sequence[int] = ()
 
     def altered(self, lying: Stamp) -> list[str]:
         """Which of an agent's ``files_of`` are not as they were; none after a copy that changed their times only."""
@@ -47,6 +50,15 @@ class Note:
     def as_left(self, lying: Stamp, store: str = "") -> bool:
         """Whether the agent was closed with this store, and each of its ``files_of`` is as then, its time included."""
         return self.clean and self.store == store and bool(self.files) and self.files == lying
+
+    def later(self, revision: int, counts: Mapping[str, int], embedder: str, waiting: Iterable[int]) -> Note:
+        """The note of an agent whose store was not looked at since this one, and lacks these revisions."""
+        return replace(self, revision=revision, counts=counts, embedder=embedder, waiting=sorted(waiting))
+
+
+def tells(note: Note | None, pending: Iterable[ChangeSet]) -> bool:
+    """Whether a note says that these, and no others, wait for the store."""
+    return note is not None and {*note.waiting} == {one.revision for one in pending}
 
 
 def files_of(folder: Path) -> Stamp:
@@ -81,7 +93,9 @@ def _is_one(note: Note) -> bool:
     """Whether each field of what was read is of its kind."""
     counts, files = note.counts, note.files
     return (
-        isinstance(counts, dict)
+        isinstance(note.waiting, list | tuple)
+        and all(isinstance(one, int) for one in note.waiting)
+        and isinstance(counts, dict)
         and all(isinstance(count, int) for count in counts.values())
         and isinstance(files, dict)
         and all(isinstance(one, list) and [type(part) for part in one] == [int, int] for one in files.values())

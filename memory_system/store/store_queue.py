@@ -32,6 +32,8 @@ It leaves them as long as the write took, since Chroma lets no other thread of P
 """
 MOST_AT_ONCE = 256
 """Changes that it takes in at once where somebody waits for all of them."""
+MOST_ASLEEP = 48
+"""Changes that the store may lack of an agent that sleeps."""
 MOST = 50_000
 """Changes that wait at most; after more, whoever adds one waits until all are taken in."""
 
@@ -86,6 +88,11 @@ class StoreQueue:
         """How many changes wait."""
         with self._lock:
             return sum(len(part.changes) for part in self._parts)
+
+    def may_wait(self, journal: Journal) -> bool:
+        """Whether what waits is little, and all that the journal has pending, so that the next opening can go on."""
+        little = not self.stuck and not self._untidy and len(self) <= MOST_ASLEEP
+        return little and self.revisions == journal.pending_revisions()
 
     @property
     def must_settle(self) -> bool:

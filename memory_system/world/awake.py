@@ -151,6 +151,8 @@ class Awake:
                     self._bytes += one.size
                 return
         with suppress(MemorySystemError):  # what waited is written, and its files are let go of all the same
+            agent.contents.sleep()
+        with suppress(MemorySystemError):
             agent.close()
         agent.contents.let_go()
         self.unrated = self.unrated | {name} if waits else self.unrated - {name}
