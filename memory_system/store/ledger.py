@@ -30,6 +30,7 @@ from .journal.location import refuse_older
 from .journal.moving import Journals
 from .ledger_checks import (
     by_another_distance,
+    hashes_of,
     journalled_embedder,
     kept_all_the_same,
     nothing_changed,
@@ -157,6 +158,7 @@ class Ledger:
                     note = self._keep_tables()
         finally:
             self._closed = True
+            self._behind.forget()
             with suppress(StoreError), self._file_lock.held() if note else nullcontext():
                 self._let_go(note)
 
@@ -514,8 +516,7 @@ class Ledger:
         if not (as_left and shutdown_note.tells(self._note, cut_off) and self._as_noted()):
             self._reconcile(cut_off)
         else:  # they were left for whoever opens it
-            for change_set in cut_off:
-                self._behind.add(change_set, self._vectors_of(change_set))
+            self._behind.take_up(cut_off, self.journal.vectors(hashes_of(cut_off), self.embedder.identity))
             cut_off = ()
         self._stores.own(self._origin)
         self._say_what_waits()
@@ -610,8 +611,7 @@ class Ledger:
         """The vectors of a change set as the store keeps them, which may still hold those of another embedder."""
         if self._stores.embedder == self.embedder.identity:
             return vectors
-        after = [change.after for change in applied.changes if change.after]
-        return self.journal.vectors([content_hash(entry.document) for entry in after], self._stores.embedder)
+        return self.journal.vectors(hashes_of([applied]), self._stores.embedder)
 
     def _say_what_waits(self) -> None:
         """Tell of vectors and distances that are not what is in use, and what to do."""

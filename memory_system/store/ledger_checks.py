@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,7 @@ from ..recall.cues import parse_cues, parse_judgments
 from .chroma import files
 from .chroma.probe import probe
 from .expected_rows import Wanted
-from .journal.journal import Journal
+from .journal.journal import Journal, content_hash
 from .put_off import parse_put_off
 from .shutdown_note import Note
 
@@ -148,6 +148,11 @@ def what_waits(agent: str, others: str, ours: str, waiting: int, held: int) -> s
         f"{without if waiting else 'Chroma still holds the old ones'}. "
         "agent.reembed() embeds them again; it can be stopped and resumed."
     )
+
+
+def hashes_of(change_sets: Iterable[ChangeSet]) -> list[str]:
+    """The content hashes of the texts that change sets leave."""
+    return [content_hash(change.after.document) for one in change_sets for change in one.changes if change.after]
 
 
 def journalled_embedder(journal: Journal, embedder: Embedder) -> str:

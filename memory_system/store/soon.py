@@ -21,12 +21,20 @@ class Soon:
         self._acting = False
         self._again: float | None = None
 
-    def begin(self, delay: float) -> None:
-        """Have it done within so many seconds, or, if it is being done, once more so many seconds after that."""
+    def begin(self, delay: float, *, sooner: bool = False) -> None:
+        """Have it done within so many seconds, or, if it is being done, once more so many seconds after that.
+
+        Args:
+            delay: so many seconds.
+            sooner: whether that may be less than what was begun with before.
+        """
         with self._lock:
             if self._acting:
-                self._again = delay
+                self._again = min(delay, self._again or delay) if sooner else delay
             elif self._timer is None:
+                self._start(delay)
+            elif sooner and delay < self._timer.interval:
+                self._timer.cancel()
                 self._start(delay)
 
     def cancel(self) -> None:

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..core.change_set import Change, ChangeSet
@@ -21,7 +21,7 @@ from .soon import Soon
 
 DELAY_SECONDS = 0.25
 """How long the store may be behind the journal while nothing else is done."""
-CROWDED_SECONDS = 20.0
+CROWDED_SECONDS = 300.0
 """The same where more agents are written in turn than may have their stores open, so that each opening is of use."""
 AT_ONCE = 16
 """Changes that the store takes in while others wait: some 20 ms, so that no game notices."""
@@ -33,7 +33,7 @@ It leaves them as long as the write took, since Chroma lets no other thread of P
 MOST_AT_ONCE = 256
 """Changes that it takes in at once where somebody waits for all of them."""
 MOST_ASLEEP = 48
-"""Changes that the store may lack of an agent that sleeps."""
+"""Changes that the store may lack for longer: of an agent that sleeps, or where stores are crowded out."""
 MOST = 50_000
 """Changes that wait at most; after more, whoever adds one waits until all are taken in."""
 
@@ -115,7 +115,15 @@ class StoreQueue:
             of_some = {key: vectors[key] for key in hashes if key in vectors}
             with self._lock:
                 self._parts.append(Part(applied.revision, some, of_some, last=start == starts[-1]))
-        self._soon.begin(CROWDED_SECONDS if self._is_crowded_out() else DELAY_SECONDS)
+        if len(self) <= MOST_ASLEEP and self._is_crowded_out():
+            self._soon.begin(CROWDED_SECONDS)
+        else:
+            self._soon.begin(DELAY_SECONDS, sooner=True)
+
+    def take_up(self, change_sets: Iterable[ChangeSet], vectors: Mapping[str, Vectors]) -> None:
+        """Go on with what somebody left: as ``add``, of each."""
+        for one in change_sets:
+            self.add(one, vectors)
 
     def settle(self, journal: Journal, most: int | None = None) -> bool:
         """Have the store take in all that waits, or about ``most`` changes; answers whether nothing is left to do.

@@ -19,6 +19,7 @@ from typing import cast
 
 from ..agent import AgentMemory
 from ..errors import MemorySystemError
+from ..store.chroma.store import MOST_CLIENTS
 
 _COUNT: Callable[[object], int] | None = getattr(sys, "getrefcount", None)
 
@@ -124,9 +125,14 @@ class Awake:
             one.agent.close()
 
     def close_all(self) -> None:
-        """Close all."""
+        """Close all; of many, each leaves a little that its store lacks to its next opening, as one that sleeps."""
+        many = len(self._agents) > MOST_CLIENTS
         while self._agents:
-            self.close(next(iter(self._agents)))
+            name = next(iter(self._agents))
+            if many:
+                with suppress(MemorySystemError):
+                    self._agents[name].agent.contents.sleep()
+            self.close(name)
 
     def _taken_out(self, name: str, *, at_rest: bool = False) -> Opened | None:
         """An open agent, which nobody finds from now on; ``None`` where it is not open, or not at rest as it shall."""

@@ -114,7 +114,23 @@ def test_one_of_many_agents_is_written_less_often_since_each_opening_costs(
     until(lambda: not other._context.held.journal.pending_revisions())
     assert written == [["t1"]]
     agent.close()
-    assert written == [["t1"], ["m0", "m1", "m2"]], "what waits is taken in when the agent goes to sleep at the latest"
+    assert written == [["t1"], ["m0", "m1", "m2"]], "what waits is taken in when the agent is closed at the latest"
+
+
+def test_one_of_many_agents_is_written_once_much_waits(
+    world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch, written: list[list[str]]
+) -> None:
+    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(1))
+    monkeypatch.setattr(store_queue, "CROWDED_SECONDS", 1000.0)
+    other = world.create_agent("tobias")
+    other.add_short_term(_event("t0"))
+    other._context.held.settle()  # it has the only client that may be open
+    for number in range(store_queue.MOST_ASLEEP):
+        agent.add_short_term(_event(f"m{number}"))
+    assert not any("m0" in ids for ids in written)
+    agent.add_short_term(_event("one more"))
+    until(lambda: not agent._context.held.journal.pending_revisions())
+    assert "one more" in _stored(agent)
 
 
 def test_a_large_change_lets_others_write_between(agent: AgentMemory, late: None, written: list[list[str]]) -> None:

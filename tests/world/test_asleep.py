@@ -16,6 +16,7 @@ from memory_system.core.findings import State
 from memory_system.maintenance import doctor
 from memory_system.store import store_queue
 from memory_system.store.projection import Stores
+from memory_system.world import awake
 from tests import programs
 from tests.faults.survivor import settings_of, stored
 
@@ -118,6 +119,19 @@ def test_a_world_that_is_closed_leaves_it_to_the_next(world: World, places: Sett
         assert found.state is not State.WRONG, found
         agent.contents.context.held.settle()
         assert in_store(again.folder / "mira").keys() == {"mira-0", "m1-0"}
+
+
+def test_a_world_that_is_closed_with_many_awake_has_each_leave_a_little(
+    places: Settings, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(awake, "MOST_CLIENTS", 1)
+    with World(places.model_copy(update={"awake": 2}), embedder=Drawn()) as world:
+        add(world, 1)
+        assert len(held(world.agent("tobias"))) == 1
+    assert asked == []
+    with World(places, embedder=Drawn()) as again:
+        assert held(again.agent("mira")) == {"mira-0", "m1-0"}
+    assert in_store(places.database / "mem_test" / "mira").keys() == {"mira-0", "m1-0"}
 
 
 @pytest.mark.parametrize("lost", ["its note", "the store", "the journal's place"])
