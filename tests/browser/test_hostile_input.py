@@ -27,6 +27,11 @@ LINKS = "https://evil.invalid www.evil.invalid me@evil.invalid :material/home: :
 HIDDEN = "\u202egnirts\u202c \u2066isolated\u2069 zero\u200bwidth\u200d\ufeff N\x00UL \x1b[31m 👩‍👩‍👧‍👦 🔥 日本語 Z̷̖a̴l̸g̵o̶"
 LONG = "geese " * 5000
 TEXTS = {"script": SCRIPT, "markdown": MARKDOWN, "links": LINKS, "hidden": HIDDEN, "long": LONG}
+TYPED = (f"x {SCRIPT} {MARKDOWN} {LINKS}", HIDDEN, LONG)
+"""All of the above in as few texts as can be: what is refused as a whole, or crowds out the rest, is by itself.
+
+The first does not begin with a tag, which would make a block of HTML of the line, and hide what Markdown is in it.
+"""
 REFUSED = {0x00: None, 0x1B: None}
 """Control characters, which no memory may hold; that they are refused in words is shown by typing them."""
 NAME = "![p](https://evil.invalid/n.png) <b>X</b> $a$ :red[N]"
@@ -115,7 +120,7 @@ def test_a_hostile_character_is_shown_on_every_page(page: Page, rough: Dashboard
 def test_hostile_text_in_every_field_does_no_harm(page: Page, rough: Dashboard, view: str) -> None:
     texts = "input[type=text]:visible:not([disabled]):not([readonly]), textarea:visible"
     rough.show(page, view, agent="edda", **VIEWS[view])
-    for text in TEXTS.values():
+    for text in TYPED:
         fields = page.get_by_test_id("stMain").locator(texts)
         for number in range(fields.count()):
             field = fields.nth(number)
@@ -134,7 +139,7 @@ def test_hostile_text_in_every_field_does_no_harm(page: Page, rough: Dashboard, 
 def test_hostile_text_in_the_json_the_name_and_the_paste_field_does_no_harm(page: Page, rough: Dashboard) -> None:
     rough.show(page, "personality", agent="ines")
     views = itertools.cycle(["Form", "Facts"])  # both tell what is wrong by the same words
-    for text in (*TEXTS.values(), "[" * 20_000, '{"identity": {"name": 1e999}}', ""):
+    for text in (*TYPED, "[" * 20_000, '{"identity": {"name": 1e999}}', ""):
         choose(page, words.EDIT_AS, "JSON")
         field = page.get_by_role("textbox", name=words.PERSONALITY_JSON)
         field.fill(text)
@@ -142,7 +147,7 @@ def test_hostile_text_in_the_json_the_name_and_the_paste_field_does_no_harm(page
         unharmed(page)
         choose(page, words.EDIT_AS, next(views))
         unharmed(page)
-    for text in TEXTS.values():
+    for text in TYPED:
         if not page.get_by_placeholder("ana", exact=True).is_visible():
             page.get_by_role("button", name=words.CHARACTERS).click()
         page.get_by_placeholder("ana", exact=True).fill(text)
@@ -152,8 +157,8 @@ def test_hostile_text_in_the_json_the_name_and_the_paste_field_does_no_harm(page
         unharmed(page)
     rough.show(page, "short_term", agent="ines")
     page.get_by_role("tab", name=words.MANY_EVENTS).click()
-    for text in TEXTS.values():
-        page.get_by_label(words.PASTE_LINES).fill(f"{text}\n[1, {{]\n{text}")
+    for lines in ([SCRIPT, MARKDOWN, LINKS], [HIDDEN], [LONG]):
+        page.get_by_label(words.PASTE_LINES).fill("\n".join([*lines, "[1, {]", *lines]))
         page.get_by_label(words.PASTE_LINES).press("Tab")
         unharmed(page)
 
@@ -174,10 +179,11 @@ def test_a_hostile_file_is_refused_in_words(
 ) -> None:
     file = tmp_path / name
     file.write_bytes(b"a line\n" * (51 * 1024 * 1024 // 7 + 1) if content is None else content)
-    rough.show(page, "short_term", agent="mira")
-    page.get_by_role("tab", name=words.MANY_EVENTS).click()
+    if not re.search("/short_term.*agent=mira", page.url):  # else one file takes the place of the one before
+        rough.show(page, "short_term", agent="mira")
+        page.get_by_role("tab", name=words.MANY_EVENTS).click()
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.get_by_test_id("stFileChip")).to_be_visible()
+    expect(page.get_by_test_id("stFileChip").filter(has_text=name)).to_be_visible()
     unharmed(page)
     expect(page.get_by_test_id("stMain")).to_contain_text(told)
 
@@ -197,9 +203,7 @@ def test_a_hostile_file_is_refused_in_words(
     ],
 )
 def test_a_hostile_link_shows_a_page(page: Page, rough: Dashboard, view: str, link: dict[str, str]) -> None:
-    rough.show(page, view, **link)
-    unharmed(page)
-    page.reload()
+    rough.load(page, view, **link)
     unharmed(page)
 
 

@@ -10,7 +10,7 @@ from dashboard import words
 from tests.waiting import LAST_RESORT
 
 from .conftest import Dashboard, settled
-from .hands import paste, press, said
+from .hands import press, said
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -20,11 +20,11 @@ ROPE = "Coiled the long rope behind the smokehouse door"
 def test_a_duplicate_is_accepted_undone_put_off_and_asked_for_again(
     page: Page, other_page: Page, dashboard: Dashboard
 ) -> None:
-    httpx.post(
-        f"{dashboard.api}/v1/agents", json={"name": "ropes"}, timeout=LAST_RESORT, trust_env=False
-    ).raise_for_status()
-    paste(page, dashboard, "ropes", f"{ROPE}\n{ROPE}")
-    press(page, words.REMEMBER_THESE)
+    twice = {"events": [{"document": ROPE, "rating": 4}] * 2}
+    for path, body in (("", {"name": "ropes"}), ("/ropes/events", twice)):
+        httpx.post(
+            f"{dashboard.api}/v1/agents{path}", json=body, timeout=LAST_RESORT, trust_env=False
+        ).raise_for_status()
     dashboard.show(page, "inbox", agent="ropes", kind="duplicate")
     line = page.locator("[class*='st-key-inbox-line-']").filter(has_text=ROPE)
     expect(line).to_be_visible()

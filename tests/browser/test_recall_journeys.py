@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dashboard import words
-from memory_system import PRESETS
+from memory_system import PRESETS, Tier
+from memory_system.interfaces.client import RemoteWorld
 from memory_system.llm.offline.model import OfflineModel
 from memory_system.recall.why import WITHOUT_THE_WORDS
 
@@ -317,11 +318,10 @@ def test_thumbs_are_kept_counted_downloaded_and_undone(page: Page, dashboard: Da
     expect(thumb(page, 1, "Thumbs down")).to_have_attribute("aria-checked", "false")
 
 
-def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, other_page: Page, dashboard: Dashboard) -> None:
+def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, dashboard: Dashboard) -> None:
     event = "Hid the brass compass under the third plank of the boathouse"
-    dashboard.show(other_page, "short_term", agent="juno")
-    other_page.get_by_label(words.WHAT_HAPPENED).fill(event)
-    press(other_page, "Remember")
+    with RemoteWorld(dashboard.api) as world:
+        world.agent("juno").add_short_term([{"document": event, "rating": 8}])
 
     cue = "Where is the brass compass hidden?"
     ask(page, dashboard, "juno", cue)
@@ -334,10 +334,9 @@ def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, other_page: P
     said(page, "Saved: The compass")
     said(page, "Saved cues that pass: 1 of 1.")
 
-    dashboard.show(other_page, "short_term", agent="juno")
-    tick(other_page, column(other_page, 1).index(event))  # others may have happened at the same moment
-    press(other_page, "Forget")
-    said(other_page, "Forget: 1 memory.")
+    with RemoteWorld(dashboard.api) as world:
+        juno = world.agent("juno")
+        juno.forget(next(entry.id for entry in juno.entries(Tier.STM) if entry.document == event))
     ask(page, dashboard, "juno", cue)
     open_tab(page, words.SAVED_CUES)
     said(page, "Saved cues that fail: 1 of 1.")

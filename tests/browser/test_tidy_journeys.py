@@ -13,7 +13,7 @@ from memory_system.operations.duplicates.suspicions import ALMOST_THE_SAME
 from tests.waiting import LAST_RESORT
 
 from .conftest import Dashboard, settled
-from .hands import box, column, open_expander, paste, press, said, select, take, write
+from .hands import box, column, open_expander, press, said, select, take, write
 
 pytestmark = pytest.mark.browser
 
@@ -30,11 +30,11 @@ def select_all_with(page: Page, text: str) -> None:
 
 
 def test_duplicates_and_contradictions_are_settled_and_undone(page: Page, dashboard: Dashboard) -> None:
-    httpx.post(
-        f"{dashboard.api}/v1/agents", json={"name": "nets"}, timeout=LAST_RESORT, trust_env=False
-    ).raise_for_status()
-    paste(page, dashboard, "nets", f"{KEY}\n{KEY_AGAIN}\n{TIDE}\n{OTHER_TIDE}")
-    press(page, words.REMEMBER_THESE)
+    events = [{"document": text, "rating": 4} for text in (KEY, KEY_AGAIN, TIDE, OTHER_TIDE)]
+    for path, body in (("", {"name": "nets"}), ("/nets/events", {"events": events})):
+        httpx.post(
+            f"{dashboard.api}/v1/agents{path}", json=body, timeout=LAST_RESORT, trust_env=False
+        ).raise_for_status()
     dashboard.show(page, "tidy", agent="nets")
     same, other = page.get_by_text(ALMOST_THE_SAME), page.get_by_text(re.compile("One says “0[45]:"))
     expect(same).to_be_visible()
