@@ -157,10 +157,11 @@ class Ledger:
                     self._take_over_missed()
                     note = self._keep_tables()
         finally:
-            self._closed = True
-            self._behind.forget()
-            with suppress(StoreError), self._file_lock.held() if note else nullcontext():
-                self._let_go(note)
+            with self._turns.taken():  # also of an agent that is gone, which the background may still be writing
+                self._closed = True
+                self._behind.forget()
+                with suppress(StoreError), self._file_lock.held() if note else nullcontext():
+                    self._let_go(note)
 
     @property
     def gone(self) -> bool:
@@ -589,7 +590,6 @@ class Ledger:
             self._note = None
 
     def _wanted(self) -> dict[Tier, Wanted]:
-        """What the store of each tier should hold."""
         if self._stores.embedder == self.embedder.identity:
             return {tier: of_table(table) for tier, table in self.tables.items()}
         held = {tier: list(table.entries) for tier, table in self.tables.items()}

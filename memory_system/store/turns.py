@@ -97,6 +97,17 @@ class Turns:
                 self._still -= 1
 
     @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Let no other thread of this process write, whatever has become of the agent."""
+        if not self._turn.acquire(blocking=False):
+            with self.others_reading():
+                self._turn.acquire()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    @contextmanager
     def writing(self) -> Iterator[None]:
         """Be the only writer.
 
@@ -105,25 +116,19 @@ class Turns:
             StoreBusy: another process held the lock for 30 seconds.
             ServerUnavailable: the server that has the journal cannot be reached.
         """
-        if not self._turn.acquire(blocking=False):
-            with self.others_reading():
-                self._turn.acquire()
-        try:
-            with self._tables, ExitStack() as alone:
-                self._refuse_closed()
-                try:
-                    with nullcontext() if self._within else self.others_reading():  # while another program writes
-                        alone.enter_context(self._others_out())
-                except StoreError:
-                    self._refuse_closed()  # there is no lock where there is no agent any more
-                    raise
-                self._refuse_closed()  # it may have been moved while another held the lock
-                self._within += 1
-                self._writer = threading.get_ident()
-                alone.callback(self._done)
-                yield
-        finally:
-            self._turn.release()
+        with self.taken(), self._tables, ExitStack() as alone:
+            self._refuse_closed()
+            try:
+                with nullcontext() if self._within else self.others_reading():  # while another program writes
+                    alone.enter_context(self._others_out())
+            except StoreError:
+                self._refuse_closed()  # there is no lock where there is no agent any more
+                raise
+            self._refuse_closed()  # it may have been moved while another held the lock
+            self._within += 1
+            self._writer = threading.get_ident()
+            alone.callback(self._done)
+            yield
 
     def _done(self) -> None:
         self._within -= 1

@@ -201,7 +201,9 @@ def test_what_is_written_between_two_parts_of_a_copy_is_in_it(
     monkeypatch.setattr(compacting, "begin", lambda *given: (begin(*given), begun.set()))
     monkeypatch.setattr(compacting, "copy", lambda *given: (copy(*given), parts.append(given[-1])))
     held = agent._context.held
-    monkeypatch.setattr(held._behind._soon, "begin", lambda _delay: None)  # the parts are done here, one by one
+    monkeypatch.setattr(
+        held._behind._soon, "begin", lambda *_given, **_more: None
+    )  # the parts are done here, one by one
     kept = _until_begun(agent)
     assert begun.is_set()
     agent.edit(kept[0], document="The key lies under the sack.", pinned=True)
@@ -227,7 +229,7 @@ def test_a_copy_that_was_begun_is_dropped_where_another_program_wrote_meanwhile(
 ) -> None:
     agent = opened.agent("mira")
     held = agent._context.held
-    monkeypatch.setattr(held._behind._soon, "begin", lambda _delay: None)
+    monkeypatch.setattr(held._behind._soon, "begin", lambda *_given, **_more: None)
     _until_begun(agent)
     lived = (
         "import sys; from pathlib import Path; from benchmarks.opening import Drawn; from memory_system import World; "

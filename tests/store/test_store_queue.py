@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -115,6 +116,34 @@ def test_one_of_many_agents_is_written_less_often_since_each_opening_costs(
     assert written == [["t1"]]
     agent.close()
     assert written == [["t1"], ["m0", "m1", "m2"]], "what waits is taken in when the agent is closed at the latest"
+
+
+def test_an_agent_that_is_gone_is_closed_once_the_background_has_ended(
+    agent: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_queue, "DELAY_SECONDS", 0.01)
+    ledger, told = agent._context.held, []
+    taking, go_on = threading.Event(), threading.Event()
+    take_in, let_go = ledger._behind._take_in, ledger._let_go
+
+    def slowly(*given: Any) -> None:
+        taking.set()
+        go_on.wait(LAST_RESORT)
+        take_in(*given)
+        told.append("taken in")
+
+    monkeypatch.setattr(ledger._behind, "_take_in", slowly)
+    monkeypatch.setattr(ledger, "_let_go", lambda note: (told.append("let go"), let_go(note)))
+    agent.add_short_term(_event("last"))
+    assert taking.wait(LAST_RESORT)
+    shutil.rmtree(ledger.folder)
+    closing = threading.Thread(target=agent.close)
+    closing.start()
+    closing.join(0.2)
+    assert told == [], "its files are in use"
+    go_on.set()
+    closing.join()
+    assert told[-1] == "let go"
 
 
 def test_one_of_many_agents_is_written_once_much_waits(
