@@ -76,8 +76,7 @@ class Contents(Part):
     @property
     def to_rate(self) -> int:
         """How many memories of STM and LTM wait for their rating by a language model."""
-        self.context.refresh()
-        with self.context.ledger.reading():
+        with self.still():
             return sum(len(self.context.ledger.tables[tier].to_rate) for tier in DECAYING)
 
     @property

@@ -348,6 +348,17 @@ def _rebuilt(kind: type[MemoryEntry], given: dict[str, Any]) -> MemoryEntry:
     return kind(**given)
 
 
+UNRATED = "Not rated yet: the language model gave no rating."
+"""The explanation of a memory that was to be rated and could not be, by which whoever rates later knows it."""
+BY_RULES = "By the offline rules, until the language model rates it."
+"""The explanation of a rating that the language model is still to be asked about."""
+
+
+def wants_rating(rating: float | None, explanation: str) -> bool:
+    """Whether a memory was to be rated by the model and is not; one that nobody wanted rated is left alone."""
+    return (rating is None and explanation == UNRATED) or explanation == BY_RULES
+
+
 __all__ = [
     "DECAYING",
     "LIVED",
@@ -361,14 +372,3 @@ __all__ = [
     "Tier",
     "new_id",
 ]
-
-
-UNRATED = "Not rated yet: the language model gave no rating."
-"""The explanation of a memory that was to be rated and could not be, by which whoever rates later knows it."""
-BY_RULES = "By the offline rules, until the language model rates it."
-"""The explanation of a rating that the language model is still to be asked about."""
-
-
-def wants_rating(rating: float | None, explanation: str) -> bool:
-    """Whether a memory was to be rated by the model and is not; one that nobody wanted rated is left alone."""
-    return (rating is None and explanation == UNRATED) or explanation == BY_RULES

@@ -514,11 +514,11 @@ class Ledger:
         self._stores.refuse_others(self._origin)
         self._stores.embedder = self._stores.made_with or journalled_embedder(self.journal, self.embedder)
         self._change_over()
-        if not (as_left and shutdown_note.tells(self._note, cut_off) and self._as_noted()):
-            self._reconcile(cut_off)
-        else:  # they were left for whoever opens it
+        if as_left and shutdown_note.tells(self._note, cut_off) and self._as_noted():
             self._behind.take_up(cut_off, self.journal.vectors(hashes_of(cut_off), self.embedder.identity))
-            cut_off = ()
+            cut_off = ()  # they were left for whoever opens it
+        else:
+            self._reconcile(cut_off)
         self._stores.own(self._origin)
         self._say_what_waits()
         erased = self._erase() if any(change_set.purges for change_set in cut_off) else True
@@ -538,7 +538,7 @@ class Ledger:
             self._stores.refuse_unreachable()
             made = self._stores.made_with if self._stores.place is None else None
             if made is not None and made != self._stores.embedder:
-                raise OtherEmbedder(f"{self._why_not(made)} Nothing was changed.")
+                raise OtherEmbedder(self._why_not(made))
             if not self._store_seen:
                 self._see_store(self.journal.pending(), as_left=False)
 

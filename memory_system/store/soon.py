@@ -21,19 +21,14 @@ class Soon:
         self._acting = False
         self._again: float | None = None
 
-    def begin(self, delay: float, *, sooner: bool = False) -> None:
-        """Have it done within so many seconds, or, if it is being done, once more so many seconds after that.
-
-        Args:
-            delay: so many seconds.
-            sooner: whether that may be less than what was begun with before.
-        """
+    def begin(self, delay: float) -> None:
+        """Have it done within so many seconds, or, if it is being done, once more within so many seconds after that."""
         with self._lock:
             if self._acting:
-                self._again = min(delay, self._again or delay) if sooner else delay
+                self._again = min(delay, self._again or delay)
             elif self._timer is None:
                 self._start(delay)
-            elif sooner and delay < self._timer.interval:
+            elif delay < self._timer.interval:
                 self._timer.cancel()
                 self._start(delay)
 

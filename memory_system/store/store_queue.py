@@ -115,10 +115,8 @@ class StoreQueue:
             of_some = {key: vectors[key] for key in hashes if key in vectors}
             with self._lock:
                 self._parts.append(Part(applied.revision, some, of_some, last=start == starts[-1]))
-        if len(self) <= MOST_ASLEEP and self._is_crowded_out():
-            self._soon.begin(CROWDED_SECONDS)
-        else:
-            self._soon.begin(DELAY_SECONDS, sooner=True)
+        may_wait = len(self) <= MOST_ASLEEP and self._is_crowded_out()
+        self._soon.begin(CROWDED_SECONDS if may_wait else DELAY_SECONDS)
 
     def take_up(self, change_sets: Iterable[ChangeSet], vectors: Mapping[str, Vectors]) -> None:
         """Go on with what somebody left: as ``add``, of each."""

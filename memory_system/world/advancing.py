@@ -217,8 +217,8 @@ def _unrated(entries: Sequence[MemoryEntry], ratings: Sequence[Applied], at: dat
     left = {change.entry_id for one in ratings if one.undone_by is not None for change in one.change_set.changes}
     recent = (one.change_set for one in ratings if at - one.change_set.planned_at < HOUR)
     left |= {kept.entry_id for done in recent for kept in done.kept}
-    free = (one for one in sorted(entries, key=by_age) if not one.protected and one.id not in left)
-    return [one.id for one in free if wants_rating(one.rating, one.explanation)]
+    waiting = (one for one in entries if wants_rating(one.rating, one.explanation) and one.id not in left)
+    return [one.id for one in sorted(waiting, key=by_age) if not one.protected]
 
 
 def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> Iterator[date]:

@@ -44,6 +44,18 @@ class Opened:
         """Whether anybody but the world has hold of the agent, of a part, or of what was derived from it."""
         return _COUNT is None or self.holders != _AT_REST
 
+    def close(self, *, asleep: bool) -> None:
+        """Close the agent; ``asleep``: a little that its store lacks may wait for its next opening.
+
+        Raises:
+            MemorySystemError: its last accesses could not be written. Its files are let go of all the same.
+        """
+        try:
+            if asleep:
+                self.agent.contents.sleep()
+        finally:
+            self.agent.close()
+
 
 class _Nobodys:
     """Stands for an agent that nobody has hold of, to learn what is counted then."""
@@ -118,21 +130,17 @@ class Awake:
                 self._put_to_sleep(older, one)
         return agent
 
-    def close(self, name: str) -> None:
-        """Close an agent, if it is open."""
+    def close(self, name: str, *, asleep: bool = False) -> None:
+        """Close an agent, if it is open; ``asleep``: a little that its store lacks may wait for its next opening."""
         self.unrated -= {name}
         if (one := self._taken_out(name)) is not None:
-            one.agent.close()
+            one.close(asleep=asleep)
 
     def close_all(self) -> None:
         """Close all; of many, each leaves a little that its store lacks to its next opening, as one that sleeps."""
         many = len(self._agents) > MOST_CLIENTS
         while self._agents:
-            name = next(iter(self._agents))
-            if many:
-                with suppress(MemorySystemError):
-                    self._agents[name].agent.contents.sleep()
-            self.close(name)
+            self.close(next(iter(self._agents)), asleep=many)
 
     def _taken_out(self, name: str, *, at_rest: bool = False) -> Opened | None:
         """An open agent, which nobody finds from now on; ``None`` where it is not open, or not at rest as it shall."""
@@ -157,9 +165,7 @@ class Awake:
                     self._bytes += one.size
                 return
         with suppress(MemorySystemError):  # what waited is written, and its files are let go of all the same
-            agent.contents.sleep()
-        with suppress(MemorySystemError):
-            agent.close()
+            one.close(asleep=True)
         agent.contents.let_go()
         self.unrated = self.unrated | {name} if waits else self.unrated - {name}
 

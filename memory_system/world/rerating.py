@@ -108,7 +108,8 @@ class Rerater:
         names = {
             one.agent
             for one in change_sets
-            if any(entry and wants_rating(entry.rating, entry.explanation) for entry in (c.after for c in one.changes))
+            for change in one.changes
+            if change.after and wants_rating(change.after.rating, change.after.explanation)
         }
         if names and not self.state.problem:
             with self._lock:

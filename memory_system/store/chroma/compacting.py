@@ -22,6 +22,7 @@ from uuid import UUID
 
 from ...errors import StoreDamaged
 from .files import BESIDE, DATABASE, elements, opened
+from .location import replacing
 
 if TYPE_CHECKING:
     from .location import Collection, InFolder
@@ -105,15 +106,10 @@ def copy(old: Collection, new: Collection, ids: list[str]) -> None:
     if gone := sorted({*ids}.difference(rows["ids"])):
         new.delete(ids=gone)
     if rows["ids"]:
-        copied = new.get(ids=rows["ids"], include=["metadatas"])
-        before = dict(zip(copied["ids"], copied["metadatas"] or [], strict=True))
         new.upsert(
             ids=rows["ids"],
             documents=rows["documents"],
-            metadatas=[
-                {**dict.fromkeys(before.get(one) or ()), **about}  # an upsert keeps the keys that are not named
-                for one, about in zip(rows["ids"], cast("Any", rows["metadatas"]), strict=True)
-            ],
+            metadatas=replacing(new, rows["ids"], cast("Any", rows["metadatas"])),
             embeddings=cast("Any", rows["embeddings"]),
         )
 

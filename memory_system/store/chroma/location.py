@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -97,6 +97,13 @@ class Home(ABC):
         Raises:
             StoreUnavailable: the server does not answer.
         """
+
+
+def replacing(collection: Collection, ids: Sequence[str], metadatas: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The metadata to write so that these rows have it alone: an upsert keeps the keys that it does not name."""
+    held = collection.get(ids=list(ids), include=["metadatas"])
+    old = dict(zip(held["ids"], held["metadatas"] or [], strict=True))
+    return [{**dict.fromkeys(old.get(one) or ()), **about} for one, about in zip(ids, metadatas, strict=True)]
 
 
 class InFolder(Home):

@@ -35,7 +35,7 @@ from ...core.memory import Memory, Page, Vectors
 from ...errors import EntryNotFound, Exhausted, ForeignStore, InvalidParameter, StoreError
 from . import compacting
 from .files import OUR_DISTANCE, distance, embedding_function
-from .location import InFolder
+from .location import InFolder, replacing
 from .notes import ChromaNotes
 
 if TYPE_CHECKING:
@@ -214,15 +214,14 @@ class ChromaStore(ChromaNotes):
         try:
             self.claim(self.claimed)
             with self._used():
-                copying = self._copying.pop(name, None)
-                if copying is None:
+                if name not in self._copying:
                     if distance(home.get(name).configuration_json) == OUR_DISTANCE:
                         self._copying[name] = compacting.Copying(home, name)
-                elif copying.some():
+                elif self._copying[name].some():
+                    del self._copying[name]
                     self._collections.clear()
-                else:
-                    self._copying[name] = copying
         except StoreError:
+            self._copying.pop(name, None)
             self._token = uuid.uuid4().hex  # the next claim is as another process's
         return name not in self._copying
 
@@ -364,7 +363,7 @@ class ChromaMemory(Memory):
                     collection.upsert(
                         ids=ids,
                         documents=[entry.document for entry in batch],
-                        metadatas=self._metadatas(collection, batch),
+                        metadatas=replacing(collection, ids, [metadata(entry) for entry in batch]),
                         embeddings=array[start : start + BATCH],
                     )
                     self._store.changed(self._name, ids)
@@ -372,11 +371,6 @@ class ChromaMemory(Memory):
                     if "dimension" in str(error):
                         raise InvalidParameter(f"The vectors do not fit this store: {error}") from error
                     raise
-
-    def _metadatas(self, collection: chromadb.Collection, batch: Sequence[MemoryEntry]) -> list[Any]:
-        held = collection.get(ids=[entry.id for entry in batch], include=["metadatas"])
-        old = dict(zip(held["ids"], held["metadatas"] or [], strict=True))
-        return [{**dict.fromkeys(old.get(entry.id) or ()), **metadata(entry)} for entry in batch]
 
     def delete(self, ids: Sequence[str]) -> None:  # noqa: D102
         distinct = list(dict.fromkeys(ids))  # Chroma refuses an id that stands twice
