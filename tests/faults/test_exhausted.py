@@ -13,7 +13,7 @@ from memory_system.agent_parts.retrieval import Retrieval
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import Exhausted
 from memory_system.recall.table import Table
-from memory_system.store.chroma.store import ChromaMemory
+from memory_system.store.chroma import store as chroma_store
 from memory_system.store.journal.journal import Journal
 from memory_system.store.projection import Stores
 
@@ -23,7 +23,7 @@ STEPS = {
     "within the commit": (Journal, "_record", 1, False),
     "while the tables change": (Table, "put", 3, True),
     "before the upsert": (Stores, "upsert", 1, True),
-    "within Chroma": (ChromaMemory, "_metadatas", 1, True),
+    "within Chroma": (chroma_store, "replacing", 1, True),
     "before it is marked done": (Journal, "mark_done", 1, True),
 }
 """Where it happens, at which call, and whether the change stands then."""
