@@ -214,6 +214,7 @@ def test_what_crashes_or_hangs_a_process_is_found_in_another(folder: Path, name:
     assert word in str(probe(folder / "chroma", seconds=6))
 
 
+@pytest.mark.usefixtures("real_probe")
 def test_a_probe_leaves_the_store_as_it_is(folder: Path) -> None:
     before = files.stamp(folder)
     assert probe(folder / "chroma") is None

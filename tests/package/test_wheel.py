@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -20,6 +22,7 @@ from memory_system import Settings
 from tests.package.image import Container
 from tests.running import free_port
 from tests.waiting import LAST_RESORT
+from tools.setup import quick_settings
 
 pytestmark = pytest.mark.full
 INSTALL_SECONDS = 1800
@@ -72,14 +75,18 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def core(index: None, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """An empty environment, and the wheel with what it asks for."""
+    """An empty environment, and the wheel with what it asks for: brought by uv, where it is, and by pip otherwise."""
     folder = tmp_path_factory.mktemp("core")
-    venv.create(folder / "env", with_pip=True)
+    quick = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    venv.create(folder / "env", with_pip=quick is None)
     made = Installed(folder / "env", folder / "home")
     made.home.mkdir()
+    pip = [made.python, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
+    uv = [quick, "pip", "install", "--python", made.python]
     done = subprocess.run(
-        [made.python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-compile", wheel],
+        [*(uv if quick else pip), "-q", wheel],
         cwd=made.home,
+        env=os.environ | (quick_settings(sys.executable) if quick else {}),
         capture_output=True,
         text=True,
         timeout=INSTALL_SECONDS,

@@ -19,7 +19,6 @@ from ...errors import ForeignStore
 
 SECONDS = 20.0
 """How long a probe may take, and a second more for every 20 MB; it takes one or two."""
-_PACKAGE = __name__.split(".")[:-1]
 _BYTES_A_SECOND = 20_000_000
 _LOOK_SECONDS = 0.5
 _WAITS = "RD"
@@ -82,16 +81,13 @@ def _computed(pid: int) -> tuple[float, bool]:
 
 
 def _started(folder: Path) -> subprocess.Popen[str]:
-    top = Path(__file__).resolve().parents[len(_PACKAGE)]
-    paths = [str(top), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, "-m", ".".join([*_PACKAGE, "probe_child"]), str(folder)],
+        [sys.executable, "-P", str(Path(__file__).with_name("probe_alone.py")), str(folder)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
         errors="replace",
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )
 
 
