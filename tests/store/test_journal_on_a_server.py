@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -534,6 +535,27 @@ def test_one_machine_writes_at_a_time(elsewhere: Elsewhere, monkeypatch: pytest.
         here.add_short_term({"document": "event", "id": "m1", "rating": 5})
     there.add_short_term({"document": "event", "id": "m2", "rating": 5})
     assert {entry.id for entry in here.entries(Tier.STM)} == {"m1", "m2"}
+
+
+def test_a_server_that_hangs_is_given_up_and_used_again_when_it_answers(
+    postgres: PostgresServer, database: str, monkeypatch: pytest.MonkeyPatch, world: World, agent: AgentMemory
+) -> None:
+    world.close()
+    monkeypatch.setattr(journal_postgres, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(journal_postgres, "_CONNECT_SECONDS", 2)
+    mira = world.agent("mira")
+    backends = [int(pid) for (pid,) in postgres.run(database, "SELECT pid FROM pg_stat_activity WHERE pid <> 0")]
+    stopped = [postgres.process, *backends]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(ServerUnavailable, match="Is it running"):
+            mira.add_short_term({"document": "Saw smoke", "id": "smoke", "rating": 5})
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    mira.add_short_term({"document": "Saw fire", "id": "fire", "rating": 5})
+    assert {"fire"} <= {entry.id for entry in mira.entries(Tier.STM)} <= {"fire", "smoke"}
 
 
 def test_a_lost_folder_is_made_anew_from_the_server(world: World, elsewhere: Elsewhere, agent: AgentMemory) -> None:

@@ -6,8 +6,10 @@ a journal is dropped, dumped or moved as one thing, and no statement that lacks 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -33,6 +35,10 @@ _POLLS = "memory_system_polls"
 """The execution option that holds what asks single questions, without asking first whether the server is there."""
 LOCK_SECONDS = 30
 """How long the server lets a write wait for another before it is refused with a clear error."""
+ANSWER_SECONDS = 60.0
+"""How long a server that is reached may take to answer; twice as long as it may wait for a lock itself."""
+LONG_SECONDS = 3600.0
+"""The same where it writes a whole journal anew."""
 _CONNECT_SECONDS = 10
 _CONNECTIONS, _MORE = 5, 25
 """How many connections stay open, and how many more there may be for a moment; of each of the three pools."""
@@ -211,9 +217,44 @@ def _address(url: SecretStr) -> sa.URL:
     return address.set(drivername="postgresql+psycopg", database=unquote(address.database))
 
 
-def _connected(dialect: sa.Dialect, _record: object, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
+@cache
+def _patient() -> Any:
+    """The class of connections that wait ``ANSWER_SECONDS`` for an answer; psycopg's own wait for ever.
+
+    A server that hangs is still there for the network, which acknowledges what it is sent.
+    """
+    from psycopg import Connection, OperationalError
+
+    class Patient(Connection[Any]):
+        """A connection that is let go of when the server does not answer in time."""
+
+        answer_seconds: float | None = None
+        """Other than ``ANSWER_SECONDS``."""
+
+        def wait(self, gen: Generator[Any, Any, Any], *given: Any, **named: Any) -> Any:
+            """What the server answers; it looks at the clock as often as psycopg does, every tenth of a second."""
+            return super().wait(self._limited(gen), *given, **named)
+
+        def _limited(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+            seconds = self.answer_seconds or ANSWER_SECONDS
+            until = time.monotonic() + seconds
+            try:
+                wanted = next(gen)
+                while True:
+                    ready = yield wanted
+                    if not ready and time.monotonic() > until:
+                        self.close()
+                        raise OperationalError(f"it has not answered for {seconds:g} seconds")
+                    wanted = gen.send(ready)
+            except StopIteration as end:
+                return end.value
+
+    return Patient
+
+
+def _connected(_dialect: sa.Dialect, _record: object, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """A connection to a database that keeps every text as it is; seen before SQLAlchemy reads a text of its own."""
-    connection: Any = dialect.connect(*arguments, **named)
+    connection: Any = _patient().connect(*arguments, **named)
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         connection.close()
@@ -285,7 +326,9 @@ def erase(engine: sa.Engine, tables: Sequence[sa.Table]) -> str | None:
     names = ", ".join(f'"{schema}".{table.name}' for table in tables)
     try:
         with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as db:
+            db.connection.driver_connection.answer_seconds = LONG_SECONDS  # type: ignore[union-attr]
             db.exec_driver_sql(f"VACUUM (FULL) {names}")
+            db.invalidate()  # the next who has it waits no longer than others
     except DatabaseError as error:
         return f"The journal could not be rewritten: {_line(error.orig)}."
     return None
