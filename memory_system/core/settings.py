@@ -28,6 +28,8 @@ IN_USE = ".world-in-use"
 PROGRAM = "memory-system"
 MEMORY = "memory"
 """The store of a world that is thrown away when the program ends."""
+IN_JOURNAL = "journal"
+"""No store: what the journal holds, which is all of it, is held nowhere else."""
 
 _ORIGIN = re.compile(r"https?://[a-z0-9._\[\]:-]+")
 
@@ -105,8 +107,8 @@ class Settings(BaseSettings):
     durability: str = Field("full", validation_alias="MEMORY_DURABILITY", pattern="^(full|normal)$")
     """What an acknowledged change survives: ``full`` a killed process and a power cut, ``normal`` a killed process."""
     store: str = Field("chroma", validation_alias="MEMORY_STORE", min_length=1, max_length=100)
-    """What keeps the memories beside the journal, by its name among the stores that are installed; with ``memory`` the
-    world is thrown away when the program ends."""
+    """What keeps the memories beside the journal, by its name among the stores that are installed; with ``journal``
+    nothing does, and with ``memory`` the world is thrown away when the program ends."""
     chroma_url: str | None = Field(None, validation_alias="MEMORY_CHROMA_URL")
     """The Chroma server that keeps the store, such as ``http://localhost:8000``; files of its own if not given."""
     chroma_token: SecretStr | None = Field(None, validation_alias="MEMORY_CHROMA_TOKEN")

@@ -76,7 +76,8 @@ def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder)
         sentence = f"{len(pending)} of the newest changes are not in the store yet; it takes them in by itself."
         yield Finding(name, "store", State.NOTE, sentence)
     else:
-        yield Finding(name, "store", State.RIGHT, f"{len(entries)} memories, as the journal says.")
+        told = "in the journal, and nowhere else" if stores.in_journal else "as the journal says"
+        yield Finding(name, "store", State.RIGHT, f"{len(entries)} memories, {told}.")
     waiting = len(hashes) - len(current)
     if waiting or made_with != embedder.identity or distances:
         sentence = f"{waiting} texts have no vector of {embedder.identity}; the store holds those of {made_with}"

@@ -257,7 +257,8 @@ class Ledger:
                 refuse_foreign_edit(change_set, personality, self.personality_path)
                 refuse_unwritable(change_set, self.personality_path, self.folder)
             vectors = {key: vector for _, of_one in plans for key, vector in of_one.items()}
-            committed = self.journal.commit_together([plan for plan, _ in plans], vectors, self.embedder.identity)
+            ours, alone = self.embedder.identity, self._stores.in_journal
+            committed = self.journal.commit_together([plan for plan, _ in plans], vectors, ours, alone=alone)
         return [self._committed(applied, vectors) for applied in committed]
 
     def _committed(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> ChangeSet | Exception:
@@ -270,10 +271,10 @@ class Ledger:
                     self._show(applied, vectors)
                 if self._follows(applied):
                     write_personality(self.personality_path, applied)
-                    self._behind.add(applied, vectors)
+                    if applied.texts or not self._stores.in_journal:
+                        self._behind.add(applied, vectors)
                 elif self.settle() and self._carry_out(applied, vectors):
-                    # a disk may be full by now: the change stands, and this is done once more by the next write
-                    with suppress(StoreDamaged):
+                    with suppress(StoreDamaged):  # of a full disk: the change stands, and the next write does it again
                         self.journal.mark_done(applied.revision)
         except MemorySystemError as error:
             return error
@@ -285,7 +286,7 @@ class Ledger:
 
     def _follows(self, applied: ChangeSet) -> bool:
         """Whether the store may take it in later; a server is written at once, as is one of several of a journal."""
-        ours = self._stores.place is None and not self._home.shared
+        ours = self._stores.in_journal or (self._stores.place is None and not self._home.shared)
         return ours and not applied.purges and self._stores.embedder == self.embedder.identity
 
     def note(self, change_set: ChangeSet) -> ChangeSet:
@@ -378,9 +379,8 @@ class Ledger:
 
     def _take_over_missed(self) -> None:
         """Carry out what another machine wrote, which has the same journal and another store."""
-        if self._store_is_behind():
-            for missed in self.journal.since(self._stores.claimed):
-                self._carry_out(missed, self._vectors_of(missed))
+        for missed in () if self._stores.in_journal else self._missed():
+            self._carry_out(missed, self._vectors_of(missed))
 
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> bool:
         """Steps 2 and 3, the files included; each can be repeated without harm. Answers whether all is done."""
@@ -471,6 +471,8 @@ class Ledger:
             elif revision != self._revision:
                 for applied in self.journal.since(self._revision):
                     self._show(applied, self._vectors_of(applied))
+                    if self._home.shared:  # each machine may have personality files of its own
+                        write_personality(self.personality_path, applied)
         if access != self._access:
             self._take_in_accesses()
         self._seen = seen
@@ -574,9 +576,6 @@ class Ledger:
             problem=None if self._stores.place else store_problem(self._stores.folder, self._note, self._altered),
         )
         self.messages += said
-        self._say_what_was_changed(said)
-
-    def _say_what_was_changed(self, said: Sequence[str]) -> None:
         if not said and (note := self._note) is not None and note.clean and note.revision == self._revision:
             self.messages += shutdown_note.said_of(self._altered)
 
@@ -691,10 +690,10 @@ class Ledger:
         """Finish what was cut off, fill the tables, and see that stores and journal agree."""
         self._revision, self._access = self.journal.position()
         refuse_older(self.folder.name, self._revision, self._stores.claimed)
-        behind = self._store_is_behind()
+        missed = self._missed()
         self._stores.claim(self._revision, as_left=as_left)
         cut_off = self.journal.pending()
-        for change_set in cut_off:
+        for change_set in (*missed, *cut_off):
             write_personality(self.personality_path, change_set)
         kept = self._kept.open(self._place(), self.journal.change_set_at)
         self.tables |= kept
@@ -703,7 +702,7 @@ class Ledger:
             self._revision, self._access = self._kept.shown()
             self._catch_up()
         try:
-            self._see_store(cut_off, as_left=as_left and not behind)
+            self._see_store(cut_off, as_left=as_left and not missed)
         except StoreUnavailable as error:  # the journal is the truth, and nothing that is asked rests on the store
             journalled = journalled_embedder(self.journal, self.embedder)
             self._stores.embedder = self.embedder.identity if self._take_over else journalled
@@ -735,9 +734,10 @@ class Ledger:
                 last = accesses.get(entry.id)
                 self.tables[tier].put(entry if last is None else entry.evolve(last_access=last), vectors.get(key))
 
-    def _store_is_behind(self) -> bool:
-        """Whether another machine, which has a store of its own, has written to the same journal since."""
-        return self._home.shared and self._stores.claimed < self._revision
+    def _missed(self) -> Sequence[ChangeSet]:
+        """What another machine, which has files of its own, has written to the same journal since."""
+        behind = self._home.shared and self._stores.claimed < self._revision
+        return self.journal.since(self._stores.claimed) if behind else ()
 
     # -- closing ---------------------------------------------------------------------------------------
 

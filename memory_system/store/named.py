@@ -14,17 +14,21 @@ from ..core.entry import Tier
 from ..core.files import replace_text
 from ..core.memory import InMemory, Memory
 from ..core.registry import Registry
-from ..core.settings import MEMORY, Settings
+from ..core.settings import IN_JOURNAL, MEMORY, Settings
 from ..errors import InvalidParameter, MemorySystemError
 from .chroma import notes
 from .chroma.files import OUR_DISTANCE
 
-STORES: Registry[Callable[[Path, Tier], Memory]] = Registry(
+STORES: Registry[Callable[[Path, Tier], Memory | None]] = Registry(
     "memory_system.stores",
     "store",
-    {"chroma": "memory_system.store.chroma.store:ChromaMemory.at", MEMORY: f"{__name__}:in_memory"},
+    {
+        "chroma": "memory_system.store.chroma.store:ChromaMemory.at",
+        MEMORY: f"{__name__}:in_memory",
+        IN_JOURNAL: f"{__name__}:in_journal",
+    },
 )
-"""Functions that open the store of one tier in a folder of an agent, which may not be there yet."""
+"""Functions that open the store of one tier in a folder of an agent, which may not be there yet; ``None`` = none."""
 THROWN_AWAY = "This world is thrown away when the program ends, and everything in it (MEMORY_STORE=memory)."
 _MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
 
@@ -32,6 +36,10 @@ _MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in i
 def in_memory(_folder: Path, _tier: Tier) -> InMemory:
     """A store that the process forgets."""
     return InMemory()
+
+
+def in_journal(_folder: Path, _tier: Tier) -> None:
+    """No store: the journal has all memories and their vectors, and recall reads neither but the tables."""
 
 
 class NamedStores:
@@ -51,22 +59,20 @@ class NamedStores:
         make = STORES.get(place.name)
         self.folder = folder.with_name(f"store-{place.name}")
         try:
-            self._memories = {tier: make(self.folder, tier) for tier in Tier}
+            made = {tier: make(self.folder, tier) for tier in Tier}
         except MemorySystemError:
             raise
         except Exception as error:  # a package from elsewhere may fail in any way
             raise InvalidParameter(f"The store {place.name!r:.60} cannot be opened: {error!s:.300}") from error
+        self.memories = {tier: memory for tier, memory in made.items() if memory is not None}
+        """The stores, by tier; none where the journal has all by itself."""
         self._made_with = self.folder.with_name(f"{self.folder.name}.txt")
         self._token = uuid.uuid4().hex
 
     @property
     def lasts(self) -> bool:
         """Whether what is stored is there when it is opened again."""
-        return all(memory.lasts for memory in self._memories.values())
-
-    def memory(self, tier: Tier) -> Memory:
-        """The store of one tier."""
-        return self._memories[tier]
+        return all(memory.lasts for memory in self.memories.values())
 
     def has(self, _name: str) -> bool:
         """There is a store for every tier."""
@@ -74,7 +80,7 @@ class NamedStores:
 
     def shape(self, name: str) -> tuple[int | None, str]:
         """How many numbers the vectors of a tier have, ``None`` before the first; and the distance."""
-        page = next(iter(self._memories[Tier(name)].pages()), None)
+        page = next(iter(self.memories[Tier(name)].pages()), None)
         return (None if page is None or not len(page.vectors) else page.vectors.shape[1]), OUR_DISTANCE
 
     @property
@@ -97,7 +103,7 @@ class NamedStores:
 
     def note_embedder(self, identity: str) -> None:
         """Note what makes the vectors that are stored."""
-        if self.made_with != identity:
+        if self.memories and self.made_with != identity:
             replace_text(self._made_with, identity)
 
     def note_owner(self, _owner: str) -> None:
@@ -121,12 +127,12 @@ class NamedStores:
 
     def set_aside(self, _suffix: str) -> None:
         """Begin with an empty store."""
-        for memory in self._memories.values():
+        for memory in self.memories.values():
             memory.clear()
 
     def close(self) -> None:
         """Let go of all stores."""
-        for memory in self._memories.values():
+        for memory in self.memories.values():
             memory.close()
 
 

@@ -102,7 +102,13 @@ class Stores:
     """
 
     def __init__(self, folder: Path, place: StorePlace | None = None) -> None:
-        self._store = NamedStores(folder, place) if isinstance(place, NamedStore) else ChromaStore.open(folder, place)
+        self._store: NamedStores | ChromaStore
+        if isinstance(place, NamedStore):
+            self._store = named = NamedStores(folder, place)
+            kept = dict(named.memories)
+        else:
+            self._store = chroma = ChromaStore.open(folder, place)
+            kept = {tier: chroma.memory(tier) for tier in Tier}
         self._made_at_once = LIVED if place is None else ()
         self.place = place
         self.server = place if isinstance(place, ChromaAddress) else None
@@ -110,11 +116,16 @@ class Stores:
         self._shrunk: dict[Tier, None] = {}  # lost memories since it was last looked at
         self.embedder = ""
         """The identity of what made the vectors that are stored, once whoever opened this has found it out."""
-        self.memories: Mapping[Tier, Memory] = {tier: self._memory(tier) for tier in Tier}
+        self.memories: Mapping[Tier, Memory] = {tier: self._on_demand(tier, kept[tier]) for tier in kept}
+        """The store of each tier; none where the journal has all by itself."""
 
-    def _memory(self, tier: Tier) -> Memory:
-        memory = self._store.memory(tier)
+    def _on_demand(self, tier: Tier, memory: Memory) -> Memory:
         return memory if tier in self._made_at_once else OnDemand(memory, lambda: self._store.has(tier.value))
+
+    @property
+    def in_journal(self) -> bool:
+        """Whether nothing is stored but what the journal holds."""
+        return not self.memories
 
     def close(self) -> None:
         """Let go of all files."""

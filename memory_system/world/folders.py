@@ -206,13 +206,20 @@ def in_bin(world: Path) -> list[Binned]:
     return sorted(found, key=lambda one: one.deleted_at, reverse=True)
 
 
-def agent_names(settings: Settings) -> list[str]:
+def agent_names(settings: Settings, journals: Journals | None = None) -> list[str]:
     """The names of all agents of a world, sorted, without opening it.
+
+    Args:
+        settings: whose world.
+        journals: where journals are; those on a server whose agents have no folder on this machine get one.
 
     Raises:
         InvalidAgentName: the world's name cannot be used.
     """
     folder = Path(settings.database) / checked_name(settings.world, "world name")
+    if journals is not None:
+        with suppress(StoreError):  # of a server that cannot be reached, opening an agent tells
+            journals.join(folder)
     files = (path.stem for path in personalities_of(folder, Path(settings.personalities)).glob("*.json"))
     folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
     return sorted({name for name in (*files, *folders) if _usable(name)})

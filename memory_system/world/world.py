@@ -377,7 +377,7 @@ class World:
 
     def agents(self) -> list[str]:
         """The names of all agents, sorted, rehearsals included: those with a personality and those with a folder."""
-        return agent_names(self.settings)
+        return agent_names(self.settings, self.journals)
 
     def stored(self) -> list[str]:
         """The names of all that is stored as agents are: the agents, and where there is one the world's own."""
@@ -400,7 +400,7 @@ class World:
             place = self._place(checked)
             if not lifecycle.lies_there(place):
                 twins = [held for held in self.agents() if held.casefold() == checked.casefold()]
-                if twins:
+                if twins and checked not in twins:
                     raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
             lifecycle.unpack(place)
             try:

@@ -15,6 +15,7 @@ from typing import Any
 
 from memory_system import ChangeSet, ChromaMemory, Settings, Tier, World
 from memory_system.core.change_set import dump_entry
+from memory_system.core.settings import IN_JOURNAL
 from memory_system.embedding.embedder import CachedEmbedder, Embedder
 from memory_system.store.chroma.server import forget
 from tests.conftest import NOW, PERSONALITY, ROOT
@@ -125,7 +126,7 @@ def _lines(out: str) -> list[dict[str, Any]]:
 class Survivor:
     """The agent, opened again after a fault; everything that must hold whatever happened is checked at once.
 
-    ``lost`` counts memories that the history says are held and are not, in what is shown or in Chroma; ``doubled``
+    ``lost`` counts memories that the history says are held and are not, in what is shown or in the store; ``doubled``
     those that stand in two tiers; ``half`` those that are held otherwise than the history says.
     """
 
@@ -138,7 +139,9 @@ class Survivor:
             self.tiers = {tier: {e.id: dump_entry(e) for e in agent.entries(tier)} for tier in Tier}
             self.personality = agent.personality_text
             self.read_only = agent.read_only
-            pending = agent._context.held.journal.pending()
+            journal = agent._context.held.journal
+            pending = journal.pending()
+            by_journal = {tier: {e.id: dump_entry(e) for e, _ in journal.entries(tier).values()} for tier in Tier}
             answers = len(agent.query_memory("Who has the key?", touch=False))
             folder = world.folder / "mira"
         file = root / "personalities/mira.json"
@@ -148,11 +151,11 @@ class Survivor:
         assert numbers == sorted(set(numbers))
         if not world.settings.journal_url:  # a server leaves out the number of a commit that was cut off
             assert numbers == list(range(1, len(numbers) + 1))
-        self._compare(stored(folder / "chroma"))
+        self._compare(by_journal if world.settings.store == IN_JOURNAL else stored(folder / "chroma"))
         assert (self.lost, self.doubled, self.half) == (0, 0, 0)
         assert answers > 0
 
-    def _compare(self, in_chroma: dict[Tier, dict[str, str | None]]) -> None:
+    def _compare(self, in_store: dict[Tier, dict[str, str | None]]) -> None:
         replayed: dict[str, str | None] = {}
         for change_set in self.history:
             for change in change_set.changes:
@@ -160,13 +163,13 @@ class Survivor:
                 replayed[change.entry_id] = dump_entry(change.after)
         wanted = {key: body for key, body in replayed.items() if body is not None}
         self.lost = self.doubled = self.half = 0
-        for held in (self.tiers, in_chroma):
+        for held in (self.tiers, in_store):
             places = Counter(entry_id for of_tier in held.values() for entry_id in of_tier)
             bodies = {key: body for of_tier in held.values() for key, body in of_tier.items()}
             self.lost += len(wanted.keys() - bodies.keys())
             self.doubled += sum(count - 1 for count in places.values())
             self.half += sum(wanted.get(key) != body for key, body in bodies.items())
-        assert in_chroma == self.tiers
+        assert in_store == self.tiers
 
     @property
     def last(self) -> ChangeSet:

@@ -27,8 +27,8 @@ from .postgres import lower_case
 from .tables import CHANGE_SETS, CHANGES, ENTRIES, VECTORS, upsert
 
 
-def head_of(change_set: ChangeSet, applied_at: datetime) -> dict[str, Any]:
-    """The row of ``CHANGE_SETS`` for a change set that is applied now, not yet marked done."""
+def head_of(change_set: ChangeSet, applied_at: datetime, *, done: bool) -> dict[str, Any]:
+    """The row of ``CHANGE_SETS`` for a change set that is applied now, and after which more may have to be done."""
     details = {
         "base_revision": change_set.base_revision,
         "agent": change_set.agent,
@@ -47,7 +47,7 @@ def head_of(change_set: ChangeSet, applied_at: datetime) -> dict[str, Any]:
         "planned_at": change_set.planned_at.isoformat(),
         "applied_at": utc(applied_at),
         "undoes": change_set.undoes,
-        "done": False,
+        "done": done,
         "details": json.dumps(details, ensure_ascii=False),
     }
 

@@ -316,7 +316,7 @@ class Journal:
         return self.commit_together([change_set], vectors, embedder)[0]
 
     def commit_together(
-        self, change_sets: Sequence[ChangeSet], vectors: Mapping[str, Vectors], embedder: str
+        self, change_sets: Sequence[ChangeSet], vectors: Mapping[str, Vectors], embedder: str, *, alone: bool = False
     ) -> list[ChangeSet]:
         """Step 1: record change sets in their order and make them the truth; answers each with its revision.
 
@@ -327,6 +327,7 @@ class Journal:
             change_sets: what to record; of several none has texts or purges.
             vectors: the vector, shape (d,), of each new text, by content hash.
             embedder: the identity of what made the vectors.
+            alone: whether nothing follows but what texts and purges ask for, so that the others are done at once.
 
         Raises:
             StaleChange: an entry or text that one touches is no longer as it was when this was planned, or as one
@@ -338,7 +339,7 @@ class Journal:
                 revisions |= {row[0]: int(row[1]) for row in db.execute(_REVISIONS_OF, {"some": some})}
             if new := list({one.id: one for one in change_sets if one.id not in revisions}.values()):
                 self._refuse_stale(db, new)
-                revisions |= self._record(db, new)
+                revisions |= self._record(db, new, alone=alone)
                 keep(db, vectors, embedder)
         return [dataclasses.replace(one, revision=revisions[one.id]) for one in change_sets]
 
@@ -358,13 +359,14 @@ class Journal:
         for body in self._bodies(db, [entry_id for one in change_sets for entry_id in one.purges]).values():
             raise StaleChange(f"“{short(_loaded(body).document)}” is remembered. Forget it first, then purge it.")
 
-    def _record(self, db: sa.Connection, change_sets: Sequence[ChangeSet]) -> dict[str, int]:
+    def _record(self, db: sa.Connection, change_sets: Sequence[ChangeSet], *, alone: bool) -> dict[str, int]:
         """The revision of each by its id."""
         revisions: dict[str, int] = {}
         rows: list[dict[str, Any]] = []
         left: dict[str, dict[str, Any] | None] = {}
         for change_set in change_sets:
-            inserted = db.execute(_ADD_CHANGE_SET, head_of(change_set, self._clock()))
+            done = alone and not (change_set.texts or change_set.purges)
+            inserted = db.execute(_ADD_CHANGE_SET, head_of(change_set, self._clock(), done=done))
             revision = revisions[change_set.id] = int(inserted.inserted_primary_key[0])  # type: ignore[index]
             for position, change in enumerate(change_set.changes):
                 before, after = dump_entry(change.before), dump_entry(change.after)

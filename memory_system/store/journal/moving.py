@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
@@ -16,13 +17,17 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from ...core.files import read_at_most, replace_text, sqlite_files
+from ...core.known import WORLD_AGENT
+from ...core.names import checked_name
 from ...core.times import Clock, real_clock
-from ...errors import JournalDamaged, StoreDamaged, StoreError
+from ...errors import InvalidAgentName, JournalDamaged, StoreDamaged, StoreError
 from .journal import Journal
 from .location import JOURNAL, POINTER, FileHome, JournalHome, refuse_damaged
 from .postgres import Server
 from .tables import ALL_TABLES
 
+JOIN_SECONDS = 1.0
+"""How long it is not looked again which agents there are on the server."""
 _MARK = "memory-system: "
 """How the comment of a schema begins; the agent's world and name follow, by which another machine finds it."""
 _MOST = 4096
@@ -120,7 +125,8 @@ class ServerHome(JournalHome):
             part.unlink(missing_ok=True)
 
     def _point(self) -> None:
-        replace_text(self.anchor, json.dumps({"schema": self._schema}), durable=True)
+        assert self._schema is not None, "it has been found, or made"
+        _point_at(self.folder, self._schema)
 
     def _refuse_incomplete(self, claimed: int) -> None:
         assert self._schema is not None, "it has been found, or made"
@@ -176,6 +182,18 @@ class ServerHome(JournalHome):
             _leave(db, self._place)
 
 
+def _can_be_one(name: str) -> bool:
+    """Whether a name from the server can be an agent's, and thus a folder's."""
+    try:
+        return name == WORLD_AGENT or checked_name(name) == name
+    except InvalidAgentName:
+        return False
+
+
+def _point_at(folder: Path, schema: str) -> None:
+    replace_text(folder / POINTER, json.dumps({"schema": schema}), durable=True)
+
+
 def _pointed_at(folder: Path) -> str | None:
     wrong = (
         f"{folder / POINTER} does not name a journal. Move it away: the server finds the journal by the name of the "
@@ -197,6 +215,15 @@ def _found(db: sa.Connection, place: str) -> str | None:
     query = sa.text("SELECT nspname FROM pg_namespace WHERE obj_description(oid, 'pg_namespace') = :told")
     found: str | None = db.scalar(query, {"told": f"{_MARK}{place}"})
     return found
+
+
+def _all_of(db: sa.Connection, world: str) -> dict[str, str]:
+    """The schemas whose comments name agents of this world, by the agents' names."""
+    told = sa.func.obj_description(sa.column("oid"), "pg_namespace")
+    beginning = f"{_MARK}{world}/"
+    query = sa.select(told.label("told"), sa.column("nspname")).select_from(sa.table("pg_namespace"))
+    rows = db.execute(query.where(sa.func.starts_with(told, beginning)))
+    return {row.told.removeprefix(beginning): row.nspname for row in rows}
 
 
 def _place_of(db: sa.Connection, schema: str) -> str | None:
@@ -241,6 +268,7 @@ class Journals:
         self._durability = durability
         self._server: Server | None = None
         self._lock = threading.Lock()
+        self._joined: dict[Path, float] = {}
 
     def of(self, folder: Path) -> JournalHome:
         """Where the journal of the agent in this folder is.
@@ -251,10 +279,34 @@ class Journals:
         """
         if self._url is None:
             return FileHome(folder, self._durability)
+        return ServerHome(folder, self._reached(self._url))
+
+    def _reached(self, url: SecretStr) -> Server:
         with self._lock:
             if self._server is None:
-                self._server = Server(self._url, self._durability)
-            return ServerHome(folder, self._server)
+                self._server = Server(url, self._durability)
+            return self._server
+
+    def join(self, world: Path) -> None:
+        """Give each agent of a world that has a journal on the server a folder on this machine, if it has none.
+
+        Args:
+            world: the world's folder; made if an agent of it is on the server.
+
+        Raises:
+            InvalidParameter: the url is none.
+            StoreError: the server cannot be reached.
+        """
+        now = time.monotonic()
+        if self._url is None or now < self._joined.get(world, -JOIN_SECONDS) + JOIN_SECONDS:
+            return
+        with self._reached(self._url).reading() as db:
+            there = _all_of(db, world.name)
+        self._joined[world] = now
+        for name, schema in there.items():
+            if _can_be_one(name) and not (world / name).exists():
+                (world / name).mkdir(parents=True)
+                _point_at(world / name, schema)
 
     def close(self) -> None:
         """Let go of the server; it is reached anew if it is needed again."""
