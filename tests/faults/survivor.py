@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
@@ -200,10 +201,15 @@ def lose_store(chroma: Path) -> None:
 
 
 def stored(chroma: Path) -> dict[Tier, dict[str, str | None]]:
-    """What a Chroma folder holds, or what the server has for it; nobody has it open."""
+    """What a Chroma folder holds, or what the server has for it; nobody has it open, and its files stay as they are."""
     found: dict[Tier, dict[str, str | None]] = {}
-    for tier in Tier:
-        memory = ChromaMemory.at(chroma, tier, Settings().chroma)
-        found[tier] = {entry.id: dump_entry(entry) for entry in memory.snapshot().entries}
-        memory.close()
+    server = Settings().chroma
+    with tempfile.TemporaryDirectory() as scratch:
+        looked_at = Path(scratch) / chroma.parent.name / chroma.name if server is None else chroma
+        if server is None and chroma.exists():
+            shutil.copytree(chroma, looked_at)
+        for tier in Tier:
+            memory = ChromaMemory.at(looked_at, tier, server)
+            found[tier] = {entry.id: dump_entry(entry) for entry in memory.snapshot().entries}
+            memory.close()
     return found

@@ -15,9 +15,9 @@ _IN = _HERE.parent.relative_to(_TOP).parts
 def main() -> None:
     """Run it in packages of which nothing has been imported; what it needs may lie beside them."""
     sys.path.insert(0, str(_TOP))
-    for depth in range(1, len(_IN) + 1):
-        bare = ModuleType(".".join(_IN[:depth]))
-        bare.__path__ = [str(_TOP.joinpath(*_IN[:depth]))]
+    for parts in (*(_IN[:depth] for depth in range(1, len(_IN) + 1)), (_IN[0], "core")):
+        bare = ModuleType(".".join(parts))
+        bare.__path__ = [str(_TOP.joinpath(*parts))]
         sys.modules[bare.__name__] = bare
     runpy.run_module(".".join([*_IN, "probe_child"]), run_name="__main__", alter_sys=False)
 
