@@ -26,7 +26,13 @@ from tests.waiting import LAST_RESORT
 
 ROOT = Path(__file__).resolve().parents[1]
 _forking = multiprocessing.get_context("forkserver")
-_forking.set_forkserver_preload(["tests.preloaded"])
+_PRELOADED = ["tests.preloaded"]
+_forking.set_forkserver_preload(_PRELOADED)
+
+
+def preload(module: str) -> None:
+    """Import one more module where programs are forked from; called before the first is."""
+    _forking.set_forkserver_preload([*_PRELOADED, module])
 
 
 class Program:

@@ -17,7 +17,10 @@ from pathlib import Path
 import pytest
 
 from tests import sample_world
+from tests.programs import Program
 from tests.waiting import LAST_RESORT
+
+Server = Program | subprocess.Popen[bytes]
 
 
 @dataclass(frozen=True)
@@ -30,18 +33,14 @@ class Running:
 
 @contextmanager
 def running(places: dict[str, str], log: Path, module: str = "dashboard.serve") -> Iterator[Running]:
-    """Both servers on the world that ``places`` lead to, by starting ``module``; what they say goes into ``log``."""
+    """Both servers on the world that ``places`` lead to, by starting ``module``; what they say goes into ``log``.
+
+    A module of the tests is forked from where it has been imported already; see ``programs``.
+    """
     ports = free_port(), free_port()
     environment = os.environ | places
     environment |= {"MEMORY_DASHBOARD_PORT": str(ports[0]), "MEMORY_API_PORT": str(ports[1]), "DISPLAY": ""}
-    with log.open("w") as output:
-        server = subprocess.Popen(
-            [sys.executable, "-m", module],
-            cwd=sample_world.ROOT,
-            env=environment,
-            stdout=output,
-            stderr=output,
-        )
+    server = _forked(module, environment, log) if module.startswith("tests.") else _begun(module, environment, log)
     found = Running(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}")
     try:
         wait_for(f"{found.url}/_stcore/health", server, log)
@@ -56,6 +55,27 @@ def running(places: dict[str, str], log: Path, module: str = "dashboard.serve") 
             server.wait()
 
 
+def _begun(module: str, environment: dict[str, str], log: Path) -> Server:
+    with log.open("w") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", module], cwd=sample_world.ROOT, env=environment, stdout=output, stderr=output
+        )
+
+
+_INTO = """
+import os, runpy, sys
+sys.modules.pop({module!r}, None)
+log = os.open({log!r}, os.O_WRONLY | os.O_CREAT)
+os.dup2(log, 1)
+os.dup2(log, 2)
+runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
+"""
+
+
+def _forked(module: str, environment: dict[str, str], log: Path) -> Server:
+    return Program("-c", _INTO.format(log=str(log), module=module), environment=environment)
+
+
 def free_port() -> int:
     """A port that nobody listens on."""
     with socket.socket() as probe:
@@ -63,7 +83,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(url: str, server: Server, log: Path) -> None:
     """Wait until a server answers at an address; what it said is told if it ended instead."""
     until = time.monotonic() + LAST_RESORT
     while time.monotonic() < until:

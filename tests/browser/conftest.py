@@ -15,9 +15,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, 
 from playwright.sync_api import Error as PlaywrightError
 
 from memory_system.embedding.embedder import CachedEmbedder
-from tests import sample_world
+from tests import programs, sample_world
 from tests.running import Running, running
 
+programs.preload("tests.browser.serving")
 LAST_RESORT = 300_000
 """Milliseconds after which a browser test that waits for something is given up: nothing is ever waited for by time."""
 expect.set_options(timeout=LAST_RESORT)

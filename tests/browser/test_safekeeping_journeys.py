@@ -34,15 +34,11 @@ def _size(page: Page, dashboard: Dashboard) -> str:
     return page.get_by_label(words.SHORT_TERM_SIZE, exact=True).first.input_value()
 
 
-def test_everything_is_checked_and_found_right(page: Page, own: Dashboard) -> None:
+def test_all_is_checked_and_a_backup_made_taken_away_restored_and_undone(
+    page: Page, own: Dashboard, tmp_path: Path
+) -> None:
     own.show(page, "installation", agent="mira", part="safety")
     expect(page.get_by_text("Journals and stores are in order.")).to_be_visible()
-    press(page, words.CHECK_EVERYTHING)
-    expect(page.get_by_text(words.NOTHING_IS_WRONG)).to_be_visible()
-
-
-def test_a_backup_is_made_taken_away_restored_and_undone(page: Page, own: Dashboard, tmp_path: Path) -> None:
-    own.show(page, "installation", agent="mira", part="safety")
     press(page, words.MAKE_A_BACKUP)
     said_made = page.get_by_test_id("stAlert").filter(has_text="Made and read back: 2 characters")
     expect(said_made).to_be_visible()
