@@ -167,7 +167,7 @@ class _Order:
             open(number, way, encoding="utf-8", closefd=False)  # noqa: SIM115 - for as long as it runs
             for number, way in enumerate("rww")
         )
-        sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+        sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc,assignment]
         os.environ.clear()
         os.environ.update(self.environment)
         os.chdir(ROOT)
