@@ -42,7 +42,7 @@ from .ledger_checks import (
     what_waits,
     why_not,
 )
-from .personality_file import write_as_changed as write_personality
+from .personality_file import follow_in_file, write_as_changed
 from .policy import Policy
 from .projection import Stores
 from .query_log import Asked
@@ -270,7 +270,7 @@ class Ledger:
                 with self._whole_or_anew():
                     self._show(applied, vectors)
                 if self._follows(applied):
-                    write_personality(self.personality_path, applied)
+                    write_as_changed(self.personality_path, applied)
                     if applied.texts or not self._stores.in_journal:
                         self._behind.add(applied, vectors)
                 elif self.settle() and self._carry_out(applied, vectors):
@@ -384,7 +384,7 @@ class Ledger:
 
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> bool:
         """Steps 2 and 3, the files included; each can be repeated without harm. Answers whether all is done."""
-        write_personality(self.personality_path, applied)
+        write_as_changed(self.personality_path, applied)
         assert applied.revision is not None, "only what has been committed is carried out"
         self._take_in(applied.changes, self._for_store(applied, vectors), applied.revision)
         self._stores.own(self._origin)
@@ -471,8 +471,8 @@ class Ledger:
             elif revision != self._revision:
                 for applied in self.journal.since(self._revision):
                     self._show(applied, self._vectors_of(applied))
-                    if self._home.shared:  # each machine may have personality files of its own
-                        write_personality(self.personality_path, applied)
+                    if self._home.shared and self.policy.why is None:
+                        follow_in_file(self.personality_path, applied)
         if access != self._access:
             self._take_in_accesses()
         self._seen = seen
@@ -694,7 +694,7 @@ class Ledger:
         self._stores.claim(self._revision, as_left=as_left)
         cut_off = self.journal.pending()
         for change_set in (*missed, *cut_off):
-            write_personality(self.personality_path, change_set)
+            write_as_changed(self.personality_path, change_set)
         kept = self._kept.open(self._place(), self.journal.change_set_at)
         self.tables |= kept
         self._fill([tier for tier in Tier if tier not in kept])
@@ -748,7 +748,7 @@ class Ledger:
             self._kept.keep(self.tables, self._place())
             self._stores.see_others()
             if self._store_seen:  # what is on a server is noted there
-                self._stores.leave(self._state)
+                self._stores.leave(self._state, self._revision)
             note, made_by = self._note, self.embedder.identity
             alike = note is not None and (note.revision, note.embedder) == (self._revision, made_by)
             if self._told_by_note and note is not None and (alike or len(self._behind)):

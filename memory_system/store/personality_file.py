@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from ..core import personality as static_memory
 from ..core.change_set import ChangeSet
-from ..errors import InvalidPersonality
+from ..errors import InvalidPersonality, StoreError
 
 
 class PersonalityFile:
@@ -83,6 +84,12 @@ def write_as_changed(path: Path, change_set: ChangeSet) -> None:
     for text in change_set.texts:
         if text.name == "personality" and _holds(path, text.before):
             static_memory.write(path, text.after)
+
+
+def follow_in_file(path: Path, change_set: ChangeSet) -> None:
+    """The same of what another machine has changed; of a file that cannot be written the next opening tells."""
+    with suppress(OSError, StoreError):
+        write_as_changed(path, change_set)
 
 
 def _holds(path: Path, text: str | None) -> bool:

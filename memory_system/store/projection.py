@@ -206,10 +206,12 @@ class Stores:
         """Whether a server's collections were let go of in this state of the journal; of files their note tells."""
         return self.server is None or self._store.left_at == state
 
-    def leave(self, state: Callable[[], str]) -> None:
-        """Note in what state of the journal a server's collections are let go of."""
+    def leave(self, state: Callable[[], str], revision: int) -> None:
+        """Note in what state of the journal a server's collections are let go of; and how far this machine has read."""
         if self.server is not None:
             self._store.note_left(state())
+        if self.in_journal:
+            self.claim(revision)
 
     def own(self, origin: Callable[[], str]) -> None:
         """Note whose a server's collections are, if that is not noted."""

@@ -200,6 +200,8 @@ def test_a_store_that_was_damaged_is_repaired_when_it_is_restored(
 
 
 def test_a_stopped_backup_or_restoring_leaves_nothing(world: World, made: Path, tmp_path: Path) -> None:
+    for agent in world.opened():
+        agent._context.held.settle()  # which it would by itself, meanwhile
     before = _files(world.settings.database)
     assert backup.make(world, tmp_path / "stopped.zip", cancelled=lambda: True) is None
     assert restore.restore(world, made, cancelled=lambda: True) is None

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chromadb.api.fastapi import FastAPI
@@ -246,8 +247,8 @@ def test_a_server_that_dies_in_the_midst_of_a_change_leaves_it_to_the_next_one(
         agent = begun(world)
         commit = agent._context.held.journal.commit_together
 
-        def then_dies(*arguments: object) -> object:
-            done = commit(*arguments)  # type: ignore[arg-type]
+        def then_dies(*arguments: Any, **named: Any) -> object:
+            done = commit(*arguments, **named)
             own_server.kill()
             return done
 

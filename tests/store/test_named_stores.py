@@ -151,7 +151,7 @@ def test_an_agent_moves_from_chroma_to_another_store_and_back(
 
 
 def test_a_store_that_nobody_has_is_told_before_a_world_is_opened(settings: Settings) -> None:
-    with pytest.raises(InvalidParameter, match=r"There is no store 'redis'; there are: chroma, memory\."):
+    with pytest.raises(InvalidParameter, match=r"There is no store 'redis'; there are: chroma, memory, journal\."):
         World(settings.model_copy(update={"store": "redis"}))
     assert not settings.database.exists()
 

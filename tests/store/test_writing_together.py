@@ -61,9 +61,9 @@ def commits(agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> list[list[st
     journal = agent._context.held.journal
     commit = journal.commit_together
 
-    def noted(change_sets: Sequence[ChangeSet], *more: Any) -> list[ChangeSet]:
+    def noted(change_sets: Sequence[ChangeSet], *more: Any, **named: Any) -> list[ChangeSet]:
         made.append([one.title for one in change_sets])
-        return commit(change_sets, *more)
+        return commit(change_sets, *more, **named)
 
     monkeypatch.setattr(journal, "commit_together", noted)
     return made
@@ -159,7 +159,7 @@ def test_who_has_the_turn_writes_before_those_who_wait(agent: AgentMemory, crowd
 
 
 def test_what_none_can_write_is_told_to_each(agent: AgentMemory, crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any) -> None:
+    def full(*_: Any, **_named: Any) -> None:
         raise StoreDamaged("The disk is full. Nothing was changed.")
 
     with monkeypatch.context() as broken:
