@@ -16,10 +16,12 @@ LAST_RESORT = 600.0
 """Seconds after which whatever is waited for will never come. No test passes by this, and none is about it: on a
 machine that has twenty other things to do, whatever takes a second takes a minute."""
 PATIENCE = (
-    *((write_lock, "LOCK_SECONDS"), (postgres, "LOCK_SECONDS"), (postgres, "ANSWER_SECONDS")),
+    (write_lock, "LOCK_SECONDS"),
+    (postgres, "LOCK_SECONDS"),
+    (postgres, "ANSWER_SECONDS"),
     (swap, "_LOCK_SECONDS"),
 )
-"""For how long the product waits for a lock: half a minute, which a busy machine may take without being stuck."""
+"""For how long the product waits for a lock or an answer, which a busy machine may take without being stuck."""
 Result = TypeVar("Result")
 
 

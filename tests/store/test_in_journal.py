@@ -8,14 +8,17 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.core import State
 from memory_system.core.change_set import dump_entry
 from memory_system.embedding.embedder import CachedEmbedder
-from memory_system.errors import AgentNotFound, JournalDamaged
+from memory_system.errors import AgentNotFound, JournalDamaged, ServerUnavailable
 from memory_system.maintenance import backup, doctor, restore
 from memory_system.store.journal import moving
+from memory_system.store.journal.moving import Journals
+from memory_system.store.journal.postgres import Server
 from tests.conftest import NOW, PERSONALITY
 from tests.faults.child import Renamed
 from tests.faults.survivor import Survivor, killed_at, prepare, settings_of, told_by
@@ -239,3 +242,20 @@ def test_another_worlds_agents_and_names_that_are_none_get_no_folder(machine: Ma
     there = machine("there")
     assert there.agents() == ["mira"]
     assert sorted(path.name for path in there.folder.iterdir() if path.is_dir()) == ["mira"]
+
+
+def test_a_server_that_is_away_is_not_waited_for_at_every_listing(
+    journal_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[None] = []
+
+    def away(_server: Server) -> None:
+        asked.append(None)
+        raise ServerUnavailable("It does not answer.")
+
+    monkeypatch.setattr(Server, "reading", away)
+    journals = Journals(SecretStr(journal_server))
+    with pytest.raises(ServerUnavailable):
+        journals.join(tmp_path)
+    journals.join(tmp_path)
+    assert len(asked) == 1

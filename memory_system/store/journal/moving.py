@@ -28,6 +28,8 @@ from .tables import ALL_TABLES
 
 JOIN_SECONDS = 1.0
 """How long it is not looked again which agents there are on the server."""
+AWAY_SECONDS = 30.0
+"""The same where it could not be asked, so that nobody who lists agents waits for it again and again."""
 _MARK = "memory-system: "
 """How the comment of a schema begins; the agent's world and name follow, by which another machine finds it."""
 _MOST = 4096
@@ -268,7 +270,7 @@ class Journals:
         self._durability = durability
         self._server: Server | None = None
         self._lock = threading.Lock()
-        self._joined: dict[Path, float] = {}
+        self._look_again: dict[Path, float] = {}
 
     def of(self, folder: Path) -> JournalHome:
         """Where the journal of the agent in this folder is.
@@ -297,12 +299,15 @@ class Journals:
             InvalidParameter: the url is none.
             StoreError: the server cannot be reached.
         """
-        now = time.monotonic()
-        if self._url is None or now < self._joined.get(world, -JOIN_SECONDS) + JOIN_SECONDS:
+        if self._url is None or time.monotonic() < self._look_again.get(world, 0.0):
             return
-        with self._reached(self._url).reading() as db:
-            there = _all_of(db, world.name)
-        self._joined[world] = now
+        try:
+            with self._reached(self._url).reading() as db:
+                there = _all_of(db, world.name)
+        except StoreError:
+            self._look_again[world] = time.monotonic() + AWAY_SECONDS
+            raise
+        self._look_again[world] = time.monotonic() + JOIN_SECONDS
         for name, schema in there.items():
             if _can_be_one(name) and not (world / name).exists():
                 (world / name).mkdir(parents=True)
