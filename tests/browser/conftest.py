@@ -11,12 +11,14 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
 from memory_system.embedding.embedder import CachedEmbedder
 from tests import programs, sample_world
 from tests.running import Running, running
+
+from .outside import Outside, outside
 
 programs.preload("tests.browser.serving")
 LAST_RESORT = 300_000
@@ -113,10 +115,26 @@ def served(places: dict[str, str], log: Path) -> Iterator[Dashboard]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def beyond() -> Iterator[Outside]:
+    """Notes what the browser asks for outside this machine."""
+    with outside() as proxy:
+        yield proxy
+
+
+@pytest.fixture(autouse=True)
+def nothing_outside(beyond: Outside) -> Iterator[None]:
+    """The test fails if anything outside this machine is asked for."""
+    yield
+    asked = [*beyond.asked]
+    beyond.asked.clear()
+    assert not asked, f"asked for something outside: {asked}"
+
+
+@pytest.fixture(scope="session")
+def browser(beyond: Outside) -> Iterator[Browser]:
     """One Chromium for all tests of this process; every page of it knows when it is at rest."""
     path = _chromium()
-    arguments = [*ARGUMENTS, _OFF, *(["--no-sandbox"] if os.getuid() == 0 else [])]
+    arguments = [*ARGUMENTS, _OFF, beyond.option, *(["--no-sandbox"] if os.getuid() == 0 else [])]
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=path, args=arguments)
         knowing(opened)
@@ -151,7 +169,7 @@ def shared_context(browser: Browser, dashboard: Dashboard) -> Iterator[BrowserCo
 
 @pytest.fixture
 def page(shared_context: BrowserContext) -> Iterator[Page]:
-    """A page at 1366 pixels; the test fails if anything outside this machine is asked for."""
+    """A page at 1366 pixels."""
     with watched(shared_context) as opened:
         yield opened
 
@@ -174,16 +192,8 @@ def kept_page(shared_context: BrowserContext) -> Iterator[Page]:
 def watched(context: BrowserContext) -> Iterator[Page]:
     """A new page that starts without cookies and with nothing stored."""
     opened = context.new_page()
-    outside: list[str] = []
-
-    def note(request: Request) -> None:
-        if not request.url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")):
-            outside.append(request.url)
-
-    opened.on("request", note)
     yield opened
     if opened.url.startswith("http"):
         opened.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     opened.close()
     context.clear_cookies()
-    assert not outside, f"asked for something outside: {outside}"
