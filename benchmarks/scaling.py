@@ -1,12 +1,13 @@
 """What 10, 100 and 1,000 agents of 1,000 memories cost on one machine, in files or on servers.
 
-    python -m benchmarks.scaling [--agents 10 100] [--memories 1000] [--where folder server]
+    python -m benchmarks.scaling [--agents 10 100] [--memories 1000] [--where folder server journal]
                                  [--journals sqlite postgresql] [--awake 0] [--keep FOLDER]
 
 Lives one agent through (real vectors, change sets), copies it under other names, and lets each open once, so that the
 servers hold them all. Then a process of its own opens every agent and tells: how long that took, how much memory it and
 the servers have, how many files it holds open; what a question costs (cached cues, agents drawn at random), one event,
-and a batch of 100. With ``--awake`` only so many stay open, and it tells what the first question costs of one that
+and a batch of 100. In the place ``journal`` nothing is stored beside the journals (``MEMORY_STORE=journal``).
+With ``--awake`` only so many stay open, and it tells what the first question costs of one that
 sleeps, the other's going to sleep included. CPU is that of all these processes together; other programs do not count in
 it. PostgreSQL waits for its disk at each commit, as SQLite does.
 """
@@ -36,6 +37,7 @@ from typing import Any
 import numpy as np
 
 from memory_system import Change, ChangeSet, MemoryEntry, Settings, Tier, World
+from memory_system.core.settings import IN_JOURNAL
 from tests.postgres_server import PostgresServer
 
 NOW = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
@@ -63,16 +65,17 @@ def memories(count: int) -> list[MemoryEntry]:
 
 @dataclass(frozen=True)
 class Servers:
-    """Where stores and journals are, if not in files, and the processes that keep them."""
+    """Where stores and journals are, if not in files, the processes that keep them, and what stores are."""
 
     chroma: str | None = None
     journals: str | None = None
     processes: tuple[int, ...] = ()
+    store: str = "chroma"
 
 
 def settings_of(folder: Path, servers: Servers, awake: int = 0) -> Settings:
     """A world in this folder, of which so many agents may be open."""
-    places: dict[str, Any] = {"chroma_url": servers.chroma, "journal_url": servers.journals}
+    places: dict[str, Any] = {"chroma_url": servers.chroma, "journal_url": servers.journals, "store": servers.store}
     places |= {"awake": awake} if awake else {"awake": 1_000_000, "awake_mb": 1_000_000}
     return Settings(database=folder / "database", personalities=folder / "people", llm="offline", **places)
 
@@ -251,9 +254,10 @@ def run(folder: Path, where: str, journals: str, agents: int, count: int, awake:
     """One row of the table."""
     place = folder / f"{where}-{journals}-{agents}"
     live(place, agents, count)
-    if where == "server":
+    if where != "folder":
         for store in place.glob("database/*/*/chroma"):
             shutil.rmtree(store)
+    kept = IN_JOURNAL if where == "journal" else "chroma"
     row: dict[str, Any] = {"where": where, "journals": journals, "agents": agents}
     folders = [place]
     with ExitStack() as whole:
@@ -271,7 +275,7 @@ def run(folder: Path, where: str, journals: str, agents: int, count: int, awake:
                     processes.append(pid)
                 if server is not None:
                     processes.append(started.enter_context(postgres(server)))
-                told = _child(place, Servers(url, address, tuple(processes)), agents, awake, only_open=only_open)
+                told = _child(place, Servers(url, address, tuple(processes), kept), agents, awake, only_open=only_open)
             row |= {"first": told} if only_open else told
         row["disk_mb"] = (
             sum(file.stat().st_size for one in set(folders) for file in one.glob("**/*") if file.is_file()) / 1e6
@@ -284,15 +288,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agents", type=int, nargs="+", default=[10, 100])
     parser.add_argument("--memories", type=int, default=1000)
-    parser.add_argument("--where", nargs="+", default=["folder", "server"], choices=["folder", "server"])
+    parser.add_argument("--where", nargs="+", default=["folder", "server"], choices=["folder", "server", "journal"])
     parser.add_argument("--journals", nargs="+", default=["sqlite"], choices=["sqlite", "postgresql"])
     parser.add_argument("--awake", type=int, default=0, help="how many may be open at a time; 0 = all of them")
     parser.add_argument("--keep", type=Path, help="a folder to work in, and to leave")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.child:
-        folder, (chroma_url, journal_url, processes), agents, awake, only_open = json.loads(asked.child)
-        servers = Servers(chroma_url, journal_url, tuple(processes))
+        folder, (chroma_url, journal_url, processes, store), agents, awake, only_open = json.loads(asked.child)
+        servers = Servers(chroma_url, journal_url, tuple(processes), store)
         print(json.dumps(measure(Path(folder), servers, agents, awake, only_open=only_open)))
         return
     with tempfile.TemporaryDirectory(prefix="scaling-") as scratch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 from collections.abc import Callable
@@ -229,6 +230,7 @@ for panel, panelled in PANELS.items():
 
 def main() -> None:
     """Run a command; an error on purpose is one sentence and exit code 1, or 2 where a package is missing."""
+    gc.freeze()  # what was imported stays: there is no garbage to look for in it, least of all at the end
     know_shells()
     warnings.filterwarnings("ignore", category=ServedElsewhere)  # a command beside a running server is what is meant
     try:

@@ -6,15 +6,18 @@ import json
 import re
 import shlex
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
+import typer.testing
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from memory_system import World
 from memory_system.__main__ import app
 
+typer.testing._get_command = cache(get_command)  # a runner would have all commands made anew for each that is run
 COMMANDS = get_command(app).commands  # type: ignore[attr-defined]  # it is a group of them
 
 

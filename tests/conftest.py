@@ -19,6 +19,7 @@ import hypothesis
 import pytest
 
 from memory_system import AgentMemory, Settings, World
+from memory_system.core.settings import IN_JOURNAL
 from memory_system.core.settings import Settings as _Settings
 from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 from memory_system.store.chroma import probe
@@ -91,8 +92,12 @@ def real_probe(quick_probe: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_configure() -> None:
-    """Read each text once; and take Ctrl+C as usual, for programs that tests start: shells' background jobs do not."""
+    """Read each text once; look for no garbage while tests are collected, for what is imported then stays.
+
+    And take Ctrl+C as usual, for programs that tests start: shells' background jobs do not.
+    """
     remembered.read_once()
+    gc.disable()
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -105,21 +110,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays; Python need not look through it for garbage again and again."""
+    """What was imported stays; Python need not look through it for garbage again and again, nor so often for more."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--journals=postgresql`` runs any test with the journals on a server."""
+    """``--journals=postgresql`` runs any test with journals on a server, ``--store=journal`` with nothing beside."""
     parser.addoption("--journals", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.addoption("--store", choices=("chroma", "journal"), default="chroma")
 
 
 @pytest.fixture(autouse=True)
-def journals_of_the_round(request: pytest.FixtureRequest, own_environment: None) -> None:
-    """Where journals are, unless a test says so itself."""
+def stored_in_the_round(request: pytest.FixtureRequest, own_environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memories are, unless a test says so itself."""
     if request.config.getoption("--journals") == "postgresql":
         request.getfixturevalue("journal_server")
+    if request.config.getoption("--store") == "journal":
+        monkeypatch.setenv("MEMORY_STORE", "journal")
 
 
 @pytest.fixture(scope="session")
@@ -231,7 +241,7 @@ def world_of_mira(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbe
 @pytest.fixture
 def agent(request: pytest.FixtureRequest, world: World) -> AgentMemory:
     """An agent "mira" with a small personality and no memories."""
-    if world.settings.journal_url or world.settings.chroma:  # no file holds it all
+    if world.settings.journal_url or world.settings.chroma or world.settings.store == IN_JOURNAL:  # made in place
         return world.create_agent("mira", json.dumps(PERSONALITY))
     made = settings_in(request.getfixturevalue("world_of_mira"))
     folder = made.database / made.world

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TypeGuard
 
@@ -39,7 +40,8 @@ def is_sentence(text: str) -> bool:
     return len(parts) >= 2 and not CODE.fullmatch(parts[0]) and (text[0].isupper() or len(parts) >= FRAGMENT)
 
 
-def literals(source: str) -> Iterator[tuple[str, str]]:
+@cache
+def literals(source: str) -> tuple[tuple[str, str], ...]:
     """Each string of a module with the outermost function that it stands in ("" at the top of the module).
 
     The constant parts of f-strings are strings of their own; docstrings, placeholders and shown code are left out.
@@ -58,7 +60,7 @@ def literals(source: str) -> Iterator[tuple[str, str]]:
             named = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not place
             yield from walk(child, child.name if named else place)
 
-    return walk(ast.parse(source), "")
+    return tuple(walk(ast.parse(source), ""))
 
 
 def sentences(paths: Iterable[Path]) -> set[str]:

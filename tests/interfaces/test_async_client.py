@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -142,6 +143,7 @@ class Talkative:
     def chat(self, *_asked: object, heard: Callable[[str], None], **_how: object) -> None:
         while True:
             heard("word ")
+            time.sleep(0.01)
 
 
 def test_a_talk_that_nobody_waits_for_any_more_stores_nothing(world: World, agent: AgentMemory) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -217,6 +218,7 @@ def test_who_stops_listening_stores_nothing(talk: Conversation, agent: AgentMemo
         def chat(self, *_asked: object, heard: Callable[[str], None], **_how: object) -> None:
             while True:
                 heard("word ")
+                time.sleep(0.01)
 
     revision = agent.stamp[0]
     agent.model = Slow()  # type: ignore[assignment]

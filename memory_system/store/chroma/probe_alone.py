@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import runpy
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ _IN = _HERE.parent.relative_to(_TOP).parts
 
 def main() -> None:
     """Run it in packages of which nothing has been imported; what it needs may lie beside them."""
+    gc.disable()  # it ends in a moment, and all that it imports stays till then
     sys.path.insert(0, str(_TOP))
     for parts in (*(_IN[:depth] for depth in range(1, len(_IN) + 1)), (_IN[0], "core")):
         bare = ModuleType(".".join(parts))

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from ...recall.hybrid.dates import Stretch, stretches
 from ...recall.hybrid.words import plain, stem, words
@@ -101,20 +102,37 @@ _COUNT |= {
 }
 _NUMBER = r"\d[\d,]*(?:\.\d+)?|" + "|".join(sorted(_COUNT, key=len, reverse=True))
 _SPANS = {"second": 1 / 60, "minute": 1, "hour": 60, "day": 1440, "week": 10080, "fortnight": 20160}
-_SPAN = re.compile(
-    rf"\b(?:(?P<part>half|quarter)(?:\s+(?:of\s+)?an?)?|(?P<count>{_NUMBER}|an?))\s+(?P<unit>{'|'.join(_SPANS)})s?\b",
-    re.IGNORECASE,
-)
 _HOUR = rf"(?P<hour>\d{{1,2}}|{'|'.join(_UNITS[1:13])})"
-_SPOKEN_CLOCK = re.compile(
-    rf"\b(?:a\s+)?(?P<minutes>half|quarter|{_NUMBER})(?:\s+minutes)?\s+(?P<side>past|to)\s+{_HOUR}\b", re.IGNORECASE
-)
-_CLOCK = re.compile(
-    rf"\b(?P<hour>\d{{1,2}})[:.](?P<minute>[0-5]\d)(?:\s*[ap]\.?m\b)?|\b{_HOUR.replace('hour', 'plain')}\s*"
-    rf"(?:o['’]clock|[ap]\.?m\b)|\bat\s+{_HOUR.replace('hour', 'at')}\b(?!\s+\w+s\b)|\b(?P<word>noon|midnight)\b",
-    re.IGNORECASE,
-)
-_PLAIN = re.compile(rf"(?<![\w.])[£$€]?(?P<count>{_NUMBER})(?![\w-])(?:\s+(?P<unit>[^\W\d_]+))?", re.IGNORECASE)
+
+
+@cache
+def _times() -> _Times:
+    """The patterns of times and numbers: a twelfth of the start of a program, which may have no use for them."""
+    return _Times(
+        span=re.compile(
+            rf"\b(?:(?P<part>half|quarter)(?:\s+(?:of\s+)?an?)?|(?P<count>{_NUMBER}|an?))\s+"
+            rf"(?P<unit>{'|'.join(_SPANS)})s?\b",
+            re.IGNORECASE,
+        ),
+        spoken_clock=re.compile(
+            rf"\b(?:a\s+)?(?P<minutes>half|quarter|{_NUMBER})(?:\s+minutes)?\s+(?P<side>past|to)\s+{_HOUR}\b",
+            re.IGNORECASE,
+        ),
+        clock=re.compile(
+            rf"\b(?P<hour>\d{{1,2}})[:.](?P<minute>[0-5]\d)(?:\s*[ap]\.?m\b)?|\b{_HOUR.replace('hour', 'plain')}\s*"
+            rf"(?:o['’]clock|[ap]\.?m\b)|\bat\s+{_HOUR.replace('hour', 'at')}\b(?!\s+\w+s\b)|"
+            r"\b(?P<word>noon|midnight)\b",
+            re.IGNORECASE,
+        ),
+        plain=re.compile(rf"(?<![\w.])[£$€]?(?P<count>{_NUMBER})(?![\w-])(?:\s+(?P<unit>[^\W\d_]+))?", re.IGNORECASE),
+    )
+
+
+class _Times(NamedTuple):
+    span: re.Pattern[str]
+    spoken_clock: re.Pattern[str]
+    clock: re.Pattern[str]
+    plain: re.Pattern[str]
 
 
 class Sort(StrEnum):
@@ -271,7 +289,7 @@ class _Cut:
         self._taken: list[tuple[int, int]] = []
 
     def take_times(self, now: datetime) -> None:
-        dated = [day for day in stretches(self._fact, now) if not day.relative or not _SPAN.search(day.words)]
+        dated = [day for day in stretches(self._fact, now) if not day.relative or not _times().span.search(day.words)]
         for day in dated:
             if any(0 <= one.place[0] - day.place[1] <= _NEAR and _DIGIT.search(one.words) for one in dated):
                 self._taken.append(day.place)  # the weekday of a date that follows says nothing more
@@ -456,13 +474,13 @@ def _value(said: str) -> str:
 
 
 def _clocks(text: str) -> Iterator[tuple[int, int, str]]:
-    for match in _SPOKEN_CLOCK.finditer(text):
+    for match in _times().spoken_clock.finditer(text):
         said = match["minutes"].casefold()
         minutes = {"half": 30, "quarter": 15}.get(said) or int(float(_value(said)))
         hour = int(_value(match["hour"]))
         minute = hour * 60 + (minutes if match["side"].casefold() == "past" else -minutes)
         yield match.start(), match.end(), str(minute % 720)
-    for match in _CLOCK.finditer(text):
+    for match in _times().clock.finditer(text):
         if match["word"]:
             yield match.start(), match.end(), "0"
             continue
@@ -472,7 +490,7 @@ def _clocks(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
-    for match in _SPAN.finditer(text):
+    for match in _times().span.finditer(text):
         said = (match["count"] or "1").casefold()
         count = {"half": 0.5, "quarter": 0.25}.get((match["part"] or "").casefold()) or (
             1.0 if said in ("a", "an") else float(_value(said))
@@ -482,7 +500,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _numbers(text: str) -> Iterator[tuple[int, int, str, str]]:
     """Numbers that count something: "one" counts mostly nothing."""
-    for match in _PLAIN.finditer(text):
+    for match in _times().plain.finditer(text):
         if match["count"].casefold() == "one":
             continue
         sign = text[match.start()]
