@@ -32,6 +32,15 @@ HOLDS: dict[str, Callable[[AgentMemory], object]] = {
 """What one may have hold of."""
 
 
+@pytest.fixture(autouse=True)
+def garbage_as_usual() -> Iterator[None]:
+    """Python looks for garbage as often as outside the tests: what refers to itself in a circle is held until then."""
+    seldom = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*seldom)
+
+
 @pytest.fixture
 def village(settings: Settings, embedder: CachedEmbedder, request: pytest.FixtureRequest) -> Iterator[World]:
     """Five characters, of whom two may be awake, or whatever is asked for; each remembers one event."""
