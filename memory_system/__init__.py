@@ -8,7 +8,7 @@ with World() as world:
     print(mira.query_memory("Where did I see smoke?").context)
 """
 
-from . import quiet as quiet  # first: what follows takes a second or more to load
+from . import quiet as quiet  # first: what follows takes about a second to load
 from .agent import AgentMemory
 from .core.change_set import Change, ChangeSet
 from .core.decay import DecayForm
@@ -61,3 +61,4 @@ __all__ = [
     "World",
 ]
 __version__ = "0.2.0"
+quiet.loaded()

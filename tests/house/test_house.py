@@ -92,9 +92,11 @@ def test_the_system_does_not_import_the_dashboard_but_to_start_it() -> None:
 
 def test_importing_the_system_loads_nothing_that_is_wanted_later_or_by_few() -> None:
     """What an extra brings, and what a question or a server needs first; see ``benchmarks/importing.py``."""
-    check = "import sys, memory_system; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    check = "import gc, sys, memory_system; print(gc.isenabled(), *{name.partition('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
+    collected, *names = done.stdout.split()
+    assert collected == "True", "garbage is looked for again"
+    loaded = set(names)
     assert {"memory_system", "numpy", "sqlalchemy"} <= loaded
     of_extras = {"streamlit", "plotly", "pandas", "fastapi", "starlette", "uvicorn", "anyio", "mcp", "pypdf", "psycopg"}
     later = {"chromadb", "onnx", "onnxruntime", "tokenizers", "openai", "httpx", "keyring", "typer", "rich", "click"}

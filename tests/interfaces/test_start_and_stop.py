@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pty
 import re
@@ -294,6 +295,17 @@ def test_a_start_is_stopped_while_its_packages_are_still_loaded(
         assert terminal.end() == code, terminal.shown
         shown = {"Ctrl+C": "^C\nStopped.\n", "SIGTERM": "Stopped.\n", "closed": ""}
         assert terminal.shown.removeprefix(before) == shown[how]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_garbage_is_looked_for_after_the_import_as_it_was_before(monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
+    monkeypatch.setattr(quiet, "_looked_for_garbage", before)
+    gc.disable()
+    try:
+        quiet.loaded()
+        assert gc.isenabled() is before
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(

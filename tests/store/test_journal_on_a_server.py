@@ -8,7 +8,7 @@ import shutil
 import signal
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -554,7 +554,8 @@ def test_a_server_that_hangs_is_given_up_and_used_again_when_it_answers(
                 mira.add_short_term({"document": "Saw smoke", "id": "smoke", "rating": 5})
     finally:
         for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # whoever asked by it has given it up, and it has ended
+                os.kill(pid, signal.SIGCONT)
     mira.add_short_term({"document": "Saw fire", "id": "fire", "rating": 5})
     assert {"fire"} <= {entry.id for entry in mira.entries(Tier.STM)} <= {"fire", "smoke"}
 
