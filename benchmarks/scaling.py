@@ -6,10 +6,10 @@
 Lives one agent through (real vectors, change sets), copies it under other names, and lets each open once, so that the
 servers hold them all. Then a process of its own opens every agent and tells: how long that took, how much memory it and
 the servers have, how many files it holds open; what a question costs (cached cues, agents drawn at random), one event,
-and a batch of 100. In the place ``journal`` nothing is stored beside the journals (``MEMORY_STORE=journal``).
-With ``--awake`` only so many stay open, and it tells what the first question costs of one that
-sleeps, the other's going to sleep included. CPU is that of all these processes together; other programs do not count in
-it. PostgreSQL waits for its disk at each commit, as SQLite does.
+and a batch of 100. In the place ``journal`` nothing is stored beside the journals (``MEMORY_STORE=journal``). With
+``--awake`` only so many stay open, and it tells what the first question costs of one that sleeps, the other's going to
+sleep included. CPU is that of all these processes together; other programs do not count in it. PostgreSQL waits for its
+disk at each commit, as SQLite does.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ PIP_AUDIT = "pip-audit>=2.7,<3"
 UNREACHABLE = ("ConnectionError", "ServiceError", "Failed to establish", "timed out", "Max retries", "Name or service")
 TESTS = {
     "test": [("2", "not long and not full", "--ignore=tests/browser"), ("1", "not long and not full", "tests/browser")],
-    "test-all": [("3", "not long", "--ignore=tests/browser"), ("2", "not long", "tests/browser")],
+    "test-all": [("2", "not long", "--ignore=tests/browser"), ("2", "not long", "tests/browser")],
     "faults": [("2", "long or not long", "tests/faults")],
 }
 """What each of these targets runs: with so many workers, by the tests' markers, and where.

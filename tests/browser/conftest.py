@@ -170,26 +170,26 @@ def shared_context(browser: Browser, dashboard: Dashboard) -> Iterator[BrowserCo
 @pytest.fixture
 def page(shared_context: BrowserContext) -> Iterator[Page]:
     """A page at 1366 pixels."""
-    with watched(shared_context) as opened:
+    with fresh_page(shared_context) as opened:
         yield opened
 
 
 @pytest.fixture
 def other_page(shared_context: BrowserContext) -> Iterator[Page]:
     """What a second designer sees: a page with a session of its own."""
-    with watched(shared_context) as opened:
+    with fresh_page(shared_context) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
 def kept_page(shared_context: BrowserContext) -> Iterator[Page]:
     """A page for all tests of a file that only look: it goes on from one to the next, and is loaded once."""
-    with watched(shared_context) as opened:
+    with fresh_page(shared_context) as opened:
         yield opened
 
 
 @contextmanager
-def watched(context: BrowserContext) -> Iterator[Page]:
+def fresh_page(context: BrowserContext) -> Iterator[Page]:
     """A new page that starts without cookies and with nothing stored."""
     opened = context.new_page()
     yield opened

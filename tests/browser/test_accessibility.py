@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from dashboard import words
 from dashboard.views import HISTORY
 
-from .conftest import Dashboard, settled, watched
+from .conftest import Dashboard, fresh_page, settled
 from .hands import choose, field, open_tab, press, tick, write
 
 pytestmark = pytest.mark.browser
@@ -67,7 +67,7 @@ LIGHTNESS = "getComputedStyle(document.querySelector('.stApp')).backgroundColor.
 @pytest.fixture(scope="module")
 def seen(shared_context: BrowserContext) -> Iterator[Page]:
     """A page that is loaded once, and goes on from one test to the next."""
-    with watched(shared_context) as page:
+    with fresh_page(shared_context) as page:
         page.emulate_media(color_scheme="light")
         yield page
 

@@ -18,7 +18,7 @@ from memory_system.conversation import Conversation, load_document
 from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
 
-from .conftest import Dashboard, served, settled, watched
+from .conftest import Dashboard, fresh_page, served, settled
 from .test_hostile_input import LINKS, MARKDOWN, REFUSED, SCRIPT, TEXTS, unharmed
 
 pytestmark = pytest.mark.browser
@@ -77,7 +77,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) 
 def kept_page(browser: Browser) -> Iterator[Page]:
     """A page that stays signed in, with cookies of its own: whoever signs in or out elsewhere plays no part."""
     context = browser.new_context(viewport={"width": 1366, "height": 900})
-    with watched(context) as opened:
+    with fresh_page(context) as opened:
         yield opened
     context.close()
 
