@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -22,6 +23,7 @@ from memory_system import World
 from memory_system.interfaces.mcp.remembering import MEMORY_TOOLS
 from memory_system.interfaces.mcp.server import create_server, http_app
 from memory_system.interfaces.mcp.tool import Tools
+from tests.programs import Program
 from tests.waiting import LAST_RESORT
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,6 +80,31 @@ async def over_stdio(folder: Path, *arguments: str, mode: str = "auto") -> Async
     started = StdioServerParameters(command=sys.executable, args=command, cwd=ROOT, env=environment)
     async with Client(stdio_client(started), mode=mode) as client:
         yield client
+
+
+def commanded(files: Path, *arguments: str) -> Program:
+    """The command's server over the database in a folder, which is talked to line by line."""
+    environment = os.environ | {
+        "MEMORY_DATABASE": str(files / "database"),
+        "MEMORY_PERSONALITIES": str(files / "personalities"),
+        "MEMORY_LLM": "offline",
+    }
+    return Program("-m", "memory_system", "mcp", *arguments, environment=environment)
+
+
+HELLO = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "by hand", "version": "1"},
+        },
+    }
+)
+"""The first line of such a talk."""
 
 
 def text(result: types.CallToolResult) -> str:

@@ -36,18 +36,6 @@ def test_a_form_changes_age_and_traits(page: Page, dashboard: Dashboard) -> None
 
 
 @pytest.mark.full
-def test_a_wrong_field_is_told_beside_it_and_cannot_be_saved(page: Page, dashboard: Dashboard) -> None:
-    dashboard.show(page, "personality", agent="juno")
-    write(page, "Age", "nineteen")
-    said(page, "This cannot be saved yet")
-    said(page, re.compile("age", re.IGNORECASE))
-    expect(page.get_by_role("button", name="Save")).to_be_disabled()
-    press(page, words.LOAD_AGAIN)
-    expect(page.get_by_label("Age", exact=True)).to_have_value("19")
-    expect(page.get_by_text("No changes.")).to_be_visible()
-
-
-@pytest.mark.full
 def test_an_edited_personality_changes_what_is_recalled(page: Page, dashboard: Dashboard) -> None:
     cue = "What is Ines afraid of?"
     fact = "Ines is secretly terrified of geese."
@@ -127,21 +115,6 @@ def test_a_character_is_made_copied_renamed_deleted_and_restored(page: Page, das
     manage("", "Restore gull", exact=False)
     said(page, "gull is back.")
     expect(page).to_have_url(re.compile("agent=gull"))
-
-
-@pytest.mark.full
-def test_a_taken_or_impossible_name_is_refused_in_words(page: Page, dashboard: Dashboard) -> None:
-    dashboard.show(page, "personality", agent="juno")
-    for name in ("mira", "../up", "con"):
-        page.get_by_role("button", name=words.CHARACTERS).click()
-        field = page.get_by_placeholder("ana", exact=True)
-        field.fill(name)
-        field.press("Tab")
-        settled(page)
-        press(page, "New")
-        said(page, re.compile("there is|taken|holds|reserved|begin", re.IGNORECASE))
-        page.reload()
-        settled(page)
 
 
 def test_a_card_is_taken_away_from_the_page_and_is_the_character(page: Page, dashboard: Dashboard) -> None:

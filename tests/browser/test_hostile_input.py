@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -15,25 +14,13 @@ from dashboard import words
 from memory_system import Settings, Tier, World
 from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
+from tests.hostile_texts import HIDDEN, LINKS, MARKDOWN, MARKED_UP, REFUSED, SCRIPT, TEXTS
 
 from .conftest import Dashboard, served, settled
 from .hands import choose, press, said
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"><b>bold</b>"
-MARKDOWN = "![p](https://evil.invalid/n.png) [link](javascript:alert(1)) $x^2$ :red[x] :material/home: # **b** `c`"
-LINKS = "https://evil.invalid www.evil.invalid me@evil.invalid :material/home: :streamlit: a -> b"
-HIDDEN = "\u202egnirts\u202c \u2066isolated\u2069 zero\u200bwidth\u200d\ufeff N\x00UL \x1b[31m 👩‍👩‍👧‍👦 🔥 日本語 Z̷̖a̴l̸g̵o̶"
-LONG = "geese " * 5000
-TEXTS = {"script": SCRIPT, "markdown": MARKDOWN, "links": LINKS, "hidden": HIDDEN, "long": LONG}
-TYPED = (f"x {SCRIPT} {MARKDOWN} {LINKS}", HIDDEN, LONG)
-"""All of the above in as few texts as can be: what is refused as a whole, or crowds out the rest, is by itself.
-
-The first does not begin with a tag, which would make a block of HTML of the line, and hide what Markdown is in it.
-"""
-REFUSED = {0x00: None, 0x1B: None}
-"""Control characters, which no memory may hold; that they are refused in words is shown by typing them."""
 NAME = "![p](https://evil.invalid/n.png) <b>X</b> $a$ :red[N]"
 VIEWS: dict[str, dict[str, str]] = {
     "": {},
@@ -116,51 +103,46 @@ def test_a_hostile_character_is_shown_on_every_page(page: Page, rough: Dashboard
     expect(page.get_by_role("combobox", name=words.CHARACTER)).to_have_value(NAME)
 
 
-@pytest.mark.parametrize("view", ["recall", "long_term", "personality", "short_term", "settings"])
+@pytest.mark.parametrize("view", ["recall", "long_term", "personality", "short_term"])
 def test_hostile_text_in_every_field_does_no_harm(page: Page, rough: Dashboard, view: str) -> None:
     texts = "input[type=text]:visible:not([disabled]):not([readonly]), textarea:visible"
     rough.show(page, view, agent="edda", **VIEWS[view])
-    for text in TYPED:
-        fields = page.get_by_test_id("stMain").locator(texts)
-        for number in range(fields.count()):
-            field = fields.nth(number)
-            if field.get_attribute("role") == "combobox" or field.get_attribute("aria-haspopup"):
-                continue
-            field.fill(text)
-            field.press("Tab")
-        unharmed(page)
-        for button in ("Recall", "Remember", "Save"):
-            found = page.get_by_role("button", name=re.compile(f"^{button}"))
-            if found.count() and found.first.is_enabled():
-                found.first.click()
-                unharmed(page)
+    fields = page.get_by_test_id("stMain").locator(texts)
+    for number in range(fields.count()):
+        field = fields.nth(number)
+        if field.get_attribute("role") == "combobox" or field.get_attribute("aria-haspopup"):
+            continue
+        field.fill(MARKED_UP)
+        field.press("Tab")
+    unharmed(page)
+    for button in ("Recall", "Remember", "Save"):
+        found = page.get_by_role("button", name=re.compile(f"^{button}"))
+        if found.count() and found.first.is_enabled():
+            found.first.click()
+            unharmed(page)
 
 
 def test_hostile_text_in_the_json_the_name_and_the_paste_field_does_no_harm(page: Page, rough: Dashboard) -> None:
     rough.show(page, "personality", agent="ines")
-    views = itertools.cycle(["Form", "Facts"])  # both tell what is wrong by the same words
-    for text in (*TYPED, "[" * 20_000, '{"identity": {"name": 1e999}}', ""):
+    for text, view in ((MARKED_UP, "Form"), (HIDDEN, "Facts")):  # both tell what is wrong by the same words
         choose(page, words.EDIT_AS, "JSON")
         field = page.get_by_role("textbox", name=words.PERSONALITY_JSON)
         field.fill(text)
         field.press("Tab")
         unharmed(page)
-        choose(page, words.EDIT_AS, next(views))
+        choose(page, words.EDIT_AS, view)
         unharmed(page)
-    for text in TYPED:
-        if not page.get_by_placeholder("ana", exact=True).is_visible():
-            page.get_by_role("button", name=words.CHARACTERS).click()
-        page.get_by_placeholder("ana", exact=True).fill(text)
-        page.get_by_placeholder("ana", exact=True).press("Tab")
-        settled(page)
-        press(page, "New")
-        unharmed(page)
+    page.get_by_role("button", name=words.CHARACTERS).click()
+    page.get_by_placeholder("ana", exact=True).fill(MARKED_UP)
+    page.get_by_placeholder("ana", exact=True).press("Tab")
+    settled(page)
+    press(page, "New")
+    unharmed(page)
     rough.show(page, "short_term", agent="ines")
     page.get_by_role("tab", name=words.MANY_EVENTS).click()
-    for lines in ([SCRIPT, MARKDOWN, LINKS], [HIDDEN], [LONG]):
-        page.get_by_label(words.PASTE_LINES).fill("\n".join([*lines, "[1, {]", *lines]))
-        page.get_by_label(words.PASTE_LINES).press("Tab")
-        unharmed(page)
+    page.get_by_label(words.PASTE_LINES).fill(f"{SCRIPT}\n{MARKDOWN}\n{LINKS}\n[1, {{]")
+    page.get_by_label(words.PASTE_LINES).press("Tab")
+    unharmed(page)
 
 
 @pytest.mark.parametrize(
@@ -191,13 +173,9 @@ def test_a_hostile_file_is_refused_in_words(
 @pytest.mark.parametrize(
     ("view", "link"),
     [
-        ("", {"agent": "../x"}),
         ("", {"agent": SCRIPT}),
-        ("recall", {"agent": "mira", "cue": "why " * 1250}),
         ("recall", {"agent": "mira", "cue": SCRIPT + MARKDOWN + HIDDEN}),
         ("long_term", {"agent": "mira", "memory": "<script>document.title='owned'</script>"}),
-        ("long_term", {"agent": "mira", "memory": "../../etc/passwd"}),
-        ("operations", {"agent": "mira", "operation": "zzz"}),
         ("operations", {"agent": "", "operation": SCRIPT}),
         ("no_such_page", {"agent": "mira"}),
     ],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,8 +13,6 @@ from playwright.sync_api import Locator, Page, expect
 from dashboard import words
 from memory_system import PRESETS, Tier
 from memory_system.interfaces.client import RemoteWorld
-from memory_system.llm.offline.model import OfflineModel
-from memory_system.recall.why import WITHOUT_THE_WORDS
 
 from .conftest import Dashboard, settled
 from .hands import (
@@ -29,10 +26,8 @@ from .hands import (
     press,
     recalled,
     said,
-    select,
     slide,
     slide_to,
-    slider_value,
     take,
     tick,
     write,
@@ -182,97 +177,6 @@ def test_what_is_recalled_says_when_it_is_forgotten_and_so_it_comes(page: Page, 
 # -- presets and facets ----------------------------------------------------------------------------------
 
 
-@pytest.mark.full
-def test_the_sliders_follow_each_preset(page: Page, dashboard: Dashboard) -> None:
-    ask(page, dashboard)
-    open_expander(page, WEIGHTS)
-    own = slider_value(page, THRESHOLD)
-    for name, preset in PRESETS.items():
-        choose(page, "Preset", name)
-        expect(page.get_by_text(preset.source[:40], exact=False)).to_be_visible()
-        shown = {
-            THRESHOLD: preset.threshold,
-            words.WEIGHT_OF_RECENCY: preset.scoring.weights.recency,
-            words.WEIGHT_OF_IMPORTANCE: preset.scoring.weights.importance,
-            words.WEIGHT_OF_RELEVANCY: preset.scoring.weights.relevancy,
-            words.RECENCY_KEPT: preset.scoring.decay,
-            words.STATIC_THRESHOLD: preset.static_threshold,
-        }
-        assert {label: slider_value(page, label) for label in shown} == pytest.approx(shown)
-        measure = page.get_by_role("radiogroup", name="Relevancy by").get_by_role("radio", name=preset.scoring.measure)
-        expect(measure).to_have_attribute("aria-checked", "true")
-        scale = page.get_by_test_id("stCheckbox").filter(has_text=words.SCALE_EACH_PART).locator("input")
-        assert scale.is_checked() == preset.scoring.normalise
-    choose(page, "Preset", "classic")
-    before = column(page, 2)
-    press_toggle(page, words.SCALE_EACH_PART)
-    assert column(page, 2) != before
-    choose(page, "Preset", "this character's")
-    assert slider_value(page, THRESHOLD) == own
-
-
-@pytest.mark.full
-def test_two_presets_compared_count_what_their_table_shows(page: Page, dashboard: Dashboard) -> None:
-    ask(page, dashboard)
-    top_k(page, 4)
-    open_tab(page, words.COMPARE_PRESETS)
-    for second in ("balanced", "paper"):
-        select(page, "Second", second)
-        told = page.get_by_text(re.compile("^From “as set above” to ")).inner_text()
-        counts = {verb: int(number) for number, verb in re.findall(r"(\d+) (enter|leave|move|stay)s?\b", told)}
-        assert Counter(verb.removesuffix("s") for verb in column(page, 1)) == counts, told
-        ranks = [(column(page, 2)[row], column(page, 3)[row]) for row in range(sum(counts.values()))]
-        assert sum(first.isdigit() for first, _ in ranks) <= 4
-        assert [second for _, second in ranks if second.isdigit()] == ["1", "2", "3", "4"][: len(ranks)]
-        assert counts.get("enter", 0) == sum(not first.isdigit() for first, _ in ranks)
-    select(page, "First", "paper")
-    assert set(column(page, 1)) == {"stays"}
-
-
-@pytest.mark.full
-def test_facets_narrow_the_answer_and_everything_filtered_out_says_so(page: Page, dashboard: Dashboard) -> None:
-    ask(page, dashboard)
-    open_expander(page, FACETS)
-    take(page, "Kinds", "conversation")
-    choose(page, "Show", "Recalled")
-    tick(page, 0)
-    expect(page.get_by_test_id("stMain").get_by_text("conversation", exact=True).last).to_be_visible()
-    choose(page, "Show", words.NOT_RECALLED)
-    assert "The facets that were asked for do not admit it." in column(page, 3)
-    assert "filtered out" in column(page, 4)
-
-    ask(page, dashboard)
-    open_expander(page, FACETS)
-    take(page, "Tags", "key")
-    pick_day(page, words.HAPPENED_FROM, "2026-03-10")
-    pick_day(page, words.HAPPENED_UNTIL, "2026-03-26")
-    choose(page, "Show", "Recalled")
-    tick(page, 0)
-    main = page.get_by_test_id("stMain")
-    expect(main.get_by_text(re.compile(r"^Tags: .*\bkey\b"))).to_be_visible()
-    happened = main.get_by_text(re.compile("^happened ")).inner_text()
-    found = re.search(r"happened \w{3} (\d+) Mar 2026", happened)
-    assert found, happened
-    assert 10 <= int(found[1]) <= 26
-
-    ask(page, dashboard)
-    open_expander(page, FACETS)
-    write(page, "With these words", "KEY")
-    choose(page, "Show", "Recalled")
-    held = column(page, 1)
-    assert held
-    assert all("key" in text.casefold() for text in held)
-    tick(page, 0)
-    write(page, "With these words", "no memory holds these words")
-    assert recalled(page) == 0
-    said(page, re.compile("^Filtered out: "))
-    assert ways(page) == [WITHOUT_THE_WORDS]
-    expect(main.get_by_text("No matching memories.")).to_be_visible()
-    expect(main.locator("[data-testid='stAlertContentError']")).to_have_count(0)
-    write(page, "With these words", "")
-    said(page, re.compile("^Recalled: "))
-
-
 # -- judged, saved, told ---------------------------------------------------------------------------------
 
 
@@ -358,40 +262,6 @@ def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, dashboard: Da
 
 
 @pytest.mark.full
-def test_one_cue_after_another_is_saved_from_the_one_form_on_the_page(page: Page, dashboard: Dashboard) -> None:
-    ask(page, dashboard, "oswin")
-    open_tab(page, words.SAVED_CUES)
-    names = [f"The key, asked {number} times" for number in range(1, 6)]
-    for name in names:
-        field = page.get_by_label("Name", exact=True)
-        expect(field).to_have_count(1)
-        field.fill(name)
-        field.press("Tab")
-        press(page, words.SAVE_THE_CUE)
-        expect(page.get_by_text(f"Saved: {name}")).to_be_visible()
-        expect(page.get_by_test_id("stMarkdown").get_by_text(name, exact=True)).to_be_visible()
-
-
-@pytest.mark.full
-def test_a_narrative_is_the_offline_models_and_each_sentence_says_what_it_rests_on(
-    page: Page, dashboard: Dashboard
-) -> None:
-    ask(page, dashboard)
-    hits = recalled(page)
-    open_tab(page, "Narrative")
-    press(page, words.TELL_IT_AS_A_NARRATIVE, exact=False)
-    panel = page.get_by_role("tabpanel").filter(visible=True)
-    expect(panel.get_by_text(f"Told by: {OfflineModel.label}")).to_be_visible()
-    told = panel.get_by_test_id("stText").all_inner_texts()
-    rests = [text.removeprefix("rests on: ") for text in panel.get_by_text(re.compile("^rests on: ")).all_inner_texts()]
-    assert len(told) == len(rests) == hits
-    for sentence, source in zip(told, rests, strict=True):
-        assert source.removesuffix("…").strip()[:40] in sentence
-    slide_to(page, THRESHOLD, 0.5, 0.01)
-    expect(panel.get_by_text(re.compile("^Told by: "))).to_have_count(0)  # it was told of another answer
-
-
-@pytest.mark.full
 def test_a_conversation_is_remembered_but_for_a_turn_and_undone(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "short_term", agent="oswin")
     held = page.get_by_role("heading", name=re.compile(r"^\d+ of 20 remembered$"))
@@ -422,31 +292,6 @@ def test_a_conversation_is_remembered_but_for_a_turn_and_undone(page: Page, dash
     said(page, "Undone: Remember a conversation of Mira and Tobias")
     dashboard.show(page, "short_term", agent="oswin")
     expect(held).to_have_text(f"{before} of 20 remembered")
-
-
-@pytest.mark.full
-def test_a_second_round_marks_what_it_found_with_its_path(page: Page, dashboard: Dashboard) -> None:
-    cue = (
-        "Tobias owned up that the mill key vanished from his coat on 5 March; he never once said sorry, "
-        "and I could not say I forgave him."
-    )
-    ask(page, dashboard, cue=cue)
-    top_k(page, 60)
-    open_expander(page, WEIGHTS)
-    slide_to(page, THRESHOLD, 0.65, 0.01)
-    before = recalled(page)
-    field = page.get_by_role("spinbutton", name="Hits for a second round")
-    field.fill("5")
-    field.press("Enter")
-    settled(page)
-    assert recalled(page) > before
-    choose(page, "Show", "Recalled")
-    why = column(page, 3)
-    assert sum(text.startswith("Found by way of “") for text in why) == recalled(page) - before
-    tick(page, next(row for row, text in enumerate(why) if text.startswith("Found by way of ")))
-    said(page, re.compile("^Recalled: Found by way of “"))
-    expect(page.get_by_text(re.compile("^Found through: "))).to_be_visible()
-    waterfall(page)
 
 
 @pytest.mark.full

@@ -17,9 +17,10 @@ from memory_system import Settings, Tier, World
 from memory_system.conversation import Conversation, load_document
 from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
+from tests.hostile_texts import LINKS, MARKDOWN, REFUSED, SCRIPT, TEXTS
 
 from .conftest import Dashboard, fresh_page, served, settled
-from .test_hostile_input import LINKS, MARKDOWN, REFUSED, SCRIPT, TEXTS, unharmed
+from .test_hostile_input import unharmed
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,7 +26,7 @@ from memory_system.interfaces.mcp.tool import Tools
 from memory_system.interfaces.operations import BESIDE, OPERATIONS, Configure, Operation, history_labels
 from memory_system.interfaces.reads import READS, Read
 from tests.command_line import COMMANDS, CommandLine
-from tests.mcp_clients import called, over_stdio, refused, run, text
+from tests.mcp_clients import HELLO, called, commanded, refused, run, text
 
 Remember = Callable[..., str]
 ALL = (*OPERATIONS, *BESIDE)
@@ -517,13 +517,22 @@ def test_a_tool_answers_in_words_and_refuses_in_a_sentence(
     assert agent.history(1)[0].change_set.author.startswith("MCP")
 
 
-def test_a_server_offers_to_curate_or_to_look_only_when_told_to(tmp_path: Path) -> None:
-    async def offered(*arguments: str) -> set[str]:
-        async with over_stdio(tmp_path, *arguments) as client:
-            return {tool.name for tool in (await client.list_tools()).tools}
+LIST_TOOLS = '{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}'
 
-    plain = run(offered)
+
+def test_a_server_offers_to_curate_or_to_look_only_when_told_to(tmp_path: Path) -> None:
+    def offered(*arguments: str) -> set[str]:
+        lines = (HELLO, '{"jsonrpc": "2.0", "method": "notifications/initialized"}', LIST_TOOLS)
+        with commanded(tmp_path, *arguments) as server:
+            server.stdin.write("".join(f"{line}\n" for line in lines))
+            server.stdin.flush()
+            answers = iter(server.stdout)
+            told = next(answer for answer in map(json.loads, answers) if answer.get("id") == 2)
+            server.communicate()  # closes its input, which ends it
+        return {tool["name"] for tool in told["result"]["tools"]}
+
+    plain = offered()
     for tools, flag in ((CURATING_TOOLS, "--curate"), (LOOKING_TOOLS, "--look")):
         made = {tool.name for tool in tools}
         assert plain.isdisjoint(made)
-        assert made < run(partial(offered, flag))
+        assert made < offered(flag)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 from collections.abc import Callable
@@ -21,8 +20,7 @@ from memory_system.interfaces.mcp.tool import Answer, Arguments, Tool, Tools
 from memory_system.recall.query import EMPTY_CUE
 from tests.conftest import PERSONALITY
 from tests.fake_server import FakeServer, error, silent
-from tests.mcp_clients import called, over_http, over_stdio, refused, run, served, text
-from tests.programs import Program
+from tests.mcp_clients import HELLO, called, commanded, over_http, over_stdio, refused, run, served, text
 from tests.waiting import LAST_RESORT
 
 Remember = Callable[..., str]
@@ -376,29 +374,6 @@ def test_hostile_requests_are_refused_and_the_server_goes_on(
         run(lambda: session(url))
 
 
-def _command(files: Path, *arguments: str) -> Program:
-    environment = os.environ | {
-        "MEMORY_DATABASE": str(files / "database"),
-        "MEMORY_PERSONALITIES": str(files / "personalities"),
-        "MEMORY_LLM": "offline",
-    }
-    return Program("-m", "memory_system", "mcp", *arguments, environment=environment)
-
-
-HELLO = json.dumps(
-    {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "by hand", "version": "1"},
-        },
-    }
-)
-
-
 def test_stdout_carries_the_protocol_alone_and_garbage_ends_nothing(files: Path) -> None:
     lines = [
         "this is no JSON",
@@ -412,7 +387,7 @@ def test_stdout_carries_the_protocol_alone_and_garbage_ends_nothing(files: Path)
         ),
         '{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "agents", "arguments": {}}}',
     ]
-    child = _command(files)
+    child = commanded(files)
     try:
         child.stdin.write("".join(f"{line}\n" for line in lines))
         child.stdin.flush()
@@ -433,7 +408,7 @@ def test_stdout_carries_the_protocol_alone_and_garbage_ends_nothing(files: Path)
 def test_ctrl_c_ends_it_without_a_traceback(files: Path, http: bool) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    child = _command(files, *(["--http", "--port", str(port)] if http else []))
+    child = commanded(files, *(["--http", "--port", str(port)] if http else []))
     try:
         if http:
             assert f"http://127.0.0.1:{port}/mcp" in child.stdout.readline()
@@ -469,7 +444,7 @@ async def _listed(url: str) -> None:
     ],
 )
 def test_what_cannot_be_served_is_one_sentence(files: Path, arguments: tuple[str, ...], sentence: str) -> None:
-    child = _command(files, *arguments)
+    child = commanded(files, *arguments)
     out, problems = child.communicate()
     assert child.returncode == 1
     assert out == ""

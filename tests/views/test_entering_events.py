@@ -222,3 +222,37 @@ def test_what_happened_is_told_to_several_and_recall_narrows_by_where_it_was(ope
     assert not recall.exception, recall.exception
     field(recall.multiselect, "Places").set_value(["Kiln Steps"]).run()
     assert "1 recalled of" in shown(recall)
+
+
+# -- files and settings ----------------------------------------------------------------------------------
+
+
+def test_bad_lines_of_a_csv_are_shown_with_reasons_and_the_good_ones_stored(open_page: OpenPage) -> None:
+    page = open_page("short_term", "tobias")
+    entering(page, words.MANY_EVENTS)
+    content = (
+        "document,rating,timestamp\n"
+        "Heard the bell ring thirteen times,7,2026-03-27T09:00:00+00:00\n"
+        ",4,2026-03-27T10:00:00+00:00\n"
+        "Rated far too high,99,2026-03-27T11:00:00+00:00\n"
+        "Saw a lamp under the chapel floor,8,2026-03-27T12:00:00+00:00\n"
+    )
+    page.file_uploader[0].set_value([("events.csv", content.encode(), "text/csv")]).run()
+    assert "2 events to remember, 2 refused." in shown(page)
+    assert "2 events remembered, 2 refused" in shown(press(page, words.REMEMBER_THESE))
+    held = {entry.document for entry in session.world().agent("tobias").entries(Tier.STM)}
+    assert {"Heard the bell ring thirteen times", "Saw a lamp under the chapel floor"} <= held
+    assert "Rated far too high" not in held
+
+
+def test_the_size_of_short_term_memory_is_changed_shown_and_reset(open_page: OpenPage) -> None:
+    page = open_page("settings", "juno")
+    default = field(page.number_input, words.SHORT_TERM_SIZE).value
+    field(page.number_input, words.SHORT_TERM_SIZE).set_value(37).run()
+    press(page, "Save")
+    assert " of 37 remembered" in shown(open_page("short_term", "juno"))
+    page = open_page("settings", "juno")
+    resets = [one for one in page.button if one.label.startswith("Default")]
+    resets[0].click().run()
+    assert "Size of short-term memory is back at its default." in shown(page)
+    assert session.world().agent("juno").settings.stm_size == default

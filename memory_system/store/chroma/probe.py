@@ -1,19 +1,25 @@
 """A probe of Chroma's store in a process of its own: a damaged index can crash the process that opens it, or hang it.
 
-The probe reads, queries and writes a copy, since some damage shows only at the next write.
+The probe reads, queries and writes a copy, since some damage shows only at the next write. To import Chroma takes the
+most of it; on Linux one process therefore imports it, and is forked for each store that is probed soon after another.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, Self
 
 from ...errors import ForeignStore
 
@@ -50,7 +56,7 @@ def probe(folder: Path, *, seconds: float = SECONDS, copied: bool = False) -> st
         return _ask(copy, seconds + size / _BYTES_A_SECOND)
 
 
-def _waited_for(child: subprocess.Popen[str], seconds: float) -> tuple[str, str] | None:
+def _waited_for(child: subprocess.Popen[str] | _Fork, seconds: float) -> tuple[str, str] | None:
     """What the child said, or ``None`` if it hung, and was killed.
 
     It hangs when it has computed for so many seconds, or neither computed nor waited for the computer for so long. One
@@ -80,9 +86,117 @@ def _computed(pid: int) -> tuple[float, bool]:
         return 0.0, False
 
 
-def _started(folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, "-P", str(Path(__file__).with_name("probe_alone.py")), str(folder)],
+def _program(*words: str) -> list[str]:
+    return [sys.executable, "-P", str(Path(__file__).with_name("probe_alone.py")), *words]
+
+
+class _Fork:
+    """The probe of one store by a fork of a process that has Chroma: what is used of ``subprocess.Popen``.
+
+    Args:
+        source: the process; nobody else talks to it until this ends.
+        folder: what is probed.
+        busy: held until then.
+
+    Raises:
+        OSError, ValueError: it is gone.
+    """
+
+    returncode: int | None = None
+
+    def __init__(self, source: subprocess.Popen[bytes], folder: Path, busy: threading.Lock) -> None:
+        assert source.stdin is not None
+        assert source.stdout is not None
+        self._busy, self._said, self._read = busy, source.stdout.fileno(), b""
+        source.stdin.write(os.fsencode(folder) + b"\n")
+        self.pid = int(self._line(None))
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """What it wrote on its two ways out, once it has ended.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not by then.
+        """
+        line = self._line(timeout)
+        told: dict[str, Any] = json.loads(line) if line else {"code": -signal.SIGKILL, "out": "", "problems": ""}
+        self.returncode = told["code"]
+        return told["out"], told["problems"]
+
+    def _line(self, timeout: float | None) -> bytes:
+        """The next line that the process tells; nothing once it has ended."""
+        while b"\n" not in self._read:
+            if not select.select([self._said], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("probe", timeout or 0.0)
+            more = os.read(self._said, 65_536)
+            if not more:
+                return b""
+            self._read += more
+        line, _, self._read = self._read.partition(b"\n")
+        return line
+
+    def kill(self) -> None:
+        """End it."""
+        os.kill(self.pid, signal.SIGKILL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if self.returncode is None:
+                self.kill()
+                self.communicate()
+        finally:
+            self._busy.release()
+
+
+class _Source:
+    """The process that is forked; it is started when it is first wanted, and ends once it was not for a while."""
+
+    def __init__(self) -> None:
+        self._busy = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def fork(self, folder: Path) -> _Fork | None:
+        """A fork that probes this folder; ``None`` where there can be none, or another one is at work."""
+        if sys.platform != "linux" or "\n" in str(folder) or not self._busy.acquire(blocking=False):
+            return None
+        try:
+            for again in (False, True):  # it may be about to end as nobody wanted it
+                with suppress(OSError, ValueError):
+                    return _Fork(self._running(anew=again), folder, self._busy)
+        except BaseException:
+            self._busy.release()
+            raise
+        self._busy.release()
+        return None
+
+    def _running(self, *, anew: bool) -> subprocess.Popen[bytes]:
+        if self._owner != os.getpid():  # it is another process's, which was forked to be this one
+            self._owner, self._process = os.getpid(), None
+            atexit.register(self._end)
+        if anew:
+            self._end()
+        if self._process is None:
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
+                _program(), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is not None and self._owner == os.getpid():
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+
+_source = _Source()
+
+
+def _started(folder: Path) -> subprocess.Popen[str] | _Fork:
+    return _source.fork(folder) or subprocess.Popen(  # noqa: S603 - our own module
+        _program(str(folder)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -92,12 +206,13 @@ def _started(folder: Path) -> subprocess.Popen[str]:
 
 
 def _ask(folder: Path, seconds: float) -> str | None:
+    folder = folder.absolute()
     with _started(folder) as child:
         heard = _waited_for(child, seconds)
     if heard is None:
         return f"Chroma hung for {seconds:.0f} seconds"
     out, problems = heard
-    if child.returncode < 0:
+    if child.returncode is not None and child.returncode < 0:
         return f"Chroma crashed ({signal.Signals(-child.returncode).name})"
     try:
         told = json.loads(out.splitlines()[-1])

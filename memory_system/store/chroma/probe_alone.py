@@ -1,16 +1,30 @@
-"""Starts ``probe_child`` without the rest of the package, which it does not need, and whose import takes a second."""
+"""Starts ``probe_child`` without the rest of the package, which it does not need, and whose import takes a second.
+
+With a folder as its argument it probes that one. Without, it forks itself for each folder that is told on a line of its
+input: it answers with the number of the fork at once, and with how that ended as soon as it has.
+"""
 
 from __future__ import annotations
 
 import gc
-import runpy
+import importlib
+import json
+import os
+import select
+import signal
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 _HERE = Path(__file__).resolve()
 _TOP = _HERE.parents[3]
 _IN = _HERE.parent.relative_to(_TOP).parts
+_IDLE_SECONDS = 20.0
+"""After which nobody seems to want it any more; it holds some 80 MB."""
+_LAST_RESORT = 3600
+"""Seconds after which a fork ends itself, in case whoever should end it is gone."""
 
 
 def main() -> None:
@@ -21,7 +35,43 @@ def main() -> None:
         bare = ModuleType(".".join(parts))
         bare.__path__ = [str(_TOP.joinpath(*parts))]
         sys.modules[bare.__name__] = bare
-    runpy.run_module(".".join([*_IN, "probe_child"]), run_name="__main__", alter_sys=False)
+    probe: Callable[[str], None] = importlib.import_module(".".join([*_IN, "probe_child"])).main
+    if len(sys.argv) > 1:
+        probe(sys.argv[1])
+    else:
+        importlib.import_module("chromadb.api.rust")  # else each fork would import it when it opens a store
+        gc.freeze()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl+C is for whoever asks, who ends this one
+        while select.select([0], [], [], _IDLE_SECONDS)[0] and (line := os.read(0, 65_536)):
+            _fork(probe, os.fsdecode(line.removesuffix(b"\n")))
+
+
+def _fork(probe: Callable[[str], None], folder: str) -> None:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as problems:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(_LAST_RESORT)
+            for held, number in ((os.open(os.devnull, os.O_RDONLY), 0), (out.fileno(), 1), (problems.fileno(), 2)):
+                os.dup2(held, number)
+            code = 1
+            try:
+                probe(folder)
+                code = 0
+            except BaseException:  # noqa: BLE001 - whatever it is, it is told as an end of a program is
+                sys.excepthook(*sys.exc_info())
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        sys.stdout.write(f"{child}\n")
+        sys.stdout.flush()
+        _, status = os.waitpid(child, 0)
+        said = {}
+        for name, file in (("out", out), ("problems", problems)):
+            file.seek(0)
+            said[name] = file.read().decode("utf-8", "replace")
+    sys.stdout.write(json.dumps({"code": os.waitstatus_to_exitcode(status), **said}) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The process that may crash, started by ``probe`` with a copy of Chroma's folder as its argument."""
+"""The process that may crash, started by ``probe`` with a copy of Chroma's folder."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ def look(folder: Path) -> None:
     store.close()
 
 
-def main() -> None:
+def main(folder: str) -> None:
     """Print what was found as one line of JSON."""
     told: dict[str, str] = {}
     try:
-        look(Path(sys.argv[1]))
+        look(Path(folder))
     except ForeignStore as error:
         told["foreign"] = error.sentence
     except MemorySystemError as error:
-        told["problem"] = error.sentence.replace(sys.argv[1], "its folder")
+        told["problem"] = error.sentence.replace(folder, "its folder")
     sys.stdout.write(json.dumps(told) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
