@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -43,8 +41,9 @@ from memory_system.maintenance import restore as restoring
 from memory_system.world.auth import Role
 from memory_system.world.viewer import for_role
 from tests.command_line import COMMANDS, CommandLine
-from tests.conftest import NOW, ROOT, settings_in
+from tests.conftest import NOW, settings_in
 from tests.mcp_clients import called, run
+from tests.programs import Program
 from tests.served import served_api
 
 BRIDGE, PASSWORD, KING = (
@@ -387,18 +386,10 @@ world.close()
 def test_several_processes_let_a_world_know_its_first_facts_at_once(world: World) -> None:
     cast(world, "bo")
     place = [str(world.settings.database), str(world.settings.personalities), world.name]
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-c", _KNOWS, *place, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=ROOT,
-        )
-        for number in range(3)
-    ]  # fmt: skip
+    children = [Program("-c", _KNOWS, *place, str(number)) for number in range(3)]
     for child in children:
-        assert child.stdout is not None
         assert child.stdout.readline() == "open\n"
     for child in children:
-        assert child.stdin is not None
         child.stdin.write("go\n")
         child.stdin.flush()
     assert [child.communicate()[1] for child in children] == [""] * 3
