@@ -6,7 +6,7 @@ PYTHON ?= python3
 help:
 	@echo "make run     set everything up and open the dashboard"
 	@echo "make test    set everything up and run the tests, a real browser included (8 minutes on two cores)"
-	@echo "make test-all  run all tests but the long rounds of faults (26 minutes on two cores)"
+	@echo "make test-all  run all tests but the long rounds of faults (25 minutes on two cores)"
 	@echo "make faults  run every test of killed processes and damaged files"
 	@echo "make mutants  change the code in small ways and see whether the tests notice"
 	@echo "make lint    check format, lint and types"

@@ -146,7 +146,10 @@ def megabytes(pid: int) -> float:
     """Of a process and those that it began; what they share counts once."""
     total = 0
     for one in (pid, *_children(pid)):
-        lines = Path(f"/proc/{one}/smaps_rollup").read_text(encoding="ascii", errors="replace").splitlines()
+        try:
+            lines = Path(f"/proc/{one}/smaps_rollup").read_text(encoding="ascii", errors="replace").splitlines()
+        except OSError:  # it has ended since
+            continue
         total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return total / 1000
 

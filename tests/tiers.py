@@ -134,7 +134,7 @@ LATER = {
     "test_a_memory_of_the_table_is_recalled_by_the_first_way_that_is_offered": "ways without one are in make test",
     "test_who_stops_listening_stores_nothing": "the same without a client is in make test",
     "test_a_killed_worker_leaves_changes_whole_and_is_started_again": "two workers that live are in make test",
-    "test_two_workers_end_in_one_line": "servers that end in one line are in make test",
+    "test_two_workers_end_in_one_line_and_leave_nothing": "servers that end in one line are in make test",
     "test_processes_that_write_at_once_lose_nothing": "two that write in turns are in make test",
     "test_kills_while_it_is_repaired_lose_nothing": "a change and a query that are killed are in make test",
     "test_who_sends_a_byte_a_second_is_cut_off_and_everybody_else_is_served": "who gets in is in make test",

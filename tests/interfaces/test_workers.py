@@ -31,6 +31,11 @@ TOKEN = "a token of sixteen and more"
 MIRA = "/v1/agents/mira"
 
 
+def _children(process: int, command: str) -> set[int]:
+    named = ["pgrep", "-P", str(process), "-f", command]
+    return {int(pid) for pid in subprocess.run(named, capture_output=True, text=True, check=True).stdout.split()}
+
+
 @dataclass
 class Several:
     """A server of two workers."""
@@ -43,10 +48,9 @@ class Several:
     @property
     def pids(self) -> tuple[int, int]:
         """The first worker, and the other one."""
-        named = ["pgrep", "-P", str(self.parent.pid), "-f", "spawn_main"]
-        listed = subprocess.run(named, capture_output=True, text=True, check=True)
+        (source,) = _children(self.parent.pid, "forkserver")
         first = json.loads((self.settings.database / f".{self.settings.world}-served.json").read_text())["process"]
-        (other,) = {int(pid) for pid in listed.stdout.split()} - {first}
+        (other,) = _children(source, "forkserver") - {first}
         return first, other
 
     @contextmanager
@@ -236,9 +240,25 @@ def test_a_killed_worker_leaves_changes_whole_and_is_started_again(several: Seve
     until(both)
 
 
+def test_what_workers_are_forked_from_is_killed_and_they_go_on(several: Several) -> None:
+    (source,), before = _children(several.parent.pid, "forkserver"), several.pids
+    os.kill(source, signal.SIGKILL)
+    with several.client() as client:
+        assert client.post(f"{MIRA}/query", json={"cue": "the mill"}).status_code == 200
+
+    def others() -> bool:
+        with suppress(OSError, ValueError, subprocess.CalledProcessError):
+            return not {*before} & {*several.pids}
+        return False
+
+    until(others)
+    assert several.documents()
+
+
 @pytest.mark.parametrize(("how", "code"), [("Ctrl+C", 130), ("SIGTERM", 143), ("closed", 0)])
-def test_two_workers_end_in_one_line(several: Several, how: str, code: int) -> None:
+def test_two_workers_end_in_one_line_and_leave_nothing(several: Several, tmp_path: Path, how: str, code: int) -> None:
     places = {"MEMORY_DATABASE": f"{several.settings.database}-{code}", "MEMORY_LLM": "offline"}
+    places["TMPDIR"] = str(tmp_path)
     command = ["-m", "memory_system", "serve", "--workers", "2", "--port", str(free_port())]
     with on_a_terminal(sys.executable, *command, **places) as terminal:
         terminal.read("stops it.\n")
@@ -248,6 +268,7 @@ def test_two_workers_end_in_one_line(several: Several, how: str, code: int) -> N
         assert terminal.end() == code, terminal.shown
         if how != "closed":
             assert terminal.shown.removeprefix(before) == ("^C\nStopped.\n" if how == "Ctrl+C" else "Stopped.\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_where_several_workers_cannot_be_it_is_said_in_a_sentence(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -22,7 +23,8 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -216,7 +218,7 @@ def _other(given: _Given, sockets: list[socket.socket], ready: Callable[[], None
 
 
 class _Worker:
-    """One worker, as who started it sees it."""
+    """One worker, as who started it sees it: a fork of a process that has imported all, and opened nothing."""
 
     def __init__(self, given: _Given, sockets: list[socket.socket]) -> None:
         self.given = given
@@ -225,12 +227,13 @@ class _Worker:
         self.start()
 
     def start(self) -> None:
-        """Start it, with the signals held back, so that none finds it half started."""
-        context = get_context("spawn")
+        """Start it, with the signals held back, so that none finds it, or what it is forked from, half started."""
+        context = get_context("forkserver")
+        context.set_forkserver_preload([__name__])
         self.line, theirs = context.Pipe()
         held = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
-            self.process: SpawnProcess = context.Process(target=work, args=(self.given, self._sockets, theirs))
+            self.process: BaseProcess = context.Process(target=work, args=(self.given, self._sockets, theirs))
             self.process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
@@ -301,6 +304,7 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
             _stop(workers)
             for held in sockets:
                 held.close()
+            shutil.rmtree(get_temp_dir(), ignore_errors=True)  # who is ended by a signal does not tidy up
 
 
 def _look_after(workers: list[_Worker]) -> NoReturn:
