@@ -274,8 +274,7 @@ class Ledger:
                     if applied.texts or not self._stores.in_journal:
                         self._behind.add(applied, vectors)
                 elif self.settle() and self._carry_out(applied, vectors):
-                    with suppress(StoreDamaged):  # of a full disk: the change stands, and the next write does it again
-                        self.journal.mark_done(applied.revision)
+                    self._behind.taken_in(applied.revision, self.journal, tidy=self._stores.is_tidy)
         except MemorySystemError as error:
             return error
         return applied

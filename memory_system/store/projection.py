@@ -243,6 +243,11 @@ class Stores:
         self.upsert([entry for entry in left.values() if entry is not None], vectors)
         self._shrunk |= dict.fromkeys(self.delete(changes, left))
 
+    @property
+    def is_tidy(self) -> bool:
+        """Whether nothing was taken away since all was tidy."""
+        return not self._shrunk
+
     def tidy(self) -> bool:
         """Make the index of what lost memories anew where that is worth it, a part at a time.
 

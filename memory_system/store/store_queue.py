@@ -11,11 +11,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from ..core.change_set import Change, ChangeSet
 from ..core.memory import Vectors
-from ..errors import AgentGone, MemorySystemError
+from ..errors import AgentGone, MemorySystemError, StoreDamaged
 from .journal.journal import Journal, content_hash
 from .soon import Soon
 
@@ -117,6 +118,14 @@ class StoreQueue:
                 self._parts.append(Part(applied.revision, some, of_some, last=start == starts[-1]))
         may_wait = len(self) <= MOST_ASLEEP and self._is_crowded_out()
         self._soon.begin(CROWDED_SECONDS if may_wait else DELAY_SECONDS)
+
+    def taken_in(self, revision: int, journal: Journal, *, tidy: bool) -> None:
+        """Note that the store took in a change set at once; what that leaves to tidy follows in the background."""
+        with suppress(StoreDamaged):  # of a full disk: the change stands, and the next write does it again
+            journal.mark_done(revision)
+        if not tidy:
+            self._untidy = True
+            self._soon.begin(DELAY_SECONDS)
 
     def take_up(self, change_sets: Iterable[ChangeSet], vectors: Mapping[str, Vectors]) -> None:
         """Go on with what somebody left: as ``add``, of each."""

@@ -66,6 +66,7 @@ def _whole(folder: Path) -> None:
     assert not compacting.is_cut_off(folder / "chroma")
 
 
+@pytest.mark.usefixtures("each_journal")
 def test_the_index_of_a_long_life_stays_as_small_as_that_of_a_short_one(opened: World, tmp_path: Path) -> None:
     agent, folder, sizes = opened.agent("mira"), opened.folder / "mira", []
     indices = len(_indices(folder))
