@@ -180,7 +180,8 @@ class ServerHome(JournalHome):
 
     def leave_name(self) -> None:
         """Be found by the folder only."""
-        with self._server.writing(self._place) as db:
+        ours = self._held and self._schema is None  # then it is this name that is locked
+        with self._server.writing(None if ours else self._place) as db:
             _leave(db, self._place)
 
 

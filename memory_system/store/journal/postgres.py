@@ -170,14 +170,15 @@ class Server:
             db.invalidate()
 
     @contextmanager
-    def writing(self, key: str) -> Iterator[sa.Connection]:
-        """One transaction, alone among those of this key, for what concerns whole schemas.
+    def writing(self, key: str | None) -> Iterator[sa.Connection]:
+        """One transaction, alone among those of this key, for what concerns whole schemas; no key if that is held.
 
         Raises:
             StoreError: it could not be carried out. Nothing was changed.
         """
         with self._told("Nothing was changed."), self._engine.begin() as db:
-            db.execute(sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
+            if key is not None:
+                db.execute(sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
             yield db
 
     @contextmanager
