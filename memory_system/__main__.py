@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
 import warnings
 from collections.abc import Callable
@@ -43,7 +44,7 @@ from .interfaces.cli.remembering import add, happened, import_
 from .interfaces.cli.run import demo, run
 from .interfaces.cli.story import run_story
 from .interfaces.cli.talking import talk
-from .interfaces.cli.terminal import say, show_json
+from .interfaces.cli.terminal import AS_MODULE, called, say, show_json
 from .interfaces.cli.worlds import worlds
 from .interfaces.mcp.command import mcp
 from .interfaces.ports import address, refuse_busy
@@ -228,10 +229,21 @@ for panel, panelled in PANELS.items():
         app.command(name, rich_help_panel=panel)(command)
 
 
+def _with_examples_by(name: str, of: typer.Typer) -> None:
+    """Have the examples in the help of all commands name the program as it was called."""
+    for command in of.registered_commands:
+        command.help = (command.help or inspect.getdoc(command.callback) or "").replace(AS_MODULE, name)
+    for group in of.registered_groups:
+        if group.typer_instance is not None:
+            _with_examples_by(name, group.typer_instance)
+
+
 def main() -> None:
     """Run a command; an error on purpose is one sentence and exit code 1, or 2 where a package is missing."""
     gc.freeze()  # what was imported stays: there is no garbage to look for in it, least of all at the end
     know_shells()
+    if (name := called()) != AS_MODULE:
+        _with_examples_by(name, app)
     warnings.filterwarnings("ignore", category=ServedElsewhere)  # a command beside a running server is what is meant
     try:
         app(complete_var=VARIABLE)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal
 
 import typer
@@ -26,6 +28,8 @@ from ...recall.verdicts import NAMES
 from .shapes import change_set as as_shape
 
 Cell = str | Text
+PROGRAM, AS_MODULE = "memory-system", "python -m memory_system"
+"""How the command line is called; sentences are written with the second."""
 _SHORT = 100
 
 
@@ -59,9 +63,19 @@ def one_line(text: str, most: int = _SHORT) -> str:
     return seen(line if len(line) <= most else f"{line[: most - 1].rstrip()}…")
 
 
+def called() -> str:
+    """How this program was called, so that what it says to do can be pasted into the same shell."""
+    name = Path(sys.argv[0])
+    if name.stem != PROGRAM:
+        return AS_MODULE
+    found = shutil.which(PROGRAM)
+    return PROGRAM if found and Path(found) == name else shlex.quote(str(name))
+
+
 def say(line: str, *, err: bool = False) -> None:
     """A sentence for people, which may hold the text of strangers; in JSON's place nothing of it goes to stdout."""
-    typer.echo("\n".join(seen(part) for part in line.split("\n")), err=err)
+    told = "\n".join(seen(part) for part in line.split("\n"))
+    typer.echo(told.replace(AS_MODULE, called()), err=err)
 
 
 def show_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
