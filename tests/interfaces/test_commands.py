@@ -14,6 +14,7 @@ from memory_system import AgentMemory, MemoryEntry, Tier, World
 from memory_system.agent_parts.retrieval import WITHOUT_INSTANCES
 from memory_system.conversation import Conversation
 from memory_system.interfaces.cli import shapes
+from memory_system.interfaces.cli.terminal import say
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from tests.command_line import COMMANDS, CommandLine, examples
 from tests.conftest import ROOT
@@ -490,3 +491,22 @@ def test_a_changed_record_is_told_by_the_name_of_the_person(cli: CommandLine) ->
     told = cli("describe-person", "mira", "Tobias Finch", "Owns a boat.").out
     assert "Changes the record of Tobias Finch." in told
     assert "person:" not in told
+
+
+def test_what_it_says_to_do_names_the_program_as_it_was_called(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "memory-system"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    told = "To take it back: python -m memory_system undo mira 3"
+    for called, shown in (
+        ("/home/mira/memory_system/__main__.py", told),
+        (".venv/bin/memory-system", "To take it back: .venv/bin/memory-system undo mira 3"),
+        ("my tools/memory-system", "To take it back: 'my tools/memory-system' undo mira 3"),
+        (str(program), "To take it back: memory-system undo mira 3"),
+    ):
+        monkeypatch.setattr(sys, "argv", [called, "add"])
+        monkeypatch.setenv("PATH", str(tmp_path))
+        say(told)
+        assert capsys.readouterr().out == f"{shown}\n"

@@ -281,3 +281,30 @@ def test_where_several_workers_cannot_be_it_is_said_in_a_sentence(
     workers.refuse_workers(1, settings)
     with pytest.raises(InvalidParameter, match="need Linux or macOS"):
         workers.refuse_workers(2, settings)
+
+
+def test_where_nothing_can_be_forked_from_a_worker_is_started_by_itself(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways = []
+
+    def begun(_self: object, way: str) -> None:
+        ways.append(way)
+        if way == "forkserver":
+            raise FileNotFoundError("somebody tidied up")
+
+    monkeypatch.setattr(workers._Worker, "_start", begun)
+    workers._Worker(workers._Given(True, settings, "", tmp_path), []).start()
+    assert ways == ["forkserver", "spawn"]
+
+
+def test_a_signal_that_comes_while_a_worker_is_started_is_heeded_afterwards() -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _frame: came.append(number))
+    try:
+        with workers._signals_held_back():
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert came == []
+        assert came == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)

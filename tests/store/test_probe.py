@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -39,12 +42,20 @@ def source(monkeypatch: pytest.MonkeyPatch) -> Iterator[probing._Source]:
     made = probing._Source()
     monkeypatch.setattr(probing, "_source", made)
     yield made
-    made._end()
+    made.end()
 
 
 def _pid(source: probing._Source) -> int:
     assert source._process is not None
     return source._process.pid
+
+
+def forked(child: probing._Fork) -> int:
+    """Its number, once it is there."""
+    while not child._forked:
+        with suppress(subprocess.TimeoutExpired):
+            child.communicate(0.001)
+    return child.pid
 
 
 def test_one_process_is_forked_for_one_store_after_another(chroma: Path, source: probing._Source) -> None:
@@ -60,9 +71,9 @@ def test_what_crashes_a_fork_is_told_and_the_next_is_probed_as_before(
     assert probe(chroma) is None
     first = _pid(source)
 
-    def killed(child: probing._Fork, seconds: float) -> tuple[str, str]:
-        os.kill(child.pid, signal.SIGSEGV)
-        return child.communicate(seconds)
+    def killed(child: probing._Fork, _seconds: float) -> tuple[str, str]:
+        os.kill(forked(child), signal.SIGSEGV)
+        return child.communicate()
 
     with monkeypatch.context() as patched:
         patched.setattr(probing, "_waited_for", killed)
@@ -75,12 +86,59 @@ def test_another_one_is_started_once_it_has_ended(chroma: Path, source: probing.
     assert probe(chroma) is None
     first = _pid(source)
     os.kill(first, signal.SIGKILL)
-    assert probe(chroma) is None
+    assert [probe(chroma), probe(chroma)] == [None, None]
     assert _pid(source) != first
 
 
+@pytest.mark.parametrize("before", ["it has forked", "it has told"])
+def test_one_that_dies_or_stops_meanwhile_is_no_damage(
+    chroma: Path, source: probing._Source, monkeypatch: pytest.MonkeyPatch, before: str
+) -> None:
+    assert probe(chroma) is None
+    first, waited_for = _pid(source), probing._waited_for
+
+    def disturbed(child: probing._Fork | subprocess.Popen[str], seconds: float) -> tuple[str, str] | None:
+        if isinstance(child, probing._Fork):
+            if before == "it has told":
+                forked(child)
+                os.kill(first, signal.SIGKILL)
+            else:
+                os.kill(first, signal.SIGSTOP)
+        return waited_for(child, seconds)
+
+    monkeypatch.setattr(probing, "_waited_for", disturbed)
+    assert probe(chroma, seconds=2 if before == "it has forked" else 20) is None
+    monkeypatch.undo()
+    assert not Path(f"/proc/{first}").exists()
+
+
+def test_who_is_interrupted_hears_nothing_of_another_store_afterwards(
+    chroma: Path, source: probing._Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(chroma, tmp_path / "bad")
+    (tmp_path / "bad" / "chroma.sqlite3").write_bytes(b"this is no database")
+
+    def interrupted(_child: object, _seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(probing, "_waited_for", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            probe(chroma)
+    assert "damaged" in str(probe(tmp_path / "bad"))
+    assert probe(chroma) is None
+
+
+def test_programs_that_ignore_how_their_children_end_probe_as_others(chroma: Path) -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert probe(chroma) is None
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
 def test_two_that_are_probed_at_the_same_time_do_not_wait_for_each_other(chroma: Path, source: probing._Source) -> None:
-    with source._busy:
+    with source.busy:
         assert probe(chroma) is None
     assert source._process is None
     with ThreadPoolExecutor() as several:

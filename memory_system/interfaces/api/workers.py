@@ -21,12 +21,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
-from typing import Any, NoReturn
+from types import FrameType
+from typing import Any, Literal, NoReturn
 
 from starlette.types import Receive, Scope, Send
 
@@ -223,22 +224,34 @@ class _Worker:
     def __init__(self, given: _Given, sockets: list[socket.socket]) -> None:
         self.given = given
         self.failures = 0
+        self.process: BaseProcess | None = None
         self._sockets = sockets
-        self.start()
 
     def start(self) -> None:
         """Start it, with the signals held back, so that none finds it, or what it is forked from, half started."""
-        context = get_context("forkserver")
-        context.set_forkserver_preload([__name__])
-        self.line, theirs = context.Pipe()
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        try:
-            self.process: BaseProcess = context.Process(target=work, args=(self.given, self._sockets, theirs))
-            self.process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
-        theirs.close()
+        resource_tracker.ensure_running()  # which lets signals through when it starts
+        with _signals_held_back():
+            try:
+                self._start("forkserver")
+            except OSError:  # its folder for what is temporary is gone
+                self._start("spawn")
         self.since = time.monotonic()
+
+    def _start(self, way: Literal["forkserver", "spawn"]) -> None:
+        context = get_context(way)
+        if way == "forkserver":
+            context.set_forkserver_preload([__name__])
+        self.line, theirs = context.Pipe()
+        process = context.Process(target=work, args=(self.given, self._sockets, theirs))  # type: ignore[attr-defined]
+        process.start()
+        self.process = process
+        theirs.close()
+
+    @property
+    def running(self) -> BaseProcess:
+        """The process, once it has been started."""
+        assert self.process is not None
+        return self.process
 
     def until_ready(self) -> None:
         """Wait until it serves.
@@ -255,9 +268,30 @@ class _Worker:
 
     def end(self) -> str:
         """How it ended, in words."""
-        self.process.join()
-        code = self.process.exitcode or 0
+        self.running.join()
+        code = self.running.exitcode or 0
         return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Within it no signal is heeded, here or in what is started; one that came is heeded afterwards.
+
+    To block them does not do: they come to any thread that lets them through, such as one that multiplies matrices.
+    """
+    came: list[tuple[int, FrameType | None]] = []
+    heeded = {one: handler for one in SIGNALS if callable(handler := signal.getsignal(one))}
+    for one in heeded:
+        signal.signal(one, lambda number, frame: came.append((number, frame)))
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        for one, handler in heeded.items():
+            signal.signal(one, handler)
+        for number, frame in came[:1]:
+            heeded[number](number, frame)
 
 
 def refuse_workers(count: int, settings: Settings) -> None:
@@ -294,24 +328,28 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
         try:
             for number in range(count):
                 workers.append(_Worker(_Given(number == 0, settings, where, Path(folder)), sockets))
+                workers[-1].start()
                 if number == 0:
                     workers[0].until_ready()  # it mends what was left half done, and makes what is missing
             for one in workers[1:]:
                 one.until_ready()
             ready()
             _look_after(workers)
+        except Ended:
+            _stop(workers)
+            shutil.rmtree(get_temp_dir(), ignore_errors=True)  # who is ended by a signal does not tidy up
+            raise
         finally:
             _stop(workers)
             for held in sockets:
                 held.close()
-            shutil.rmtree(get_temp_dir(), ignore_errors=True)  # who is ended by a signal does not tidy up
 
 
 def _look_after(workers: list[_Worker]) -> NoReturn:
     while True:
-        wait([one.process.sentinel for one in workers])
+        wait([one.running.sentinel for one in workers])
         for one in workers:
-            if one.process.is_alive():
+            if one.running.is_alive():
                 continue
             how = one.end()
             one.failures = one.failures + 1 if time.monotonic() - one.since < _STEADY_SECONDS else 0
@@ -326,14 +364,15 @@ def _look_after(workers: list[_Worker]) -> NoReturn:
 
 
 def _stop(workers: list[_Worker]) -> None:
-    for one in workers:
-        one.process.terminate()
+    started = [one.process for one in workers if one.process is not None]
+    for process in started:
+        process.terminate()
     until = time.monotonic() + _ENDING_SECONDS
-    for one in workers:
-        one.process.join(max(0.0, until - time.monotonic()))
-        if one.process.is_alive():
-            one.process.kill()
-            one.process.join()
+    for process in started:
+        process.join(max(0.0, until - time.monotonic()))
+        if process.is_alive():
+            process.kill()
+            process.join()
 
 
 def _listening(host: str, port: int) -> list[socket.socket]:

@@ -61,6 +61,9 @@ def _waited_for(child: subprocess.Popen[str] | _Fork, seconds: float) -> tuple[s
 
     It hangs when it has computed for so many seconds, or neither computed nor waited for the computer for so long. One
     that other programs leave no time to is waited for: a busy machine is no damage.
+
+    Raises:
+        _Gone: what it was forked from is, so that nothing is known of it.
     """
     began = moved = time.monotonic()
     spent = 0.0
@@ -90,53 +93,74 @@ def _program(*words: str) -> list[str]:
     return [sys.executable, "-P", str(Path(__file__).with_name("probe_alone.py")), *words]
 
 
+class _Gone(Exception):
+    """The process that is forked has ended, or says nothing."""
+
+
 class _Fork:
     """The probe of one store by a fork of a process that has Chroma: what is used of ``subprocess.Popen``.
 
+    What was not heard to its end takes the process with it, so that nobody else hears it.
+
     Args:
-        source: the process; nobody else talks to it until this ends.
+        source: holds the process, and talks to nobody else until this ends.
         folder: what is probed.
-        busy: held until then.
 
     Raises:
-        OSError, ValueError: it is gone.
+        OSError: the process is gone.
     """
 
     returncode: int | None = None
 
-    def __init__(self, source: subprocess.Popen[bytes], folder: Path, busy: threading.Lock) -> None:
-        assert source.stdin is not None
-        assert source.stdout is not None
-        self._busy, self._said, self._read = busy, source.stdout.fileno(), b""
-        source.stdin.write(os.fsencode(folder) + b"\n")
-        self.pid = int(self._line(None))
+    def __init__(self, source: _Source, folder: Path) -> None:
+        self._source, self._read = source, b""
+        process = source.running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._said, self.pid, self._forked = process.stdout.fileno(), process.pid, False
+        process.stdin.write(os.fsencode(folder) + b"\n")
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """What it wrote on its two ways out, once it has ended.
 
         Raises:
             subprocess.TimeoutExpired: it has not by then.
+            _Gone: it cannot be known any more.
         """
-        line = self._line(timeout)
-        told: dict[str, Any] = json.loads(line) if line else {"code": -signal.SIGKILL, "out": "", "problems": ""}
-        self.returncode = told["code"]
-        return told["out"], told["problems"]
+        if self.returncode is None:
+            if not self._forked:
+                self.pid, self._forked = int(self._line(timeout)), True
+            told: dict[str, Any] = json.loads(self._line(timeout))
+            self.returncode, self._out = told["code"], (told["out"], told["problems"])
+        return self._out
 
     def _line(self, timeout: float | None) -> bytes:
-        """The next line that the process tells; nothing once it has ended."""
+        """The next line that the process tells."""
+        poll = select.poll()  # a program may have more files open than ``select`` can wait for
+        poll.register(self._said, select.POLLIN)
         while b"\n" not in self._read:
-            if not select.select([self._said], [], [], timeout)[0]:
+            if not poll.poll(None if timeout is None else 1000 * timeout):
                 raise subprocess.TimeoutExpired("probe", timeout or 0.0)
             more = os.read(self._said, 65_536)
             if not more:
-                return b""
+                raise _Gone
             self._read += more
         line, _, self._read = self._read.partition(b"\n")
         return line
 
     def kill(self) -> None:
-        """End it."""
-        os.kill(self.pid, signal.SIGKILL)
+        """End it, and what it was forked from.
+
+        Raises:
+            _Gone: it was not forked yet, so that it is not the store that is to blame.
+        """
+        if self._forked:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+        self._source.end()
+        if not self._forked:
+            raise _Gone
+        self.returncode, self._out = -signal.SIGKILL, ("", "")
 
     def __enter__(self) -> Self:
         return self
@@ -144,47 +168,50 @@ class _Fork:
     def __exit__(self, *_: object) -> None:
         try:
             if self.returncode is None:
-                self.kill()
-                self.communicate()
+                with suppress(_Gone):
+                    self.kill()
         finally:
-            self._busy.release()
+            self._source.busy.release()
 
 
 class _Source:
     """The process that is forked; it is started when it is first wanted, and ends once it was not for a while."""
 
     def __init__(self) -> None:
-        self._busy = threading.Lock()
+        self.busy = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
     def fork(self, folder: Path) -> _Fork | None:
         """A fork that probes this folder; ``None`` where there can be none, or another one is at work."""
-        if sys.platform != "linux" or "\n" in str(folder) or not self._busy.acquire(blocking=False):
+        if sys.platform != "linux" or "\n" in str(folder) or not self.busy.acquire(blocking=False):
             return None
         try:
-            for again in (False, True):  # it may be about to end as nobody wanted it
-                with suppress(OSError, ValueError):
-                    return _Fork(self._running(anew=again), folder, self._busy)
+            for _ in range(2):  # it may have ended as nobody wanted it
+                try:
+                    return _Fork(self, folder)
+                except OSError:
+                    self.end()
         except BaseException:
-            self._busy.release()
+            self.end()
+            self.busy.release()
             raise
-        self._busy.release()
+        self.busy.release()
         return None
 
-    def _running(self, *, anew: bool) -> subprocess.Popen[bytes]:
+    def running(self) -> subprocess.Popen[bytes]:
+        """The process."""
         if self._owner != os.getpid():  # it is another process's, which was forked to be this one
             self._owner, self._process = os.getpid(), None
-            atexit.register(self._end)
-        if anew:
-            self._end()
-        if self._process is None:
+            atexit.register(self.end)
+        if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 _program(), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         return self._process
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End it."""
         if self._process is not None and self._owner == os.getpid():
             self._process.kill()
             self._process.communicate()
@@ -195,7 +222,11 @@ _source = _Source()
 
 
 def _started(folder: Path) -> subprocess.Popen[str] | _Fork:
-    return _source.fork(folder) or subprocess.Popen(  # noqa: S603 - our own module
+    return _source.fork(folder) or _alone(folder)
+
+
+def _alone(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(  # noqa: S603 - our own module
         _program(str(folder)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -207,8 +238,12 @@ def _started(folder: Path) -> subprocess.Popen[str] | _Fork:
 
 def _ask(folder: Path, seconds: float) -> str | None:
     folder = folder.absolute()
-    with _started(folder) as child:
-        heard = _waited_for(child, seconds)
+    try:
+        with _started(folder) as child:
+            heard = _waited_for(child, seconds)
+    except _Gone:
+        with _alone(folder) as child:
+            heard = _waited_for(child, seconds)
     if heard is None:
         return f"Chroma hung for {seconds:.0f} seconds"
     out, problems = heard

@@ -42,6 +42,7 @@ def main() -> None:
         importlib.import_module("chromadb.api.rust")  # else each fork would import it when it opens a store
         gc.freeze()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl+C is for whoever asks, who ends this one
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever asks may ignore how its children end
         while select.select([0], [], [], _IDLE_SECONDS)[0] and (line := os.read(0, 65_536)):
             _fork(probe, os.fsdecode(line.removesuffix(b"\n")))
 
@@ -65,6 +66,7 @@ def _fork(probe: Callable[[str], None], folder: str) -> None:
                 os._exit(code)
         sys.stdout.write(f"{child}\n")
         sys.stdout.flush()
+        _end_with_who_asks(child)
         _, status = os.waitpid(child, 0)
         said = {}
         for name, file in (("out", out), ("problems", problems)):
@@ -72,6 +74,22 @@ def _fork(probe: Callable[[str], None], folder: str) -> None:
             said[name] = file.read().decode("utf-8", "replace")
     sys.stdout.write(json.dumps({"code": os.waitstatus_to_exitcode(status), **said}) + "\n")
     sys.stdout.flush()
+
+
+def _end_with_who_asks(child: int) -> None:
+    """Wait until the fork has ended; if whoever asks ends first, end it, and this process."""
+    try:
+        ended = os.pidfd_open(child)
+    except OSError:  # an old system; the fork ends by itself, sooner or later
+        return
+    poll = select.poll()
+    poll.register(ended, select.POLLIN)
+    poll.register(0, select.POLLHUP)
+    gone = all(number != ended for number, _ in poll.poll())
+    os.close(ended)
+    if gone:
+        os.kill(child, signal.SIGKILL)
+        os._exit(0)
 
 
 if __name__ == "__main__":
