@@ -55,6 +55,10 @@ _ENDING_SECONDS = 5.0
 _STEADY_SECONDS, _MOST_FAILURES = 10.0, 5
 """How long a worker has to have run to be started again at once, and how many in a row may not."""
 _LOOK_SECONDS = 0.2
+_LONG = 74
+"""From how many bytes on the name of a folder leaves no room for that of a socket in it; macOS has the least."""
+_UNKNOWN = 255
+"""The exit code of a process of which whoever could have learnt it is gone."""
 _BOARD = struct.Struct("<qd")
 
 
@@ -219,12 +223,16 @@ def _other(given: _Given, sockets: list[socket.socket], ready: Callable[[], None
 
 
 class _Worker:
-    """One worker, as who started it sees it: a fork of a process that has imported all, and opened nothing."""
+    """One worker, as who started it sees it: a fork of a process that has imported all, and opened nothing.
+
+    It has ended when its end of the line is closed; what it was forked from may be gone long before.
+    """
 
     def __init__(self, given: _Given, sockets: list[socket.socket]) -> None:
         self.given = given
         self.failures = 0
         self.process: BaseProcess | None = None
+        self.told: str | None = None
         self._sockets = sockets
 
     def start(self) -> None:
@@ -244,14 +252,8 @@ class _Worker:
         self.line, theirs = context.Pipe()
         process = context.Process(target=work, args=(self.given, self._sockets, theirs))  # type: ignore[attr-defined]
         process.start()
-        self.process = process
+        self.process, self.told = process, None
         theirs.close()
-
-    @property
-    def running(self) -> BaseProcess:
-        """The process, once it has been started."""
-        assert self.process is not None
-        return self.process
 
     def until_ready(self) -> None:
         """Wait until it serves.
@@ -259,17 +261,35 @@ class _Worker:
         Raises:
             StoreError: it cannot; the sentence says why.
         """
+        wait([self.line])
+        gone = self.gone()
+        if self.told is not None:
+            raise StoreError(self.told)
+        if gone:
+            raise Exhausted(f"A worker {self.end()} before it served anything.")
+
+    def gone(self) -> bool:
+        """Whether it has ended; what it told before is kept."""
         try:
-            told = self.line.recv()
+            while self.line.poll():
+                self.told = self.line.recv()
         except (EOFError, OSError):
-            raise Exhausted(f"A worker {self.end()} before it served anything.") from None
-        if told is not None:
-            raise StoreError(told)
+            return True
+        return False
+
+    def tell(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.process is not None and self.process.pid and not self.gone():
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, number)
 
     def end(self) -> str:
         """How it ended, in words."""
-        self.running.join()
-        code = self.running.exitcode or 0
+        assert self.process is not None
+        self.process.join()
+        code = self.process.exitcode or 0
+        if code == _UNKNOWN:
+            return "ended"
         return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
@@ -321,7 +341,8 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
     Raises:
         StoreError: one of them cannot serve, again and again.
     """
-    with tempfile.TemporaryDirectory(prefix="memory-workers-") as folder:
+    short = len(os.fsencode(tempfile.gettempdir())) < _LONG
+    with tempfile.TemporaryDirectory(prefix="memory-workers-", dir=None if short else "/tmp") as folder:  # noqa: S108 - a new folder of our own
         sockets = _listening(settings.host, port)
         workers: list[_Worker] = []
         Board(mine(Path(folder)).parent)
@@ -347,15 +368,14 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
 
 def _look_after(workers: list[_Worker]) -> NoReturn:
     while True:
-        wait([one.running.sentinel for one in workers])
+        wait([one.line for one in workers])
         for one in workers:
-            if one.running.is_alive():
+            if not one.gone():
                 continue
             how = one.end()
             one.failures = one.failures + 1 if time.monotonic() - one.since < _STEADY_SECONDS else 0
             if one.failures >= _MOST_FAILURES:
-                why = one.line.recv() if one.line.poll() else None
-                raise StoreError(why or f"A worker {how}, {_MOST_FAILURES} times in a row. The server ends.")
+                raise StoreError(one.told or f"A worker {how}, {_MOST_FAILURES} times in a row. The server ends.")
             sys.stderr.write(f"A worker {how}; it is started again.\n")
             sys.stderr.flush()
             time.sleep(0.5 * one.failures)
@@ -364,15 +384,16 @@ def _look_after(workers: list[_Worker]) -> NoReturn:
 
 
 def _stop(workers: list[_Worker]) -> None:
-    started = [one.process for one in workers if one.process is not None]
-    for process in started:
-        process.terminate()
+    started = [one for one in workers if one.process is not None]
+    for one in started:
+        one.tell(signal.SIGTERM)
     until = time.monotonic() + _ENDING_SECONDS
-    for process in started:
-        process.join(max(0.0, until - time.monotonic()))
-        if process.is_alive():
-            process.kill()
-            process.join()
+    for one in started:
+        while not one.gone():
+            if not wait([one.line], max(0.0, until - time.monotonic())):
+                one.tell(signal.SIGKILL)
+                wait([one.line])
+        one.end()
 
 
 def _listening(host: str, port: int) -> list[socket.socket]:
