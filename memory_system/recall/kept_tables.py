@@ -21,7 +21,7 @@ import os
 import stat
 import weakref
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -175,6 +175,14 @@ def _each_line(entries: Rows) -> Iterable[bytes]:
             yield entries.saved.line(held)
         else:
             yield (dump_entry(held) or "").encode("utf-8")
+
+
+def drop_changed(tables: Mapping[Tier, Table], changed: Iterable[str], held: Mapping[Tier, Collection[str]]) -> None:
+    """Drop from each table what was changed since it was kept, and is not held in its tier any more."""
+    for entry_id in changed:
+        for tier, table in tables.items():
+            if entry_id not in held[tier]:
+                table.drop(entry_id)
 
 
 FROM_ROWS = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from itertools import count, starmap
@@ -20,7 +20,7 @@ from ..core.shared_work import Together
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
 from ..errors import AgentGone, MemorySystemError, OtherEmbedder, StoreDamaged, StoreError, StoreUnavailable
-from ..recall.kept_tables import KeptTables, Place
+from ..recall.kept_tables import KeptTables, Place, drop_changed
 from ..recall.table import Table
 from . import shutdown_note
 from .access_buffer import AccessLog, Noted
@@ -39,6 +39,7 @@ from .ledger_checks import (
     refuse_foreign_edit,
     refuse_unwritable,
     store_problem,
+    texts_of,
     what_waits,
     why_not,
 )
@@ -417,18 +418,15 @@ class Ledger:
         """The memories that have no vector of this embedder, and are not found by meaning."""
         return [table.entries[row] for table in self.tables.values() for row in table.rows_without_vector()]
 
-    def _vectors_of(self, change_set: ChangeSet) -> dict[str, Vectors]:
-        """The vectors that a change set needs: a text that stays as it is and has none is left without."""
+    def _vectors_of(self, *change_sets: ChangeSet) -> dict[str, Vectors]:
+        """The vectors that change sets need: a text that stays as it is and has none is left without."""
         with self._lock:
             waiting = {entry.id for entry in self.without_vector()}
             others = self.other_embedder is not None
-        texts: list[str] = []
-        left: list[str] = []
-        for before, after in ((change.before, change.after) for change in change_set.changes):
-            if after is not None:
-                stays = after.id in waiting and before is not None and before.document == after.document
-                (left if stays or others else texts).append(after.document)
-        return self.vectors(texts) | self.journal.vectors(map(content_hash, left), self.embedder.identity)
+        fresh, left = texts_of(change_sets, waiting)
+        if others:
+            fresh, left = [], fresh + left
+        return self.vectors(fresh) | self.journal.vectors(map(content_hash, left), self.embedder.identity)
 
     def _show(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
         """Bring the tables up to an applied change set."""
@@ -468,8 +466,10 @@ class Ledger:
             if self._torn:
                 self._fill_anew()
             elif revision != self._revision:
-                for applied in self.journal.since(self._revision):
-                    self._show(applied, self._vectors_of(applied))
+                missed = self.journal.since(self._revision)
+                vectors = self._vectors_of(*missed)
+                for applied in missed:
+                    self._show(applied, vectors)
                     if self._home.shared and self.policy.why is None:
                         follow_in_file(self.personality_path, applied)
         if access != self._access:
@@ -490,7 +490,7 @@ class Ledger:
         self.tables |= {tier: Table() for tier in Tier}
         self._texts.clear()
         self._revision, self._access = self.journal.position()
-        self._fill(Tier)
+        self._fill({})
         self._touches += 1
         self._torn = False
 
@@ -513,7 +513,7 @@ class Ledger:
             StoreError: it cannot be used.
         """
         self._stores.refuse_others(self._origin)
-        self._stores.embedder = self._stores.made_with or journalled_embedder(self.journal, self.embedder)
+        self._stores.embedder = self._stores.made_with or journalled_embedder(self.journal, self.embedder, self.tables)
         self._change_over()
         if as_left and shutdown_note.tells(self._note, cut_off) and self._as_noted():
             self._behind.take_up(cut_off, self.journal.vectors(hashes_of(cut_off), self.embedder.identity))
@@ -570,7 +570,7 @@ class Ledger:
         said = self._stores.reconcile(
             self._wanted(),
             self._wanted_in_store,
-            revision=self.journal.revision,
+            revision=self._revision,
             cut_off=cut_off,
             problem=None if self._stores.place else store_problem(self._stores.folder, self._note, self._altered),
         )
@@ -670,23 +670,21 @@ class Ledger:
             self._home.prepare(self._stores.claimed, thoroughly=not as_left)
             with self._home.alone():
                 self.journal = self._home.open(self._clock)
-                self._load_or_leave(as_left=as_left)
+                try:
+                    self._load(as_left=as_left)
+                except BaseException:
+                    self.journal.close()
+                    if not self._revision:
+                        self._home.abandon()
+                    raise
         except BaseException:
             self._stores.close()
             raise
         shutdown_note.opened(self.folder)
 
-    def _load_or_leave(self, *, as_left: bool) -> None:
-        try:
-            self._load(as_left=as_left)
-        except BaseException:
-            self.journal.close()
-            if not self._revision:
-                self._home.abandon()
-            raise
-
     def _load(self, *, as_left: bool) -> None:
         """Finish what was cut off, fill the tables, and see that stores and journal agree."""
+        self._seen = self.journal.seen()
         self._revision, self._access = self.journal.position()
         refuse_older(self.folder.name, self._revision, self._stores.claimed)
         missed = self._missed()
@@ -694,16 +692,11 @@ class Ledger:
         cut_off = self.journal.pending()
         for change_set in (*missed, *cut_off):
             write_as_changed(self.personality_path, change_set)
-        kept = self._kept.open(self._place(), self.journal.change_set_at)
-        self.tables |= kept
-        self._fill([tier for tier in Tier if tier not in kept])
-        if kept:  # what came after they were kept; for the tables just filled this changes nothing
-            self._revision, self._access = self._kept.shown()
-            self._catch_up()
+        self._fill(self._kept.open(self._place(), self.journal.change_set_at))
         try:
             self._see_store(cut_off, as_left=as_left and not missed)
         except StoreUnavailable as error:  # the journal is the truth, and nothing that is asked rests on the store
-            journalled = journalled_embedder(self.journal, self.embedder)
+            journalled = journalled_embedder(self.journal, self.embedder, self.tables)
             self._stores.embedder = self.embedder.identity if self._take_over else journalled
             self.messages.append(
                 f"{error.sentence} Until it answers, {self.folder.name!r} is shown as its journal tells, and cannot be "
@@ -714,9 +707,16 @@ class Ledger:
         newest = self.journal.change_set_at(self._revision)
         return Place(self._revision, newest, self._access, self.embedder.identity)
 
-    def _fill(self, tiers: Iterable[Tier]) -> None:
-        """Fill tables from the journal; a few texts without a vector are embedded, more are left for later."""
-        held = self.journal.entries_of(tiers)
+    def _fill(self, kept: Mapping[Tier, Table]) -> None:
+        """Fill tables from the journal, those that were kept with what came since.
+
+        A few texts without a vector are embedded, more are left for later.
+        """
+        self.tables |= kept
+        shown, access = self._kept.shown() if kept else (self._revision, self._access)
+        held = self.journal.entries_of([tier for tier in Tier if tier not in kept], shown)
+        if shown != self._revision:
+            drop_changed(kept, self.journal.changed_since(shown), held)
         rows = [row for of_tier in held.values() for row in of_tier.values()]
         vectors = self.journal.vectors({key for _, key in rows}, self.embedder.identity)
         missing = {key: entry.document for entry, key in rows if key not in vectors}
@@ -727,18 +727,20 @@ class Ledger:
             self.journal.kept.keep(fresh, self.embedder.identity)
             vectors |= fresh
             self.messages.append(f"{len(fresh)} memories had no vector of {self.embedder.identity}; they have it now.")
-        for tier, of_tier in held.items():
-            accesses = self.journal.last_access_of(list(of_tier))
-            for entry, key in of_tier.values():
-                last = accesses.get(entry.id)
-                self.tables[tier].put(entry if last is None else entry.evolve(last_access=last), vectors.get(key))
+        accesses = self.journal.last_access_of([entry.id for entry, _ in rows])
+        for entry, key in rows:
+            last = accesses.get(entry.id)
+            self.tables[entry.tier].put(entry if last is None else entry.evolve(last_access=last), vectors.get(key))
+        if kept:
+            self._take_in_vectors()
+        if access != self._access:
+            self._access = access
+            self._take_in_accesses()
 
     def _missed(self) -> Sequence[ChangeSet]:
         """What another machine, which has files of its own, has written to the same journal since."""
         behind = self._home.shared and self._stores.claimed < self._revision
         return self.journal.since(self._stores.claimed) if behind else ()
-
-    # -- closing ---------------------------------------------------------------------------------------
 
     def _keep_tables(self) -> Note | None:
         """Write the tables; answers the note to leave when all files are let go of."""
@@ -765,8 +767,6 @@ class Ledger:
                 self._stores.wipe_spare()  # Chroma has written more room, with what this process held in memory
             with suppress(OSError):
                 shutdown_note.write(self.folder, note)
-
-    # -- turns -----------------------------------------------------------------------------------------
 
     def reading(self) -> AbstractContextManager[None]:
         """Hold the tables still, after taking in what other processes wrote; who reads within it takes in no more."""

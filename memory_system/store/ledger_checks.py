@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from ..errors import (
     StoreUnavailable,
 )
 from ..recall.cues import parse_cues, parse_judgments
+from ..recall.table import Table
 from .chroma import files
 from .chroma.probe import probe
 from .expected_rows import Wanted
@@ -155,10 +157,33 @@ def hashes_of(change_sets: Iterable[ChangeSet]) -> list[str]:
     return [content_hash(change.after.document) for one in change_sets for change in one.changes if change.after]
 
 
-def journalled_embedder(journal: Journal, embedder: Embedder) -> str:
-    """The identity of what made most vectors of a journal; of the embedder in use where it made as many."""
-    made = journal.kept.embedders()
+def texts_of(change_sets: Iterable[ChangeSet], waiting: Collection[str]) -> tuple[list[str], list[str]]:
+    """The texts that change sets leave, those first that need a vector; a memory that waits for one needs no other."""
+    found: tuple[list[str], list[str]] = [], []
+    for before, after in ((one.before, one.after) for change_set in change_sets for one in change_set.changes):
+        if after is not None:
+            stays = after.id in waiting and before is not None and before.document == after.document
+            found[stays].append(after.document)
+    return found
+
+
+_NO_TABLES: Mapping[Tier, Table] = MappingProxyType({})
+
+
+def journalled_embedder(
+    journal: Journal, embedder: Embedder, shown: Mapping[Tier, Table] = MappingProxyType({})
+) -> str:
+    """The identity of what made most vectors of a journal; of the embedder in use where it made as many.
+
+    Args:
+        journal: which journal.
+        embedder: the one in use.
+        shown: the tables that show it, with the vectors of the embedder in use; if none is missing, that is all.
+    """
     ours = embedder.identity
+    if any(map(len, shown.values())) and not any(table.rows_without_vector() for table in shown.values()):
+        return ours
+    made = journal.kept.embedders()
     return ours if made.get(ours) == max(made.values(), default=None) else next(iter(made))
 
 

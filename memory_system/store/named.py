@@ -90,7 +90,8 @@ class NamedStores:
 
     def claim(self, revision: int, *, as_left: bool = False) -> None:  # noqa: ARG002 - nothing is cut off here
         """Say before a write for which revision it is; the caller holds the agent's file lock."""
-        notes.write(self.folder, self._token, max(revision, self.claimed))
+        if revision > self.claimed:
+            notes.write(self.folder, self._token, revision)
 
     def begin_again(self, revision: int) -> None:
         """Take the journal at this revision for whole, whatever was claimed before."""

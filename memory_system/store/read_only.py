@@ -139,7 +139,7 @@ class ReadOnlyLedger(Ledger):
             self.journal.commit(plan, stored.vectors, stored.made_with or self.embedder.identity)
             self.journal.mark_done(self.journal.revision)
             self._revision, self._access = self.journal.position()
-            self._fill(Tier)
+            self._fill({})
         except BaseException:
             self.journal.close()
             raise

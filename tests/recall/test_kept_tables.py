@@ -72,10 +72,10 @@ def tiers_read(monkeypatch: pytest.MonkeyPatch) -> list[Tier]:
     read: list[Tier] = []
     entries = Journal.entries_of
 
-    def noted(self: Journal, tiers: Iterable[Tier]) -> object:
+    def noted(self: Journal, tiers: Iterable[Tier], changed_since: int | None = None) -> object:
         wanted = list(tiers)
         read.extend(wanted)
-        return entries(self, wanted)
+        return entries(self, wanted, changed_since)
 
     monkeypatch.setattr(Journal, "entries_of", noted)
     return read

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from tests.hostile_texts import HIDDEN, LONG, MARKED_UP, SCRIPT
 
-from .test_pages import as_json, editor, mira, open_tab, press, shown
+from .test_pages import as_json, editor, labelled, mira, open_tab, press, shown
 
 OpenPage = Callable[..., AppTest]
 CUE = "Whom have I seen going in and out of the tide mill after dark?"
@@ -21,10 +20,6 @@ BUTTONS = ("Recall", "Remember", "Save")
 @pytest.fixture
 def cast() -> Collection[str]:
     return ("mira",)
-
-
-def labelled(elements: Any, label: str) -> Any:
-    return next(one for one in elements if one.label == label)
 
 
 @pytest.mark.parametrize("text", [MARKED_UP, HIDDEN, LONG], ids=["marked up", "hidden", "long"])

@@ -24,6 +24,11 @@ def mira() -> AgentMemory:
     return session.world().agent("mira")
 
 
+def labelled(elements: Any, label: str) -> Any:
+    """The one that has this label."""
+    return next(one for one in elements if one.label == label)
+
+
 def shown(page: AppTest) -> str:
     """All words on the page."""
     kinds = (page.title, page.header, page.caption, page.text, page.markdown, page.success, page.error, page.info)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 
-from .test_pages import press, shown
+from .test_pages import labelled, press, shown
 
 OpenPage = Callable[..., AppTest]
 
@@ -18,10 +17,6 @@ OpenPage = Callable[..., AppTest]
 @pytest.fixture
 def cast() -> Collection[str]:
     return ("juno", "mira")
-
-
-def labelled(elements: Any, label: str) -> Any:
-    return next(one for one in elements if one.label == label)
 
 
 def test_a_wrong_field_is_told_beside_it_and_cannot_be_saved(open_page: OpenPage) -> None:

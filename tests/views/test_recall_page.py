@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 from datetime import UTC, date, datetime
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -18,7 +17,7 @@ from memory_system import PRESETS
 from memory_system.llm.offline.model import OfflineModel
 from memory_system.recall.why import WITHOUT_THE_WORDS
 
-from .test_pages import mira, open_tab, press, shown
+from .test_pages import labelled, mira, open_tab, press, shown
 
 OpenPage = Callable[..., AppTest]
 CUE = "Who has the mill key?"
@@ -27,10 +26,6 @@ CUE = "Who has the mill key?"
 @pytest.fixture
 def cast() -> Collection[str]:
     return ("mira",)
-
-
-def labelled(elements: Any, label: str) -> Any:
-    return next(one for one in elements if one.label == label)
 
 
 def ranked(page: AppTest) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from memory_system import AgentMemory, Tier
 from tests.waiting import LAST_RESORT
 
 from .conftest import FOLDER
-from .test_pages import open_form
+from .test_pages import labelled, open_form
 
 DASHBOARD = FOLDER.parent
 Open = Callable[..., AppTest]
@@ -332,10 +332,6 @@ def shown_as(page: AppTest, mode: str) -> AppTest:
     next(group for group in page.button_group if "JSON" in group.options).set_value(mode).run()
     assert not page.exception, page.exception
     return page
-
-
-def labelled(elements: Any, label: str) -> Any:
-    return next(one for one in elements if one.label == label)
 
 
 def saved(change: Callable[[dict[str, Any]], Any]) -> None:

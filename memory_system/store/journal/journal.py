@@ -170,6 +170,7 @@ class Connections:
     def __init__(self, place: str | sa.Engine, durability: str) -> None:
         self._engine = connect(place, durability)
         self._reading, self._polling = ways_of_reading(self._engine)
+        self._writing = self._engine.execution_options(**{WRITES: True})
         self._watch = watch(self._engine)
 
     def close(self) -> None:
@@ -220,7 +221,7 @@ class Connections:
             StoreError: it cannot be written.
         """
         try:
-            with self._engine.execution_options(**{WRITES: True}).begin() as db:
+            with self._writing.begin() as db:
                 yield db
         except DatabaseError as error:
             raise self._unwritten(error.orig) from error
@@ -440,15 +441,25 @@ class Journal:
         """All entries of a tier as they should be now, with the content hash of their text, by id."""
         return self.entries_of([tier])[tier]
 
-    def entries_of(self, tiers: Iterable[Tier]) -> dict[Tier, dict[str, tuple[MemoryEntry, str]]]:
-        """As ``entries``, of several tiers by one question."""
-        found: dict[Tier, dict[str, tuple[MemoryEntry, str]]] = {tier: {} for tier in tiers}
-        query = sa.select(ENTRIES.c.tier, ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash)
+    def entries_of(
+        self, tiers: Iterable[Tier], changed_since: int | None = None
+    ) -> dict[Tier, dict[str, tuple[MemoryEntry, str]]]:
+        """As ``entries``, of several tiers by one question; of the others those that were changed after a revision."""
+        wanted = [ENTRIES.c.tier.in_([tier.value for tier in tiers])]
+        if changed_since is not None:
+            wanted += [ENTRIES.c.id.in_(sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > changed_since))]
+        found: dict[Tier, dict[str, tuple[MemoryEntry, str]]] = {tier: {} for tier in Tier}
         with self._read() as db:
-            rows = db.execute(query.where(ENTRIES.c.tier.in_([tier.value for tier in found]))).all()
-        for row in rows:
-            found[Tier(row.tier)][row.id] = _loaded(row.body), row.hash
+            columns = ENTRIES.c.tier, ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash
+            rows = db.execute(sa.select(*columns).where(sa.or_(*wanted)))
+            for row in rows:
+                found[Tier(row.tier)][row.id] = _loaded(row.body), row.hash
         return found
+
+    def changed_since(self, revision: int) -> frozenset[str]:
+        """The ids of the memories that were changed after a revision, also of those that are gone."""
+        with self._read() as db:
+            return frozenset(db.scalars(sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > revision)))
 
     def count(self, tiers: Iterable[Tier]) -> int:
         """How many entries these tiers hold now."""

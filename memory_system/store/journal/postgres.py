@@ -31,6 +31,8 @@ from ...errors import (
 
 WRITES = "memory_system_writes"
 """The execution option of a connection that is going to write."""
+ASKS_ONCE = "memory_system_asks_once"
+"""The execution option of a connection to SQLite that asks a single question, which needs no transaction."""
 _POLLS = "memory_system_polls"
 """The execution option that holds what asks single questions, without asking first whether the server is there."""
 LOCK_SECONDS = 30
@@ -338,10 +340,10 @@ def erase(engine: sa.Engine, tables: Sequence[sa.Table]) -> str | None:
 def ways_of_reading(engine: sa.Engine) -> tuple[sa.Engine, sa.Engine]:
     """How to read what hangs together, as of one moment; and how to ask one question at the least cost.
 
-    SQLite does both by itself.
+    SQLite does the first by itself, and the second without a transaction.
     """
     if engine.dialect.name != "postgresql":
-        return engine, engine
+        return engine, engine.execution_options(**{ASKS_ONCE: True})
     together = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return together, engine.get_execution_options()[_POLLS]
 

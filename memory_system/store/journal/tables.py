@@ -17,7 +17,7 @@ from sqlalchemy.util import LRUCache
 
 from ...errors import ForeignStore, JournalDamaged, StoreDamaged, StoreError
 from . import postgres
-from .postgres import NUMBER, TEXT, WRITES
+from .postgres import ASKS_ONCE, NUMBER, TEXT, WRITES
 
 _META = sa.MetaData()
 
@@ -286,7 +286,7 @@ def _is_newest(engine: sa.Engine) -> bool:
     if engine.dialect.name != "sqlite":
         return False
     try:
-        with engine.connect() as db:
+        with engine.execution_options(**{ASKS_ONCE: True}).connect() as db:
             return bool(db.scalar(_NEWEST) == len(MIGRATIONS))
     except DatabaseError:  # it is new, or it is damaged
         return False
@@ -323,7 +323,9 @@ def _lower(text: object) -> object:
 
 def _sqlite_begin(db: sa.Connection) -> None:
     # who writes asks for the lock at once and waits for it; SQLite refuses at once who has read before and then writes
-    db.exec_driver_sql("BEGIN IMMEDIATE" if db.get_execution_options().get(WRITES) else "BEGIN")
+    options = db.get_execution_options()
+    if not options.get(ASKS_ONCE):
+        db.exec_driver_sql("BEGIN IMMEDIATE" if options.get(WRITES) else "BEGIN")
 
 
 def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
