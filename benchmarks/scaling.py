@@ -80,9 +80,9 @@ def settings_of(folder: Path, servers: Servers, awake: int = 0) -> Settings:
     return Settings(database=folder / "database", personalities=folder / "people", llm="offline", **places)
 
 
-def live(folder: Path, agents: int, count: int) -> None:
+def live(folder: Path, agents: int, count: int, servers: Servers) -> None:
     """Make the first agent and its copies, in files; what there is already is left."""
-    settings = settings_of(folder, Servers())
+    settings = settings_of(folder, servers)
     first = settings.database / settings.world / name(0)
     if not first.exists():
         with World(settings) as world:
@@ -256,11 +256,11 @@ def _child(folder: Path, servers: Servers, agents: int, awake: int, *, only_open
 def run(folder: Path, where: str, journals: str, agents: int, count: int, awake: int) -> None:
     """One row of the table."""
     place = folder / f"{where}-{journals}-{agents}"
-    live(place, agents, count)
-    if where != "folder":
+    kept = IN_JOURNAL if where == "journal" else "chroma"
+    live(place, agents, count, Servers(store=kept))
+    if where == "server":
         for store in place.glob("database/*/*/chroma"):
             shutil.rmtree(store)
-    kept = IN_JOURNAL if where == "journal" else "chroma"
     row: dict[str, Any] = {"where": where, "journals": journals, "agents": agents}
     folders = [place]
     with ExitStack() as whole:

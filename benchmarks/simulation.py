@@ -1,7 +1,7 @@
 """A world of 1,000 characters who live their day at 20 times real time, and what ends it first when it goes faster.
 
     python -m benchmarks.simulation [--agents 1000] [--memories 200] [--speed 20] [--hours 24] [--minutes 3]
-                                    [--awake 256] [--awake-mb 1024] [--threads 16] [--keep FOLDER]
+                                    [--awake 256] [--awake-mb 1024] [--threads 16] [--where folder] [--keep FOLDER]
 
 A character's day is 60 events and 40 questions: Park et al. (2023) have an agent reflect at a sum of ratings of 150,
 two or three times a day, which is 60 events of a mean rating of 5.5; and it asks its memory when it acts on what it
@@ -15,6 +15,7 @@ for each act, and sleep and wake as a world does that by itself.
 The busiest minutes of the day are lived as they are due, whatever became of what was due before, by some threads;
 then again faster, or slower if that was too fast, for shorter slices. An act is late by the time from when it was due
 until it was done. A world falls behind where the last acts of a slice are more than a second late, or are not begun.
+With ``--where journal`` nothing is stored beside the journals (``MEMORY_STORE=journal``), else in Chroma's files.
 "In the background" is the processor time of what no act waited for: the store, accesses, the model's own threads.
 Flushes of the disk are those of all programs.
 """
@@ -44,6 +45,7 @@ from numpy.typing import NDArray
 from benchmarks import scaling
 from benchmarks.memory import texts
 from memory_system import AgentMemory, Settings, Tier, World
+from memory_system.core.settings import IN_JOURNAL
 from memory_system.errors import StaleChange
 
 BY_HOUR = (0, 0, 0, 0, 0, 0, 2, 5, 6, 5, 5, 5, 8, 6, 5, 5, 5, 7, 9, 9, 8, 6, 4, 0)
@@ -425,17 +427,17 @@ def sentence(agents: int, slices: Sequence[Slice], most_awake: int) -> str:
     )
 
 
-def make(folder: Path, agents: int, memories: int) -> None:
+def make(folder: Path, agents: int, memories: int, servers: scaling.Servers) -> None:
     """The characters in files, short-term memory full; those that are there already are left."""
-    there = (scaling.settings_of(folder, scaling.Servers()).database).exists()
-    scaling.live(folder, 1, memories)
+    there = (scaling.settings_of(folder, servers).database).exists()
+    scaling.live(folder, 1, memories, servers)
     if not there:
-        with World(scaling.settings_of(folder, scaling.Servers())) as world:
+        with World(scaling.settings_of(folder, servers)) as world:
             agent = world.agent(scaling.name(0))
             some = [{"document": text, "rating": 1 + n % 10} for n, text in enumerate(texts(agent.settings.stm_size))]
             agent.add_short_term(some, rate=False)
             assert len(agent.entries(Tier.STM)) == agent.settings.stm_size
-    scaling.live(folder, agents, memories)
+    scaling.live(folder, agents, memories, servers)
 
 
 def main() -> None:
@@ -450,19 +452,21 @@ def main() -> None:
     parser.add_argument("--awake", type=int, default=usual["awake"].default, help="how many may be open")
     parser.add_argument("--awake-mb", type=int, default=usual["awake_mb"].default)
     parser.add_argument("--threads", type=int, default=16)
+    parser.add_argument("--where", default="folder", choices=["folder", "journal"])
     parser.add_argument("--keep", type=Path, help="a folder to work in, and to leave")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="simulation-") as scratch:
         folder = asked.keep or Path(scratch)
-        make(folder, asked.agents, asked.memories)
-        settings = scaling.settings_of(folder, scaling.Servers())
+        servers = scaling.Servers(store=IN_JOURNAL if asked.where == "journal" else "chroma")
+        make(folder, asked.agents, asked.memories, servers)
+        settings = scaling.settings_of(folder, servers)
         settings = settings.model_copy(update={"awake": asked.awake, "awake_mb": asked.awake_mb})
         with World(settings) as world:
             life = Life(world, asked.agents, asked.threads)
             life.prepare(asked.agents, asked.awake)
             print(
                 f"{asked.agents:,} characters of {asked.memories:,} memories, {asked.awake:,} or {asked.awake_mb:,} MB "
-                f"of them awake; {asked.threads} threads, {os.cpu_count()} cores",
+                f"of them awake; {asked.threads} threads, {os.cpu_count()} cores; stores: {asked.where}",
                 flush=True,
             )
             header()
