@@ -56,7 +56,8 @@ class Normaliser:
         self._set("id", self._text("id", entry.id, MAX_ID))
         self._set("document", self._text("document", entry.document, MAX_DOCUMENT))
         given = self._mapping(entry.metadata)
-        self._merge(given)
+        if given:
+            self._merge(given)
         self._enum("tier", Tier)
         self._enum("kind", Kind)
         for name in ("timestamp", "last_access"):
@@ -64,7 +65,8 @@ class Normaliser:
         self._rating()
         self._set("explanation", self._text("explanation", entry.explanation, MAX_EXPLANATION, blank=True))
         for name in ("tags", "evidence", "people"):
-            self._words(name)
+            if getattr(entry, name) != ():
+                self._words(name)
         if entry.source is not None:
             self._enum("source", Source)
         self._set("place", self._text("place", entry.place, MAX_ID, blank=True).strip())
@@ -73,7 +75,7 @@ class Normaliser:
                 self._fail(name, "must be true or false")
         if not isinstance(entry.depth, int) or isinstance(entry.depth, bool) or not 0 <= entry.depth <= MAX_DEPTH:
             self._fail("depth", f"must be a whole number from 0 to {MAX_DEPTH:,}")
-        extras = self._extras(given)
+        extras = self._extras(given) if given else {}
         if entry.rating is not None:
             extras["importance_score"] = entry.rating / 10
         if entry.timestamp is not None:
@@ -100,7 +102,7 @@ class Normaliser:
         if "\x00" in value or (name == "id" and not value.isprintable()):
             self._fail(name, "holds a control character")
         try:
-            value.encode("utf-8")
+            _ = value.isascii() or value.encode("utf-8")
         except UnicodeEncodeError:
             self._fail(name, "holds half of a surrogate pair, which is not text")
         return value
@@ -143,6 +145,8 @@ class Normaliser:
 
     def _enum(self, name: str, kind: type[StrEnum]) -> None:
         value = getattr(self.entry, name)
+        if type(value) is kind:
+            return
         try:
             self._set(name, kind(value))
         except ValueError:
@@ -157,7 +161,7 @@ class Normaliser:
 
     def _time(self, name: str) -> None:
         value = getattr(self.entry, name)
-        if value is not None:
+        if value is not None and (type(value) is not datetime or value.tzinfo is not UTC):
             self._set(name, self._parsed(name, value).astimezone(UTC))
 
     def _rating(self) -> None:

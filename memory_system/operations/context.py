@@ -89,7 +89,7 @@ def derived(sources: Iterable[MemoryEntry]) -> dict[str, Any]:
 
 def bare(entry: MemoryEntry) -> MemoryEntry:
     """The entry as change sets hold it: without its last access, which the journal keeps apart."""
-    return entry if entry.last_access is None else entry.evolve(last_access=None)
+    return entry if entry.last_access is None else entry.accessed(None)
 
 
 class Bare(Sequence[MemoryEntry]):

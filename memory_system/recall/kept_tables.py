@@ -39,6 +39,8 @@ _PAGE = 4096
 _MOST_HEADER = 1 << 20
 _SPARE = 8
 """An eighth of the rows is kept free, so that what is added after opening needs no copy of the whole."""
+_MOST_SPARE_OF_FEW = 1024
+"""Of a small table as many rows as it has are kept free, but no more than this."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def save(path: Path, table: Table, place: Place) -> None:
     """
     rows = len(table)
     table.columns.code(rows)
-    room = rows + max(rows // _SPARE, 1024)
+    room = rows + max(rows // _SPARE, min(rows, _MOST_SPARE_OF_FEW))
     lines, ends = _lines(table)
     scenes = {entry_id: (one.source, one.people, one.place) for entry_id, one in table.scenes.items()}
     told = {"ids": table.ids, "tags": table.tags, "scenes": scenes}
@@ -185,7 +187,7 @@ def drop_changed(tables: Mapping[Tier, Table], changed: Iterable[str], held: Map
                 table.drop(entry_id)
 
 
-FROM_ROWS = 500
+FROM_ROWS = 100
 """A tier with fewer rows is read from the journal, which takes a tenth of a millisecond of processor a row."""
 _MOST_BEHIND = 500
 """Revisions that are taken in one by one; a table further behind is made anew."""

@@ -480,7 +480,7 @@ class Table:
         """The index that was kept, if one was, and it was made as this version makes them."""
         try:
             kept = self._kept_texts
-            return None if kept is None else TextIndex.restored(kept, self.entries.saved.entry)
+            return None if kept is None else TextIndex.restored(kept, self.entries.saved)
         except (ValueError, KeyError, TypeError):
             return None
 

@@ -438,7 +438,7 @@ class Ledger:
                 self.tables[change.before.tier].drop(change.entry_id)
             if change.after is not None:
                 last = held.last_access if held else accesses.get(change.entry_id)
-                entry = change.after.evolve(last_access=last)
+                entry = change.after.accessed(last)
                 self.tables[entry.tier].put(entry, vectors.get(content_hash(entry.document)))
         if applied.operation == REEMBED:
             self._take_in_vectors()
@@ -730,7 +730,7 @@ class Ledger:
         accesses = self.journal.last_access_of([entry.id for entry, _ in rows])
         for entry, key in rows:
             last = accesses.get(entry.id)
-            self.tables[entry.tier].put(entry if last is None else entry.evolve(last_access=last), vectors.get(key))
+            self.tables[entry.tier].put(entry if last is None else entry.accessed(last), vectors.get(key))
         if kept:
             self._take_in_vectors()
         if access != self._access:

@@ -91,7 +91,7 @@ def evidence(
     pairs, neighbour = _pairs(cue, row, index, tokens, pool, most) if tokens.available else ((), "")
     one = frozenset
     return Evidence(
-        words=_words(cue, index.entries[row].document, index),
+        words=_words(cue, index.document(row), index),
         pairs=pairs,
         names=tuple(name for name in sorted(cue.names) if index.named(one([name]))[row] > 0),
         dates=_dates(cue, row, index),
@@ -134,7 +134,7 @@ def _pairs(
     near = _neighbours(row, index, pool)
     rows = [row, *(other for other, _strength in near)]
     strengths = np.array([1.0, *(counted for _other, counted in near)])
-    asked, *texts = tokens.get([cue.text, *(index.entries[at].document for at in rows)])
+    asked, *texts = tokens.get([cue.text, *(index.document(at) for at in rows)])
     weights = token_weights(cue, asked, index)
     met = cosines(asked.vectors, texts)
     weighted = met * strengths[:, None]
@@ -151,7 +151,7 @@ def _pairs(
         found.append(
             TokenPair(
                 _word_at(cue.text, asked, at),
-                _word_at(index.entries[rows[source]].document, memory, token),
+                _word_at(index.document(rows[source]), memory, token),
                 float(met[source, at]),
                 float(weights[at]),
                 index.entries[rows[source]].id if source else "",

@@ -11,10 +11,10 @@ import json
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import chain, pairwise
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,18 @@ LENGTH_SHARE = 0.75
 """BM25's b: how far long texts are discounted."""
 FORM = 2
 """Counts up when texts are read otherwise: what was kept of an index before is then read anew."""
+
+
+class Lines(Protocol):
+    """Entries that are saved, each by its number."""
+
+    def entry(self, number: int, /) -> MemoryEntry:
+        """One entry."""
+        ...
+
+    def document(self, number: int, /) -> str:
+        """The document of one entry."""
+        ...
 
 
 class TextIndex:
@@ -85,12 +97,12 @@ class TextIndex:
         }
 
     @classmethod
-    def restored(cls, parts: Mapping[str, NDArray[Any]], read: Callable[[int], MemoryEntry]) -> Self:
+    def restored(cls, parts: Mapping[str, NDArray[Any]], saved: Lines) -> Self:
         """The index that ``parts`` were taken from, without reading a text.
 
         Args:
             parts: as ``parts`` answered them.
-            read: the entry of a row; called for rows that somebody asks for.
+            saved: where the entries are; only those are read that somebody asks for.
 
         Raises:
             ValueError: they were made by another version of this index.
@@ -99,7 +111,7 @@ class TextIndex:
         if names["form"] != FORM:
             raise ValueError(f"The kept index has form {names['form']}, not {FORM}.")
         index = cls()
-        index._entries = _Read(len(parts["lengths"]), read)
+        index._entries = _Read(range(len(parts["lengths"])), saved, {})
         ends = np.concatenate([[0], np.cumsum(parts["held"])]).tolist()
         for name, part in (("_rows_of", "rows"), ("_counts_of", "counts")):
             numbers = array("i", parts[part].tobytes())
@@ -138,6 +150,11 @@ class TextIndex:
     def entries(self) -> Sequence[MemoryEntry]:
         """The entries by row."""
         return self._entries
+
+    def document(self, row: int) -> str:
+        """The document of a row, without reading all of its entry."""
+        held = self._entries
+        return held.document(row) if isinstance(held, _Read) else held[row].document
 
     @property
     def speakers(self) -> frozenset[str]:
@@ -358,20 +375,32 @@ class TextIndex:
 
 
 class _Read(list[Any]):
-    """Entries by row, each read only when somebody asks for it."""
+    """Entries by row, each read only when somebody asks for it; its document alone takes a tenth of that."""
 
-    def __init__(self, rows: int, read: Callable[[int], MemoryEntry]) -> None:
-        super().__init__(range(rows))
-        self._of_row = read
+    def __init__(self, held: Iterable[Any], saved: Lines, documents: dict[int, str]) -> None:
+        super().__init__(held)
+        self._saved, self._documents = saved, documents
 
     def __getitem__(self, row: Any) -> Any:
         held = super().__getitem__(row)
         if isinstance(held, int):
-            held = self[row] = self._of_row(held)
+            held = self[row] = self._saved.entry(held)
         return held
 
     def __iter__(self) -> Iterator[Any]:
         return (self[row] for row in range(len(self)))
+
+    def __copy__(self) -> _Read:
+        return _Read(super().__iter__(), self._saved, self._documents)
+
+    def document(self, row: int) -> str:
+        """The document of a row."""
+        held = super().__getitem__(row)
+        if not isinstance(held, int):
+            return str(held.document)
+        if held not in self._documents:
+            self._documents[held] = self._saved.document(held)
+        return self._documents[held]
 
 
 def rarity(held: int, texts: int) -> float:

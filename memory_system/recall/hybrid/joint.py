@@ -94,6 +94,11 @@ class Joint:
         part = bisect_right(self.ends, row)
         return self._parts[part].told(row - (self.ends[part - 1] if part else 0))
 
+    def document(self, row: int) -> str:
+        """As ``TextIndex.document``."""
+        part = bisect_right(self.ends, row)
+        return self._parts[part].document(row - (self.ends[part - 1] if part else 0))
+
 
 Texts = TextIndex | Joint
 """What relevancy is measured over: one index, or several read as one."""

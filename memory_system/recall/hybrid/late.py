@@ -96,7 +96,7 @@ def late(cue: Cue, index: Texts, rows: NDArray[np.intp], tokens: TokenStates) ->
     Raises:
         EmbedderError: the token states could not be computed.
     """
-    asked, *texts = tokens.get([cue.text, *(index.entries[row].document for row in rows.tolist())])
+    asked, *texts = tokens.get([cue.text, *(index.document(row) for row in rows.tolist())])
     weights = token_weights(cue, asked, index)
     counted = weights > 0
     met = cosines(asked.vectors[counted], texts)
