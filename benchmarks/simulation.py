@@ -1,7 +1,7 @@
 """A world of 1,000 characters who live their day at 20 times real time, and what ends it first when it goes faster.
 
     python -m benchmarks.simulation [--agents 1000] [--memories 200] [--speed 20] [--hours 24] [--minutes 3]
-                                    [--awake 256] [--awake-mb 1024] [--threads 16] [--where folder] [--keep FOLDER]
+                                    [--awake 256] [--awake-mb 1024] [--threads 4] [--where folder] [--keep FOLDER]
 
 A character's day is 60 events and 40 questions: Park et al. (2023) have an agent reflect at a sum of ratings of 150,
 two or three times a day, which is 60 events of a mean rating of 5.5; and it asks its memory when it acts on what it
@@ -12,7 +12,8 @@ each event is followed by the migration of one memory, as ``AgentSettings.auto_m
 itself here, to be told apart. Agents are copies of one that was lived through, are asked for by ``world.agent(name)``
 for each act, and sleep and wake as a world does that by itself.
 
-The busiest minutes of the day are lived as they are due, whatever became of what was due before, by some threads;
+The busiest minutes of the day are lived as they are due, whatever became of what was due before, by some threads, two
+a core if it is not said: more do no more, since they wait for Python's turn and take processor time to do so;
 then again faster, or slower if that was too fast, for shorter slices. An act is late by the time from when it was due
 until it was done. A world falls behind where the last acts of a slice are more than a second late, or are not begun.
 With ``--where journal`` nothing is stored beside the journals (``MEMORY_STORE=journal``), else in Chroma's files.
@@ -451,7 +452,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=3.0, help="of real time, at the first speed")
     parser.add_argument("--awake", type=int, default=usual["awake"].default, help="how many may be open")
     parser.add_argument("--awake-mb", type=int, default=usual["awake_mb"].default)
-    parser.add_argument("--threads", type=int, default=16)
+    parser.add_argument("--threads", type=int, default=2 * (os.cpu_count() or 1))
     parser.add_argument("--where", default="folder", choices=["folder", "journal"])
     parser.add_argument("--keep", type=Path, help="a folder to work in, and to leave")
     asked = parser.parse_args()

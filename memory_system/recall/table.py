@@ -41,6 +41,7 @@ class Saved:
     def __init__(self, text: NDArray[np.uint8], ends: NDArray[np.uint64]) -> None:
         self._text = text
         self._ends = ends
+        self._made: dict[int, MemoryEntry] = {}  # for whoever reads the same ones again, as each plan does
 
     def line(self, number: int) -> bytes:
         """One line."""
@@ -58,9 +59,16 @@ class Saved:
 
     def entry(self, number: int) -> MemoryEntry:
         """One entry."""
-        return entry_from_json(self.body(number))
+        made = self._made.get(number)
+        if made is None:
+            if len(self._made) >= _MADE:
+                self._made.clear()
+            made = self._made[number] = entry_from_json(self.body(number))
+        return made
 
 
+_MADE = 2000
+"""Entries that are remembered, at most."""
 NOTHING_SAVED = Saved(np.zeros(0, np.uint8), np.zeros(0, np.uint64))
 
 
