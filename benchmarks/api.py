@@ -106,10 +106,15 @@ class Server:
     def seconds(self) -> float:
         """The processor time that it and its workers have taken; NaN where the system does not tell."""
         try:
-            workers = Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()
-            return sum(map(_seconds, [self.process, *map(int, workers)]))
+            return sum(map(_seconds, _with_children(self.process)))
         except OSError:
             return math.nan
+
+
+def _with_children(process: int) -> Iterator[int]:
+    yield process
+    for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        yield from _with_children(int(child))
 
 
 def _seconds(process: int) -> float:

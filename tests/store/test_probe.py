@@ -90,7 +90,7 @@ def test_another_one_is_started_once_it_has_ended(chroma: Path, source: probing.
     assert _pid(source) != first
 
 
-@pytest.mark.parametrize("before", ["it has forked", "it has told"])
+@pytest.mark.parametrize("before", ["it has forked", "it has told", "it tells"])
 def test_one_that_dies_or_stops_meanwhile_is_no_damage(
     chroma: Path, source: probing._Source, monkeypatch: pytest.MonkeyPatch, before: str
 ) -> None:
@@ -103,6 +103,8 @@ def test_one_that_dies_or_stops_meanwhile_is_no_damage(
                 forked(child)
                 os.kill(first, signal.SIGKILL)
             else:
+                if before == "it tells":
+                    forked(child)
                 os.kill(first, signal.SIGSTOP)
                 seconds = 2  # it will not tell, however long one waits
         return waited_for(child, seconds)

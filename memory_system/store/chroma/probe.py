@@ -29,6 +29,7 @@ _BYTES_A_SECOND = 20_000_000
 _LOOK_SECONDS = 0.5
 _WAITS = "RD"
 """The states of a process that has work to do, and waits for a processor or for a disk."""
+_ENDED = ("", "Z", "X")
 _MOST_TIMES = 15
 """How many times as long a probe may take where other programs leave it no time."""
 
@@ -87,6 +88,14 @@ def _computed(pid: int) -> tuple[float, bool]:
         return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK"), told[0] in _WAITS
     except (OSError, ValueError, IndexError):
         return 0.0, False
+
+
+def _state(pid: int) -> str:
+    """The state of a process, as one letter; empty if there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
 
 
 def _program(*words: str) -> list[str]:
@@ -152,13 +161,14 @@ class _Fork:
         """End it, and what it was forked from.
 
         Raises:
-            _Gone: it was not forked yet, so that it is not the store that is to blame.
+            _Gone: it was not forked yet, or has ended and nobody told, so that it is not the store that is to blame.
         """
-        if self._forked:
+        at_work = self._forked and _state(self.pid) not in _ENDED
+        if at_work:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
         self._source.end()
-        if not self._forked:
+        if not at_work:
             raise _Gone
         self.returncode, self._out = -signal.SIGKILL, ("", "")
 

@@ -101,6 +101,7 @@ def standing_undos(db: sa.Connection, revisions: list[int], until: int | None = 
 
 
 Connect = Callable[[], AbstractContextManager[sa.Connection]]
+Ask = Callable[..., Sequence[sa.Row[*tuple[Any, ...]]]]
 
 
 def content_hash(text: str) -> str:
@@ -127,25 +128,21 @@ class KeptVectors:
     """The kept vectors of one journal.
 
     Args:
-        read: a connection to read with.
+        ask: answers a single question.
         write: a connection whose transaction is committed at the end.
     """
 
-    def __init__(self, read: Connect, write: Connect) -> None:
-        self._read = read
+    def __init__(self, ask: Ask, write: Connect) -> None:
+        self._ask = ask
         self._write = write
 
     def of(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
         """The vectors, shape (d,), of these content hashes; those never embedded are left out."""
-        found: dict[str, Vectors] = {}
-        wanted = list(dict.fromkeys(hashes))
-        if not wanted:
-            return found
-        with self._read() as db:
-            for some in slices(wanted):
-                for row in db.execute(_KEPT, {"embedder": embedder, "some": some}):
-                    found[row.hash] = np.frombuffer(row.data, "<f4").astype(np.float32)
-        return found
+        return {
+            row.hash: np.frombuffer(row.data, "<f4").astype(np.float32)
+            for some in slices(list(dict.fromkeys(hashes)))
+            for row in self._ask(_KEPT, {"embedder": embedder, "some": some})
+        }
 
     def keep(self, vectors: Mapping[str, Vectors], embedder: str) -> None:
         """Keep vectors that ``embedder`` made of texts that are held."""
@@ -156,8 +153,7 @@ class KeptVectors:
         """Of how many texts that are held each embedder has made vectors, the one of the most first."""
         joined = sa.join(ENTRIES, VECTORS, VECTORS.c.hash == ENTRIES.c.hash)
         query = sa.select(VECTORS.c.embedder, sa.func.count().label("texts")).select_from(joined)
-        with self._read() as db:
-            rows = db.execute(query.group_by(VECTORS.c.embedder).order_by(sa.desc("texts"))).all()
+        rows = self._ask(query.group_by(VECTORS.c.embedder).order_by(sa.desc("texts")))
         return {row.embedder: row.texts for row in rows}
 
 

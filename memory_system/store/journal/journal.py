@@ -16,6 +16,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
@@ -118,6 +119,16 @@ _BODIES = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(_SOME))
 _PENDING = sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False))
 _NEWEST = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
 _POSITION = sa.select(*(sa.select(one).scalar_subquery() for one in _NEWEST))
+_ACCESSED = (
+    sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at), sa.func.max(ACCESSES.c.number))
+    .where(ACCESSES.c.number > sa.bindparam("after"))
+    .group_by(ACCESSES.c.entry_id)
+)
+_CHANGE_SET_AT = sa.select(sa.func.max(CHANGE_SETS.c.id)).where(CHANGE_SETS.c.revision == sa.bindparam("revision"))
+_CHANGED_SINCE = sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > sa.bindparam("revision"))
+_ROWS = sa.select(ENTRIES.c.tier, ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash)
+_HELD = _ROWS.where(ENTRIES.c.tier.in_(_SOME))
+_HELD_OR_CHANGED = _ROWS.where(sa.or_(ENTRIES.c.tier.in_(_SOME), ENTRIES.c.id.in_(_CHANGED_SINCE)))
 _LAST_ACCESSES = (
     sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at))
     .where(ACCESSES.c.entry_id.in_(_SOME))
@@ -159,6 +170,9 @@ class QueryLog:
         return None if row is None else logged_of(row)
 
 
+_Rows = Sequence[sa.Row[*tuple[Any, ...]]]
+
+
 class Connections:
     """What one journal is read and written by; thread-safe.
 
@@ -189,20 +203,22 @@ class Connections:
         with self._told(), self._reading.connect() as db:
             yield db
 
-    def poll(self, query: sa.Select[*tuple[Any, ...]]) -> Any:
-        """The only row that answers a single question, at the least cost.
+    def ask(
+        self, question: sa.Executable, values: Mapping[str, Any] = MappingProxyType({})
+    ) -> Sequence[sa.Row[*tuple[Any, ...]]]:
+        """The rows that answer a single question, at the least cost.
 
         Raises:
             StoreError: it cannot be read.
         """
         try:
-            return self._polled(query)
+            return self._asked(question, values)
         except ServerUnavailable:  # by a connection from before the server was started anew; there is none left now
-            return self._polled(query)
+            return self._asked(question, values)
 
-    def _polled(self, query: sa.Select[*tuple[Any, ...]]) -> Any:
+    def _asked(self, question: sa.Executable, values: Mapping[str, Any]) -> _Rows:
         with self._told(), self._polling.connect() as db:
-            return db.execute(query).one()
+            return db.execute(question, values).all()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -298,12 +314,13 @@ class Journal:
     def __init__(self, place: str | sa.Engine, clock: Clock, durability: str = "full") -> None:
         self._connections = Connections(place, durability)
         self._read, self._write = self._connections.read, self._connections.write
+        self._ask = self._connections.ask
         self._clock = clock
         self.past = PastReader(self._read)
         self.told = Teller(self._read)
         self.bin = Bin(self._read)
         self.queries = QueryLog(self._read)
-        self.kept = KeptVectors(self._read, self._write)
+        self.kept = KeptVectors(self._ask, self._write)
         self.evidence = Evidence(self._read)
 
     def close(self) -> None:
@@ -425,7 +442,7 @@ class Journal:
 
     def position(self) -> tuple[int, int]:
         """The newest revision and the newest access number, 0 where there is none: what a reader compares."""
-        row = self._connections.poll(_POSITION)
+        (row,) = self._ask(_POSITION)
         return row[0] or 0, row[1] or 0
 
     def seen(self) -> int | None:
@@ -434,7 +451,7 @@ class Journal:
 
     def change_set_at(self, revision: int) -> str:
         """The id of the change set of a revision; empty if there is none."""
-        row = self._connections.poll(sa.select(sa.func.max(CHANGE_SETS.c.id)).where(CHANGE_SETS.c.revision == revision))
+        (row,) = self._ask(_CHANGE_SET_AT, {"revision": revision})
         return row[0] or ""
 
     def entries(self, tier: Tier) -> dict[str, tuple[MemoryEntry, str]]:
@@ -445,27 +462,20 @@ class Journal:
         self, tiers: Iterable[Tier], changed_since: int | None = None
     ) -> dict[Tier, dict[str, tuple[MemoryEntry, str]]]:
         """As ``entries``, of several tiers by one question; of the others those that were changed after a revision."""
-        wanted = [ENTRIES.c.tier.in_([tier.value for tier in tiers])]
-        if changed_since is not None:
-            wanted += [ENTRIES.c.id.in_(sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > changed_since))]
         found: dict[Tier, dict[str, tuple[MemoryEntry, str]]] = {tier: {} for tier in Tier}
-        with self._read() as db:
-            columns = ENTRIES.c.tier, ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash
-            rows = db.execute(sa.select(*columns).where(sa.or_(*wanted)))
-            for row in rows:
-                found[Tier(row.tier)][row.id] = _loaded(row.body), row.hash
+        values = {"some": [tier.value for tier in tiers], "revision": changed_since}
+        for row in self._ask(_HELD if changed_since is None else _HELD_OR_CHANGED, values):
+            found[Tier(row.tier)][row.id] = _loaded(row.body), row.hash
         return found
 
     def changed_since(self, revision: int) -> frozenset[str]:
         """The ids of the memories that were changed after a revision, also of those that are gone."""
-        with self._read() as db:
-            return frozenset(db.scalars(sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > revision)))
+        return frozenset(row[0] for row in self._ask(_CHANGED_SINCE, {"revision": revision}))
 
     def count(self, tiers: Iterable[Tier]) -> int:
         """How many entries these tiers hold now."""
         query = sa.select(sa.func.count()).where(ENTRIES.c.tier.in_([tier.value for tier in tiers]))
-        with self._read() as db:
-            return int(db.scalar(query) or 0)
+        return int(self._ask(query)[0][0])
 
     def span(self) -> tuple[datetime, datetime] | None:
         """When its first change set was applied and its newest (real time); ``None`` if there is none."""
@@ -481,41 +491,34 @@ class Journal:
 
     def last_accesses(self, after: int = 0) -> tuple[dict[str, datetime], int]:
         """The latest access of each memory recalled since access number ``after``, and the newest number."""
-        query = sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at), sa.func.max(ACCESSES.c.number))
-        with self._read() as db:
-            rows = db.execute(query.where(ACCESSES.c.number > after).group_by(ACCESSES.c.entry_id)).all()
+        rows = self._ask(_ACCESSED, {"after": after})
         # times are kept in UTC and in one form, so that the latest is the greatest text
         return {row[0]: datetime.fromisoformat(row[1]) for row in rows}, max((row[2] for row in rows), default=after)
 
     def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
         """The latest access of each of these memories; those never recalled are left out."""
-        found: dict[str, datetime] = {}
-        if not ids:
-            return found
-        with self._read() as db:
-            for some in slices(ids):
-                for row in db.execute(_LAST_ACCESSES, {"some": some}):
-                    found[row[0]] = datetime.fromisoformat(row[1])
-        return found
+        return {
+            row[0]: datetime.fromisoformat(row[1])
+            for some in slices(ids)
+            for row in self._ask(_LAST_ACCESSES, {"some": some})
+        }
 
     def text(self, name: str) -> str | None:
         """The text of this name (``personality``, ``settings``) as it should be now."""
-        with self._read() as db:
-            return db.scalar(_TEXT, {"name": name})
+        return next((row[0] for row in self._ask(_TEXT, {"name": name})), None)
 
     def texts(self) -> dict[str, str | None]:
         """All texts as they should be now, by name."""
-        with self._read() as db:
-            return {row.name: row.body for row in db.execute(sa.select(TEXTS))}
+        return {row.name: row.body for row in self._ask(sa.select(TEXTS))}
 
     def pending(self) -> list[ChangeSet]:
         """Change sets that were committed and not marked done, oldest first."""
-        return [told.change_set for told in self.told.of(CHANGE_SETS.c.done.is_(False))]
+        waits = self.pending_revisions()  # in general nothing does
+        return [told.change_set for told in self.told.of(CHANGE_SETS.c.done.is_(False))] if waits else []
 
     def pending_revisions(self) -> frozenset[int]:
         """The numbers of those change sets."""
-        with self._read() as db:
-            return frozenset(db.scalars(_PENDING))
+        return frozenset(row[0] for row in self._ask(_PENDING))
 
     def since(self, revision: int) -> list[ChangeSet]:
         """Change sets after this revision, oldest first."""
