@@ -149,6 +149,13 @@ def journal_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     return address
 
 
+@pytest.fixture
+def journals_in_files(request: pytest.FixtureRequest) -> None:
+    """For what is about the files of journals by name; for ``usefixtures``."""
+    if request.config.getoption("--journals") == "postgresql":
+        pytest.skip("It is about SQLite's own files.")
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def each_journal(request: pytest.FixtureRequest) -> None:
     """Once with journals in files and once with journals on a server; for ``usefixtures``."""

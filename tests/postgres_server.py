@@ -62,6 +62,7 @@ class PostgresServer:
             names = {one.pw_name for one in pwd.getpwall()}
             account = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
             os.chown(self.folder, account.pw_uid, account.pw_gid)
+            self.folder.chmod(0o755)  # for programs of root that permissions hold for; the data are the server's alone
             self._user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         self._numbers = itertools.count(1)
         self._running: subprocess.Popen[bytes] | None = None

@@ -21,6 +21,7 @@ from tests.faults.survivor import Survivor, settings_of
 CHANGES = 6
 
 
+@pytest.mark.usefixtures("journals_in_files")
 @pytest.mark.parametrize(("level", "number"), [(None, 2), ("full", 2), ("normal", 1)])
 def test_the_level_is_the_one_of_the_environment(
     tmp_path: Path, embedder: CachedEmbedder, monkeypatch: pytest.MonkeyPatch, level: str | None, number: int
@@ -41,6 +42,7 @@ def test_a_level_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         Settings()
 
 
+@pytest.mark.usefixtures("journals_in_files")
 @pytest.mark.parametrize("share", [0.9, *(pytest.param(n / 10, marks=pytest.mark.long) for n in range(2, 9))])
 def test_a_power_cut_at_the_lower_level_leaves_whole_changes_and_what_chroma_took_in(
     tmp_path: Path, embedder: CachedEmbedder, counted: Counted, share: float

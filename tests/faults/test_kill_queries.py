@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from memory_system import Settings, World
 from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.store.journal.moving import Journals
 from tests.conftest import NOW, PERSONALITY
 from tests.faults.survivor import kill, start, told_by
 from tests.waiting import until
@@ -43,10 +42,12 @@ def _killed(folder: Path, when: Callable[[], None]) -> list[str]:
 
 
 def _logged(folder: Path) -> None:
-    """Wait until a query is in the log, as anyone sees who reads the journal's file."""
-    journal = (folder / "database/mem_test/mira/journal.sqlite3").absolute().as_uri()
-    with closing(sqlite3.connect(f"{journal}?mode=ro", uri=True)) as db:
-        until(lambda: db.execute("SELECT count(*) FROM queries").fetchone() == (1,))
+    """Wait until a query is in the log, as anyone sees who reads the journal."""
+    settings = _settings(folder)
+    home = Journals(settings.journal_url).of(settings.database / settings.world / "mira")
+    with home.looked_at() as journal:
+        assert journal is not None
+        until(lambda: len(journal.queries.newest(5, None, "")) == 1)
 
 
 def test_a_query_is_logged_while_nothing_else_happens_and_survives_a_kill(

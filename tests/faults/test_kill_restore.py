@@ -19,6 +19,8 @@ SWAP = """
 import json, os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
+from memory_system import Settings
+from memory_system.store.journal.moving import Journals
 from memory_system.world import swap as swapping
 
 order = json.loads(sys.argv[1])
@@ -40,6 +42,9 @@ if step == "rename":  # of the folders: those of files are other steps
 else:
     setattr(swapping, step, killing(getattr(swapping, step)))
 spot = swapping.Spot(Path(order["folder"]), Path(order["personalities"]))
+journals = Journals(Settings().journal_url)
+for name in ("ana", "mira"):  # as ``restore`` does before it
+    journals.of(spot.folder / name).leave_name()
 swapping.swap(spot, spot.half, ["ana", "mira"], "it was tried", datetime.now(UTC))
 """
 
