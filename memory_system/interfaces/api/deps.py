@@ -128,12 +128,20 @@ class Lanes:
                 have asked. It may read an agent, and so it is asked in a thread.
         """
 
+        def if_light(**given: Any) -> Response | None:
+            return endpoint(untold, **given) if light(**given) else None
+
         async def run(request: Request, **given: Any) -> Response:
+            if EVENTS not in request.headers.get("accept", ""):
+                done = None
+                if light is not _never:
+                    done = await to_thread.run_sync(functools.partial(if_light, **given), limiter=self._quick)
+                if done is None:
+                    done = await to_thread.run_sync(functools.partial(endpoint, untold, **given), limiter=self._slow)
+                return done
             lane = self._slow
             if light is not _never and await to_thread.run_sync(functools.partial(light, **given), limiter=self._quick):
                 lane = self._quick
-            if EVENTS not in request.headers.get("accept", ""):
-                return await to_thread.run_sync(functools.partial(endpoint, untold, **given), limiter=lane)
             if "idempotency-key" in request.headers:
                 raise InvalidParameter(
                     "A stream of events takes no Idempotency-Key; ask for application/json to send one."

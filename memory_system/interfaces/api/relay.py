@@ -27,6 +27,7 @@ _HEAD = struct.Struct("!II")
 _PATIENCE, _AGAIN = 15.0, 0.1
 """Seconds for which a request waits while the first worker is started again, and between two looks."""
 _LINGER = 3.0
+_CHANGES_NOTHING = ("GET", "HEAD")
 _TEXTS = ("type", "http_version", "method", "scheme", "path", "root_path", "client", "server", "asgi")
 _GONE = "The worker that was to answer has ended and is started again. {} Ask again."
 _UNASKED, _UNKNOWN = "Nothing was changed.", "Whether it was done cannot be told; what was begun is whole or not there."
@@ -84,27 +85,36 @@ class Relay:
         self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and the answer back."""
+        """Pass a request on, and the answer back; what changes nothing is asked anew where it was lost on the way."""
         if scope["type"] != "http":
             if scope["type"] == "websocket":  # there is none here
                 await send({"type": "websocket.close", "code": 1008})
             return
-        asked = await self._reached()
-        if asked is None:
-            await _gone(_UNASKED)(scope, receive, send)
-            return
-        reader, writer = asked
+        for again in (False, True):
+            asked = await self._reached()
+            if asked is None:
+                await _gone(_UNASKED)(scope, receive, send)
+                return
+            if await self._answered(*asked, scope, _without_body(receive) if again else receive, send):
+                return
+            if scope["method"] not in _CHANGES_NOTHING:
+                break
+        await _gone(_UNKNOWN)(scope, receive, send)
+
+    async def _answered(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, scope: Scope, receive: Receive, send: Send
+    ) -> bool:
+        """Pass a request on, and the answer back; answers whether one had begun."""
         up = asyncio.ensure_future(_hand_on(scope, receive, writer))
         begun, more = False, True
         try:
             while more and (message := await unframed(reader)) is not None:
                 begun, more = True, message["type"] == "http.response.start" or message.get("more_body", False)
                 await send(message)
+            return begun or (up.done() and up.result())  # nobody waits for it any more
         finally:
             up.cancel()
             writer.close()
-        if not begun:
-            await _gone(_UNKNOWN)(scope, receive, send)
 
     async def _reached(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
         loop = asyncio.get_running_loop()
@@ -118,19 +128,36 @@ class Relay:
             await asyncio.sleep(_AGAIN)
 
 
+def _without_body(receive: Receive) -> Receive:
+    """What is left to be heard of a request that was handed on once."""
+    told = False
+
+    async def receiving() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    return receiving
+
+
 def _gone(what: str) -> Any:
     answer = problem_json(503, "worker-ended", "Worker ended", _GONE.format(what))
     answer.headers["Retry-After"] = "1"
     return answer
 
 
-async def _hand_on(scope: Scope, receive: Receive, writer: asyncio.StreamWriter) -> None:
+async def _hand_on(scope: Scope, receive: Receive, writer: asyncio.StreamWriter) -> bool:
+    """Pass on what comes; answers whether who asked has left, and not who was asked."""
     with suppress(ConnectionError):
         writer.write(_request(scope))
         while (message := await receive())["type"] == "http.request":
             writer.write(framed(message))
             await writer.drain()
-        writer.write_eof()  # who asked has left
+        writer.write_eof()
+        return True
+    return False
 
 
 class Answering(Server):
