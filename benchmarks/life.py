@@ -91,7 +91,9 @@ def size(folder: Path) -> int:
 
 
 def index_size(folder: Path) -> int:
-    """Bytes of short-term memory's index on disk."""
+    """Bytes of short-term memory's index on disk; 0 where nothing is stored but what the journal holds."""
+    if not (folder / "chroma/chroma.sqlite3").exists():
+        return 0
     with closing(sqlite3.connect(f"{(folder / 'chroma/chroma.sqlite3').as_uri()}?mode=ro", uri=True)) as db:
         (found,) = db.execute(
             "SELECT segments.id FROM segments JOIN collections ON segments.collection = collections.id "
