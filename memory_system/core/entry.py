@@ -65,7 +65,7 @@ class Normaliser:
         self._rating()
         self._set("explanation", self._text("explanation", entry.explanation, MAX_EXPLANATION, blank=True))
         for name in ("tags", "evidence", "people"):
-            if getattr(entry, name) != ():
+            if type(value := getattr(entry, name)) is not tuple or value:
                 self._words(name)
         if entry.source is not None:
             self._enum("source", Source)
@@ -102,7 +102,7 @@ class Normaliser:
         if "\x00" in value or (name == "id" and not value.isprintable()):
             self._fail(name, "holds a control character")
         try:
-            _ = value.isascii() or value.encode("utf-8")
+            _ = str.isascii(value) or str.encode(value, "utf-8")
         except UnicodeEncodeError:
             self._fail(name, "holds half of a surrogate pair, which is not text")
         return value

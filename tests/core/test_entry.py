@@ -8,7 +8,9 @@ import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
+from unittest.mock import ANY
 
+import numpy as np
 import pytest
 
 from memory_system import Kind, MemoryEntry, Tier
@@ -272,6 +274,9 @@ def test_metadata_that_cannot_be_kept_is_refused(metadata: dict, message: str) -
         ({"tags": [" "]}, "tags is empty"),
         ({"tags": [str(n) for n in range(51)]}, "51 items; at most 50"),
         ({"evidence": "m0"}, "evidence must be a list of texts"),
+        ({"tags": np.array(["a", "b"])}, "tags must be a list of texts"),
+        ({"people": np.array([])}, "people must be a list of texts"),
+        ({"evidence": ANY}, "evidence must be a list of texts"),
         ({"pinned": 1}, "pinned must be true or false"),
         ({"authored": "yes"}, "authored must be true or false"),
         ({"depth": -1}, "depth must be a whole number"),

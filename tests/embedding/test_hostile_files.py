@@ -36,6 +36,7 @@ def personality(world: World) -> Path:
 # -- journals ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("as_noted", [False, True], ids=["", "of the size and time that was noted"])
 @pytest.mark.parametrize(
     "script",
     [
@@ -49,14 +50,18 @@ def personality(world: World) -> Path:
     ids=["notes", "a version of letters", "other columns", "ours but for the version", "no number", "a view"],
 )
 def test_a_journal_of_something_else_is_refused_and_not_one_byte_is_changed(
-    world: World, closed: Path, script: str
+    world: World, closed: Path, script: str, as_noted: bool
 ) -> None:
     file = closed / "journal.sqlite3"
+    lying = file.stat()
     for path in closed.glob("journal.sqlite3*"):
         path.unlink()
     db = sqlite3.connect(file)
     db.executescript(script)
     db.close()
+    if as_noted:
+        os.truncate(file, lying.st_size)
+        os.utime(file, ns=(lying.st_atime_ns, lying.st_mtime_ns))
     before = file.read_bytes()
     with pytest.raises((ForeignStore, StoreDamaged), match=r"journal\.sqlite3"):
         world.agent("mira")

@@ -226,11 +226,15 @@ def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
 
     Raises:
         ServerUnavailable: the server cannot be reached.
+        ForeignStore: the file is a database of something else, and was not touched.
         StoreDamaged: the file is no journal, is damaged, has a version that none has, or was written by a newer one.
     """
+    newest = False
+    if isinstance(place, str) and not (newest := _is_newest(file := _file_of(place))):
+        refuse_foreign(file)
     engine = _sqlite(place, durability) if isinstance(place, str) else place
     try:
-        if not _is_newest(engine):
+        if not newest:
             _migrate(engine)
     except DatabaseError as error:
         close(engine)
@@ -254,9 +258,12 @@ class _Compiled(LRUCache[Any, Any]):
 _COMPILED = _Compiled(1000)
 
 
+def _file_of(url: str) -> Path:
+    return Path(url.removeprefix(_SQLITE))
+
+
 def _sqlite(url: str, durability: str) -> sa.Engine:
-    path = url.removeprefix(_SQLITE)
-    engine = sa.create_engine(url if path == url else sa.URL.create("sqlite", database=path))
+    engine = sa.create_engine(sa.URL.create("sqlite", database=str(_file_of(url))))
     engine.update_execution_options(compiled_cache=_COMPILED)
     sa.event.listen(engine, "connect", partial(_sqlite_settings, DURABILITY[durability]))
     sa.event.listen(engine, "begin", _sqlite_begin)
@@ -281,14 +288,13 @@ def watch(engine: sa.Engine) -> sqlite3.Connection | None:
     return connection
 
 
-def _is_newest(engine: sa.Engine) -> bool:
-    """Whether a file is known to need nothing, at the cost of one question; what is wrong with it is found later."""
-    if engine.dialect.name != "sqlite":
-        return False
+def _is_newest(path: Path) -> bool:
+    """Whether a file is known to be a journal that needs nothing; it is only read, and what is wrong is found later."""
     try:
-        with engine.execution_options(**{ASKS_ONCE: True}).connect() as db:
-            return bool(db.scalar(_NEWEST) == len(MIGRATIONS))
-    except DatabaseError:  # it is new, or it is damaged
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)) as db:
+            db.execute("SELECT id, tier, body, hash FROM entries LIMIT 0")
+            return bool(db.execute("SELECT max(number) FROM version").fetchone()[0] == len(MIGRATIONS))
+    except sqlite3.Error:  # it is new, or it is damaged
         return False
 
 
