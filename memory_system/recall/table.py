@@ -85,6 +85,7 @@ class Rows(Sequence[MemoryEntry]):
         self.held = held
         self.accessed = accessed
         self.saved = saved
+        self._copy: list[MemoryEntry | int] | None = None
 
     def __len__(self) -> int:
         return len(self.held)
@@ -126,8 +127,14 @@ class Rows(Sequence[MemoryEntry]):
         return wants_rating(body.get("rating"), body.get("explanation", ""))
 
     def copied(self) -> Rows:
-        """The rows as they stand now, whatever becomes of the table."""
-        return Rows(list(self.held), self.accessed[: len(self)].copy(), self.saved)
+        """The rows as they stand now, whatever becomes of the table; what is held is copied once for each change."""
+        if self._copy is None:
+            self._copy = list(self.held)
+        return Rows(self._copy, self.accessed[: len(self)].copy(), self.saved)
+
+    def changed(self, accessed: Floats) -> None:
+        """Take note that a row was put or dropped, which may have made a new array of last accesses."""
+        self.accessed, self._copy = accessed, None
 
 
 _FIRST_ROOM = 64
@@ -333,6 +340,7 @@ class Table:
         self._relevancies: OrderedDict[bytes, Floats] = OrderedDict()
         self._aged: dict[float, tuple[float, NDArray[np.float32]]] = {}
         self._bounds: tuple[int, float, bool] | None = None
+        self._without: tuple[int, list[int]] | None = None
         self._texts: TextIndex | None = None
         self._kept_texts: Mapping[str, NDArray[Any]] | None = None
         self._folded: list[str] | None = None
@@ -371,7 +379,10 @@ class Table:
 
     def rows_without_vector(self) -> list[int]:
         """The rows of entries without a vector."""
-        return [int(row) for row in np.flatnonzero(np.isnan(self.columns["squares32"][: len(self)]))]
+        if self._without is None or self._without[0] != self.version:
+            without = np.flatnonzero(np.isnan(self.columns["squares32"][: len(self)])).tolist()
+            self._without = self.version, without
+        return self._without[1]
 
     def rows_without_rating(self) -> list[int]:
         """The rows of entries that are not rated."""
@@ -639,7 +650,7 @@ class Table:
                 aged[rows] = np.exp(math.log(decay) * hours)
 
     def _changed(self) -> None:
-        self.entries.accessed = self.columns["accessed"]  # growing has replaced the array
+        self.entries.changed(self.columns["accessed"])
         self.version += 1
         self._relevancies.clear()
         self._aged.clear()

@@ -353,7 +353,7 @@ class TextIndex:
         self._languages -= Counter([language])
         for stem, _count in _counted(said, language):
             rows, counts = self._rows_of[stem], self._counts_of[stem]
-            at = rows.index(row)
+            at = _place_of(row, rows)
             rows[at], counts[at] = rows[-1], counts[-1]
             rows.pop(), counts.pop()
             if not rows:
@@ -401,6 +401,18 @@ class _Read(list[Any]):
         if held not in self._documents:
             self._documents[held] = self._saved.document(held)
         return self._documents[held]
+
+
+_NEWEST = 64
+
+
+def _place_of(row: int, rows: array[int]) -> int:
+    """Where a row stands among those that hold a stem; what came last, as what is undone did, is found at once."""
+    start = max(0, len(rows) - _NEWEST)
+    try:
+        return rows.index(row, start)
+    except ValueError:
+        return rows.index(row, 0, start)
 
 
 def rarity(held: int, texts: int) -> float:
