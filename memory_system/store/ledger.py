@@ -721,7 +721,7 @@ class Ledger:
         vectors = self.journal.vectors({key for _, key in rows}, self.embedder.identity)
         missing = {key: entry.document for entry, key in rows if key not in vectors}
         if 0 < len(missing) <= EMBEDDED_AT_ONCE and (
-            self._take_over or journalled_embedder(self.journal, self.embedder) == self.embedder.identity
+            self._take_over or journalled_embedder(self.journal, self.embedder, {}) == self.embedder.identity
         ):
             fresh = dict(zip(missing, self.embedder.embed(list(missing.values())), strict=True))
             self.journal.kept.keep(fresh, self.embedder.identity)

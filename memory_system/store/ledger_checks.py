@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -167,18 +166,14 @@ def texts_of(change_sets: Iterable[ChangeSet], waiting: Collection[str]) -> tupl
     return found
 
 
-_NO_TABLES: Mapping[Tier, Table] = MappingProxyType({})
-
-
-def journalled_embedder(
-    journal: Journal, embedder: Embedder, shown: Mapping[Tier, Table] = MappingProxyType({})
-) -> str:
+def journalled_embedder(journal: Journal, embedder: Embedder, shown: Mapping[Tier, Table]) -> str:
     """The identity of what made most vectors of a journal; of the embedder in use where it made as many.
 
     Args:
         journal: which journal.
         embedder: the one in use.
-        shown: the tables that show it, with the vectors of the embedder in use; if none is missing, that is all.
+        shown: the tables that show it, if there are any, with the vectors of the embedder in use; if none is missing,
+            nothing has to be asked.
     """
     ours = embedder.identity
     if any(map(len, shown.values())) and not any(table.rows_without_vector() for table in shown.values()):

@@ -20,6 +20,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .idempotency import again
 from .problems import problem_json
 from .serving import Server
 
@@ -28,6 +29,7 @@ _PATIENCE, _AGAIN = 15.0, 0.1
 """Seconds for which a request waits while the first worker is started again, and between two looks."""
 _LINGER = 3.0
 _CHANGES_NOTHING = ("GET", "HEAD")
+_NO_BODY: Message = {"type": "http.request", "body": b"", "more_body": False}
 _TEXTS = ("type", "http_version", "method", "scheme", "path", "root_path", "client", "server", "asgi")
 _GONE = "The worker that was to answer has ended and is started again. {} Ask again."
 _UNASKED, _UNKNOWN = "Nothing was changed.", "Whether it was done cannot be told; what was begun is whole or not there."
@@ -90,12 +92,12 @@ class Relay:
             if scope["type"] == "websocket":  # there is none here
                 await send({"type": "websocket.close", "code": 1008})
             return
-        for again in (False, True):
+        for anew in (False, True):
             asked = await self._reached()
             if asked is None:
                 await _gone(_UNASKED)(scope, receive, send)
                 return
-            if await self._answered(*asked, scope, _without_body(receive) if again else receive, send):
+            if await self._answered(*asked, scope, again([_NO_BODY], receive) if anew else receive, send):
                 return
             if scope["method"] not in _CHANGES_NOTHING:
                 break
@@ -126,20 +128,6 @@ class Relay:
                 if loop.time() > until:
                     return None
             await asyncio.sleep(_AGAIN)
-
-
-def _without_body(receive: Receive) -> Receive:
-    """What is left to be heard of a request that was handed on once."""
-    told = False
-
-    async def receiving() -> Message:
-        nonlocal told
-        if told:
-            return await receive()
-        told = True
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    return receiving
 
 
 def _gone(what: str) -> Any:

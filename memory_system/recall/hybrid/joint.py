@@ -91,17 +91,23 @@ class Joint:
 
     def told(self, row: int) -> tuple[Stretch, ...]:
         """As ``TextIndex.told``."""
-        part = bisect_right(self.ends, row)
-        return self._parts[part].told(row - (self.ends[part - 1] if part else 0))
+        part, own = _within(self.ends, row)
+        return self._parts[part].told(own)
 
     def document(self, row: int) -> str:
         """As ``TextIndex.document``."""
-        part = bisect_right(self.ends, row)
-        return self._parts[part].document(row - (self.ends[part - 1] if part else 0))
+        part, own = _within(self.ends, row)
+        return self._parts[part].document(own)
 
 
 Texts = TextIndex | Joint
 """What relevancy is measured over: one index, or several read as one."""
+
+
+def _within(ends: Sequence[int], row: int) -> tuple[int, int]:
+    """In which part a row is, and which row of it, where the parts end so."""
+    part = bisect_right(ends, row)
+    return part, row - (ends[part - 1] if part else 0)
 
 
 class _Entries(Sequence[MemoryEntry]):
@@ -121,8 +127,8 @@ class _Entries(Sequence[MemoryEntry]):
     def __getitem__(self, row: int | slice) -> MemoryEntry | list[MemoryEntry]:
         if isinstance(row, slice):
             return [self[one] for one in range(*row.indices(len(self)))]
-        part = bisect_right(self._ends, row)
-        return self._parts[part][row - (self._ends[part - 1] if part else 0)]
+        part, own = _within(self._ends, row)
+        return self._parts[part][own]
 
 
 class _Rows:

@@ -29,7 +29,7 @@ _BYTES_A_SECOND = 20_000_000
 _LOOK_SECONDS = 0.5
 _WAITS = "RD"
 """The states of a process that has work to do, and waits for a processor or for a disk."""
-_ENDED = ("", "Z", "X")
+_ENDED = "ZX"
 _MOST_TIMES = 15
 """How many times as long a probe may take where other programs leave it no time."""
 
@@ -84,18 +84,22 @@ def _waited_for(child: subprocess.Popen[str] | _Fork, seconds: float) -> tuple[s
 def _computed(pid: int) -> tuple[float, bool]:
     """How many seconds a process has computed, and whether it waits for its turn; nothing where it cannot be told."""
     try:
-        told = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        told = _told_of(pid)
         return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK"), told[0] in _WAITS
     except (OSError, ValueError, IndexError):
         return 0.0, False
 
 
-def _state(pid: int) -> str:
-    """The state of a process, as one letter; empty if there is none."""
+def _at_work(pid: int) -> bool:
+    """Whether a process is there, and has not ended."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[0]
+        return _told_of(pid)[0] not in _ENDED
     except (OSError, IndexError):
-        return ""
+        return False
+
+
+def _told_of(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
 
 
 def _program(*words: str) -> list[str]:
@@ -163,7 +167,7 @@ class _Fork:
         Raises:
             _Gone: it was not forked yet, or has ended and nobody told, so that it is not the store that is to blame.
         """
-        at_work = self._forked and _state(self.pid) not in _ENDED
+        at_work = self._forked and _at_work(self.pid)
         if at_work:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)

@@ -101,7 +101,8 @@ def standing_undos(db: sa.Connection, revisions: list[int], until: int | None = 
 
 
 Connect = Callable[[], AbstractContextManager[sa.Connection]]
-Ask = Callable[..., Sequence[sa.Row[*tuple[Any, ...]]]]
+Rows = Sequence[sa.Row[*tuple[Any, ...]]]
+Ask = Callable[..., Rows]
 
 
 def content_hash(text: str) -> str:

@@ -41,7 +41,7 @@ from ..access_buffer import Access, Noted
 from ..query_log import Asked, LoggedQuery, body_of, logged_of
 from .as_of import PastReader
 from .evidence import Evidence
-from .history import ALL, Applied, HistoryKinds, KeptVectors, Sought, Teller, content_hash, head_of, keep, slices
+from .history import ALL, Applied, HistoryKinds, KeptVectors, Rows, Sought, Teller, content_hash, head_of, keep, slices
 from .postgres import WRITES, commit_soon, erase, ways_of_reading
 from .tables import (
     ACCESSES,
@@ -170,9 +170,6 @@ class QueryLog:
         return None if row is None else logged_of(row)
 
 
-_Rows = Sequence[sa.Row[*tuple[Any, ...]]]
-
-
 class Connections:
     """What one journal is read and written by; thread-safe.
 
@@ -203,9 +200,7 @@ class Connections:
         with self._told(), self._reading.connect() as db:
             yield db
 
-    def ask(
-        self, question: sa.Executable, values: Mapping[str, Any] = MappingProxyType({})
-    ) -> Sequence[sa.Row[*tuple[Any, ...]]]:
+    def ask(self, question: sa.Executable, values: Mapping[str, Any] = MappingProxyType({})) -> Rows:
         """The rows that answer a single question, at the least cost.
 
         Raises:
@@ -216,7 +211,7 @@ class Connections:
         except ServerUnavailable:  # by a connection from before the server was started anew; there is none left now
             return self._asked(question, values)
 
-    def _asked(self, question: sa.Executable, values: Mapping[str, Any]) -> _Rows:
+    def _asked(self, question: sa.Executable, values: Mapping[str, Any]) -> Rows:
         with self._told(), self._polling.connect() as db:
             return db.execute(question, values).all()
 
