@@ -542,6 +542,7 @@ class AgentMemory:
 
     history = _of(History, History.history)
     history_kinds = _of(History, History.history_kinds)
+    history_kept = _of(History, History.history_kept)
     change = _of(History, History.change)
     undo = _of(History, History.undo)
     redo = _of(History, History.redo)

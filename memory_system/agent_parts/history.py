@@ -30,6 +30,7 @@ from ..operations.undo import (
 from ..store import protocols
 from ..store.journal.as_of import Event, Moment
 from ..store.journal.history import Applied, HistoryKinds, Sought
+from ..store.journal.horizon import HistoryKept, Limits
 from .context import Context, Part
 from .knowledge import Then
 
@@ -92,6 +93,21 @@ class History(Part):
         """Who is behind the changes of the history, and of what kinds they are, each with how many."""
         with self.context.ledger.reading():
             return self.context.ledger.journal.kinds()
+
+    def history_kept(self, changes: int | None = None, days: int | None = None) -> HistoryKept:
+        """How far the history reaches back, what it takes, and how much of it would be let go of.
+
+        Args:
+            changes: for a history of so many changes; that of the settings if not given.
+            days: for one of so many days; that of the settings if not given.
+
+        Raises:
+            InvalidParameter: one is out of its range; see ``AgentSettings``.
+        """
+        given = {"history_changes": changes, "history_days": days}
+        meant = self.context.settings.evolve(**{name: value for name, value in given.items() if value is not None})
+        with self._ledger.reading():
+            return self._ledger.journal.horizon.kept(Limits(meant.history_changes, meant.history_days))
 
     def undo(
         self,
@@ -202,16 +218,19 @@ class History(Part):
     def origin(self) -> str:
         """What only an agent and its copies have in common: the id of their first change set, if there is one."""
         with self._ledger.reading():
-            return self._ledger.journal.change_set_at(1)
+            return self._ledger.journal.origin
 
     def changes_since(self, revision: int) -> list[Applied]:
         """The change sets after a revision (0 = all), the newest first.
 
         Raises:
             InvalidParameter: it cannot be a revision.
+            ChangeSetNotFound: the history reaches not as far back.
         """
         whole("The revision", revision, 0, _MOST)
         self.context.refresh()
+        if revision:
+            self._ledger.journal.refuse_let_go(revision)
         found: list[Applied] = []
         while True:
             some = self.history(_AT_ONCE, found[-1].revision if found else None)
@@ -226,8 +245,13 @@ class History(Part):
             return self._ledger.journal.past.heads_since(revision)
 
     def events_since(self, revision: int, ids: Sequence[str] | None = None) -> dict[str, list[Event]]:
-        """What happened to these memories after a revision, or to all that anything happened to, the oldest first."""
+        """What happened to these memories after a revision, or to all that anything happened to, the oldest first.
+
+        Raises:
+            ChangeSetNotFound: the history reaches not as far back.
+        """
         with self._ledger.reading():
+            self._ledger.journal.refuse_let_go(revision)
             past = self._ledger.journal.past
             wanted = list(past.back(revision, self._ledger.revision)) if ids is None else list(ids)
             return past.events(wanted, revision)
@@ -332,5 +356,5 @@ def as_of(
             raise ChangeSetNotFound(f"The history has no revision {revision}.")
         then = Then(really or at, world_time)
         if then == Then():
-            then = Then(present.journal.get(moment.revision).applied_at if moment.revision else _BEGINNING)
+            then = Then(present.journal.applied_at(moment.revision) or _BEGINNING)
     return context.as_of(moment, then)

@@ -189,6 +189,12 @@ class ChangeSet:
         ends_of_texts = [end for text in self.texts for end in (text.before, text.after) if end is not None]
         return None if all(is_text(end) for end in ends_of_texts) else "a text it changes is not text"
 
+    @property
+    def number(self) -> int:
+        """The revision of what has been committed."""
+        assert self.revision is not None, "what is committed is numbered"
+        return self.revision
+
     def __bool__(self) -> bool:
         """Whether anything would change."""
         return bool(self.changes or self.texts or self.purges)

@@ -184,6 +184,10 @@ def explained(error: ValidationError) -> str:
     return " ".join(f"The setting {name} is wrong: {message}." for name, message in told.items())
 
 
+LEAST_HISTORY = 1_000
+"""The fewest changes that a history may be limited to: what happens by itself looks back at what it did last."""
+
+
 class Retention(StrEnum):
     """By what migration decides which memories are kept in LTM; see ``operations.retention``."""
 
@@ -231,6 +235,10 @@ class AgentSettings:
         scoring: weights and decay.
         bin_days: for how many days of the world's time what was forgotten can be restored, 1 to 36,500; 0 = for ever.
         query_log: how many of the last queries are kept to be lived through again, 0 (none) to 100,000.
+        history_changes: how many of the newest changes the history keeps, 1,000 to a billion; 0 = all. What is older
+            is let go of in the background, for good.
+        history_days: for how many days of real time it keeps them, 1 to 36,500; 0 = for ever. Let go of is what
+            exceeds either.
         token_budget: the most tokens that its calls of a language model may take in all, 0 (no limit) to a trillion.
         auto_migrate: whether what overflows STM migrates by itself, as soon as something is added.
         rated_by: by whom an event is rated when it comes: ``model``, for which it waits; ``rules`` or ``nobody``, where
@@ -265,6 +273,8 @@ class AgentSettings:
     scoring: Scoring = DEFAULT.scoring
     bin_days: int = 0
     query_log: int = 1_000
+    history_changes: int = 0
+    history_days: int = 0
     token_budget: int = 0
     cost_budget: float = 0.0
     auto_migrate: bool = False
@@ -291,6 +301,8 @@ class AgentSettings:
             "reflection_trigger": in_range("The reflection trigger", self.reflection_trigger, 1, 100_000),
             "bin_days": whole("bin_days", self.bin_days, 0, 36_500),
             "query_log": whole("query_log", self.query_log, 0, 100_000),
+            "history_changes": whole("history_changes", self.history_changes, 0, 10**9),
+            "history_days": whole("history_days", self.history_days, 0, 36_500),
             "token_budget": whole("token_budget", self.token_budget, 0, 10**12),
             "person_trigger": in_range("The person trigger", self.person_trigger, 0, 100_000),
             "ltm_size": whole("ltm_size", self.ltm_size, 0, 10_000_000),
@@ -301,6 +313,10 @@ class AgentSettings:
         }
         for name, value in checked.items():  # in their plain kinds, whatever came in
             object.__setattr__(self, name, value)
+        if 0 < self.history_changes < LEAST_HISTORY:
+            raise InvalidParameter(
+                f"'history_changes' must be 0 (all) or at least {LEAST_HISTORY:,}, not {self.history_changes:,}."
+            )
         if not isinstance(self.auto_migrate, bool):
             raise InvalidParameter(f"'auto_migrate' must be true or false, not {shown(self.auto_migrate)}.")
         if not isinstance(self.scoring, Scoring):

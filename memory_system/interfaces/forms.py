@@ -309,6 +309,14 @@ class SettingsBody(Body):
         Annotated[int, Field(strict=True, ge=0, le=36_500)] | None,
         Says("Days after which a migration purges what was forgotten; 0 = never."),
     ] = None
+    history_changes: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=10**9)] | None,
+        Says("How many of the newest changes the history keeps, at least 1,000; 0 = all. Older ones go for good."),
+    ] = None
+    history_days: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=36_500)] | None,
+        Says("For how many days of real time the history keeps changes; 0 = for ever. Older ones go for good."),
+    ] = None
     query_log: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=100_000)] | None,
         Says("How many of the last queries are kept for replay; 0 = none."),

@@ -56,7 +56,7 @@ def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder)
     made_with = made_with or next(iter(journal.kept.embedders()), embedder.identity)
     vectors = current if made_with == embedder.identity else journal.kept.of(hashes, made_with)
     try:
-        stores.refuse_others(lambda: journal.change_set_at(1))
+        stores.refuse_others(lambda: journal.origin)
         found = differences(stores.memories, {tier: of_entries(of_tier, vectors) for tier, of_tier in held.items()})
         distances = stores.distances()
     except (ForeignStore, StoreDamaged, StoreUnavailable) as error:

@@ -25,6 +25,7 @@ from ..recall.table import Table
 from . import shutdown_note
 from .access_buffer import AccessLog, Noted
 from .expected_rows import Wanted, of_entries, of_table
+from .journal.horizon import LettingGo
 from .journal.journal import Journal, content_hash
 from .journal.location import refuse_older
 from .journal.moving import Journals
@@ -133,6 +134,7 @@ class Ledger:
         )
         self._lock = TableLock()
         self._turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
+        self._letting_go = LettingGo(lambda: self.journal.horizon, self.text, self.policy, self._turns)
         self._together = Together(self._apply, self._by_itself, self._turns.writing, self._turns.others_reading)
 
     def close(self, *, asleep: bool = False) -> None:
@@ -147,6 +149,7 @@ class Ledger:
         if self._closed:
             return
         atexit.unregister(self._flush_at_exit)
+        self._letting_go.stop()
         note = None
         try:
             if self._inode and not self.gone:
@@ -278,6 +281,7 @@ class Ledger:
                     self._behind.taken_in(applied.revision, self.journal, tidy=self._stores.is_tidy)
         except MemorySystemError as error:
             return error
+        self._letting_go.look(applied.revision, now=bool(applied.texts))
         return applied
 
     def _by_itself(self, plan: _Planned) -> bool:
@@ -295,9 +299,8 @@ class Ledger:
         with self._turns.writing():
             self._catch_up()
             noted = self.journal.commit(change_set, {}, self.embedder.identity)
-            assert noted.revision is not None, "what is committed is numbered"
             self._catch_up()
-            self.journal.mark_done(noted.revision)
+            self.journal.mark_done(noted.number)
         return noted
 
     def keep_vectors(self, vectors: Mapping[str, Vectors]) -> None:
@@ -357,9 +360,8 @@ class Ledger:
                 self.settle()
             return
         for cut_off in self.journal.pending():
-            assert cut_off.revision is not None, "the journal tells only what it has numbered"
             if self._carry_out(cut_off, self._vectors_of(cut_off)):
-                self.journal.mark_done(cut_off.revision)
+                self.journal.mark_done(cut_off.number)
         self._behind.forget()
 
     def _take_in(self, changes: Sequence[Change], vectors: Mapping[str, Vectors], revision: int) -> None:
@@ -379,15 +381,18 @@ class Ledger:
 
     def _take_over_missed(self) -> None:
         """Carry out what another machine wrote, which has the same journal and another store."""
-        for missed in () if self._stores.in_journal else self._missed():
-            self._carry_out(missed, self._vectors_of(missed))
+        missed = () if self._stores.in_journal else self._missed()
+        untold = missed and self._stores.claimed < self.journal.horizon.floor
+        for one in missed:
+            self._carry_out(one, self._vectors_of(one))
+        if untold:
+            self._reconcile(())
 
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> bool:
         """Steps 2 and 3, the files included; each can be repeated without harm. Answers whether all is done."""
         write_as_changed(self.personality_path, applied)
-        assert applied.revision is not None, "only what has been committed is carried out"
-        self._take_in(applied.changes, self._for_store(applied, vectors), applied.revision)
-        self._stores.own(self._origin)
+        self._take_in(applied.changes, self._for_store(applied, vectors), applied.number)
+        self._stores.own(lambda: self.journal.origin)
         return self._erase() if applied.purges else True
 
     @property
@@ -445,8 +450,7 @@ class Ledger:
         if applied.purges:
             self._texts.clear()  # some may have quoted it
         self._texts |= {text.name: text.after for text in applied.texts}
-        assert applied.revision is not None, "only applied change sets are shown"
-        self._revision = applied.revision
+        self._revision = applied.number
 
     def _take_in_vectors(self) -> None:
         """Show the vectors that the journal has by now."""
@@ -463,7 +467,7 @@ class Ledger:
             return
         revision, access = self.journal.position()
         with self._whole_or_anew():
-            if self._torn:
+            if self._torn or (revision != self._revision and self._revision < self.journal.horizon.floor):
                 self._fill_anew()
             elif revision != self._revision:
                 missed = self.journal.since(self._revision)
@@ -512,7 +516,7 @@ class Ledger:
             StoreUnavailable: its server cannot be reached; this can be done later.
             StoreError: it cannot be used.
         """
-        self._stores.refuse_others(self._origin)
+        self._stores.refuse_others(lambda: self.journal.origin)
         self._stores.embedder = self._stores.made_with or journalled_embedder(self.journal, self.embedder, self.tables)
         self._change_over()
         if as_left and shutdown_note.tells(self._note, cut_off) and self._as_noted():
@@ -520,13 +524,12 @@ class Ledger:
             cut_off = ()  # they were left for whoever opens it
         else:
             self._reconcile(cut_off)
-        self._stores.own(self._origin)
+        self._stores.own(lambda: self.journal.origin)
         self._say_what_waits()
         erased = self._erase() if any(change_set.purges for change_set in cut_off) else True
         for change_set in cut_off:
-            assert change_set.revision is not None, "the journal tells only what it has numbered"
             if erased or not change_set.purges:
-                self.journal.mark_done(change_set.revision)
+                self.journal.mark_done(change_set.number)
         self._store_seen = True
 
     def _store_at_hand(self) -> None:
@@ -542,10 +545,6 @@ class Ledger:
                 raise OtherEmbedder(self._why_not(made))
             if not self._store_seen:
                 self._see_store(self.journal.pending(), as_left=False)
-
-    def _origin(self) -> str:
-        """What only an agent and its copies have in common; empty before the first change."""
-        return self.journal.change_set_at(1)
 
     def _state(self) -> str:
         return f"{self._revision} {self.journal.change_set_at(self._revision)}"
@@ -740,7 +739,7 @@ class Ledger:
     def _missed(self) -> Sequence[ChangeSet]:
         """What another machine, which has files of its own, has written to the same journal since."""
         behind = self._home.shared and self._stores.claimed < self._revision
-        return self.journal.since(self._stores.claimed) if behind else ()
+        return self.journal.kept_since(self._stores.claimed) if behind else ()
 
     def _keep_tables(self) -> Note | None:
         """Write the tables; answers the note to leave when all files are let go of."""

@@ -155,7 +155,7 @@ class _PastJournal:
     def kinds(self) -> HistoryKinds:
         """Who and what there was in the history."""
         with self._ledger.reading():
-            return self._ledger.journal.told.kinds(self._revision)
+            return self._ledger.journal.told.kinds(self._ledger.journal.horizon.floor, self._revision)
 
     def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
         """Memories that were gone, the last forgotten first; those that have been purged since are not told."""

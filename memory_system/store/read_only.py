@@ -130,8 +130,7 @@ class ReadOnlyLedger(Ledger):
         self.journal = Journal(f"sqlite:///{scratch}", self._clock)
         try:
             for pending in self.journal.pending():
-                assert pending.revision is not None, "the journal tells only what it has numbered"
-                self.journal.mark_done(pending.revision)
+                self.journal.mark_done(pending.number)
             held = {entry_id: row[0] for tier in Tier for entry_id, row in self.journal.entries(tier).items()}
             plan = _plan(
                 held, stored.entries, self._texts_on_disk(), self._clock(), self.folder.name, self.journal.revision
@@ -182,7 +181,7 @@ class ReadOnlyLedger(Ledger):
         """
         journal, aside = self.folder / JOURNAL, self.folder / f"journal-damaged-{time.time_ns()}.sqlite3"
         with self.writing():
-            origin = self.journal.change_set_at(1)
+            origin = self.journal.origin
             self.journal.close()
             fresh = journal.with_suffix(".part")
             shutil.copyfile(Path(self._scratch.name) / JOURNAL, fresh)

@@ -108,14 +108,13 @@ class StoreQueue:
 
     def add(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
         """Have the store take in a change set within its delay; the caller is the agent's only writer."""
-        assert applied.revision is not None, "only what has been committed is taken in"
         changes, starts = applied.changes, range(0, len(applied.changes), AT_ONCE) or range(1)
         for start in starts:
             some = changes[start : start + AT_ONCE]
             hashes = [content_hash(change.after.document) for change in some if change.after is not None]
             of_some = {key: vectors[key] for key in hashes if key in vectors}
             with self._lock:
-                self._parts.append(Part(applied.revision, some, of_some, last=start == starts[-1]))
+                self._parts.append(Part(applied.number, some, of_some, last=start == starts[-1]))
         may_wait = len(self) <= MOST_ASLEEP and self._is_crowded_out()
         self._soon.begin(CROWDED_SECONDS if may_wait else DELAY_SECONDS)
 

@@ -62,8 +62,7 @@ class Feed:
                 yield event("problem", {"code": error.code, "detail": error.sentence})
                 news = []
             for plan in news:
-                assert plan.revision is not None, "what the journal tells has been applied"
-                told = plan.revision
+                told = plan.number
                 yield event("change", serialize.head(plan), told)
             if news:
                 said = time.monotonic()

@@ -250,6 +250,7 @@ class RemoteAgent(RemoteView):
     history = looked(AgentMemory.history)
     change = looked(AgentMemory.change)
     history_kinds = looked(AgentMemory.history_kinds)
+    history_kept = looked(AgentMemory.history_kept)
 
     # -- the agent itself ------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from ...operations.importing.taking_in import Preview
 from ...operations.provenance import Lineage
 from ...operations.undo import Clash
 from ...store.journal.history import Applied, HistoryKinds
+from ...store.journal.horizon import HistoryKept
 from ...store.journal.trash import Forgotten
 from ...store.staleness import Stale
 from .. import cursors
@@ -83,6 +84,13 @@ class OfHistory(Containing):
     since: Annotated[AwareDatetime | None, Says("Applied at this real time or later.")] = None
     until: Annotated[AwareDatetime | None, Says("Applied before this real time.")] = None
     before: Annotated[Number | None, Says("Only those older than this revision.")] = None
+
+
+class OfHorizon(Form):
+    """How much history; that of the settings where it is not said."""
+
+    changes: Annotated[Number | None, Says("For a history of so many changes; 0 = all.")] = None
+    days: Annotated[Number | None, Says("For a history of so many days of real time; 0 = for ever.")] = None
 
 
 class OfDay(Form):
@@ -388,6 +396,16 @@ READS = (
         lambda agent, _form: agent.history_kinds(),
         HistoryKinds,
         "history-kinds",
+        tag="history",
+    ),
+    Read(
+        "history-kept",
+        "How far the history reaches back",
+        "Since when, what it takes, and how many changes a shorter history would let go of; changes nothing.",
+        OfHorizon,
+        lambda agent, form: agent.history_kept(**form.given()),
+        HistoryKept,
+        "history-kept",
         tag="history",
     ),
     Read(

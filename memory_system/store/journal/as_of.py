@@ -20,8 +20,8 @@ from ...core.change_set import OF_A_CONVERSATION, ChangeSet, load_entry
 from ...core.change_set import TEXTS as TEXT_NAMES
 from ...core.entry import MemoryEntry
 from ...core.times import utc
-from .history import change_set_of, field, slices, standing_undos
-from .tables import ACCESSES, CHANGE_SETS, CHANGES
+from .history import change_set_of, field, slices, standing_undos, written
+from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, TEXTS
 
 _TOGETHER = timedelta(minutes=5)
 """A world whose time is as near as this to the real one follows it."""
@@ -72,20 +72,29 @@ class PastReader:
 
     Args:
         read: a connection to read by.
+        refuse: raises ``ChangeSetNotFound`` where the history does not reach back to a revision.
     """
 
-    def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]]) -> None:
+    def __init__(
+        self,
+        read: Callable[[], AbstractContextManager[sa.Connection]],
+        refuse: Callable[[sa.Connection, int], None],
+    ) -> None:
         self._read = read
+        self._refuse = refuse
 
     # -- moments ---------------------------------------------------------------------------------------
 
     def at_revision(self, revision: int, access: int, otherwise: datetime) -> Moment | None:
         """Right after a change set, or after an access of its revision; ``None`` if there is no such revision.
 
+        This and the next two raise ``ChangeSetNotFound`` where the history does not reach back as far.
+
         The world's time was that of the access, or else that at which the change set was planned. Before the first
         change set it is that of the first; where there is none, ``otherwise``.
         """
         with self._read() as db:
+            self._refuse(db, revision)
             heads = sa.select(CHANGE_SETS.c.planned_at).order_by(CHANGE_SETS.c.revision)
             planned = db.scalar(heads.where(CHANGE_SETS.c.revision == revision) if revision else heads)
             if planned is None and revision:
@@ -133,8 +142,8 @@ class PastReader:
         query = sa.select(ACCESSES).where(ACCESSES.c.revision == revision, where)
         return db.execute(query.order_by(ACCESSES.c.number.desc()).limit(1)).first()
 
-    @staticmethod
-    def _moment(db: sa.Connection, revision: int, access: int, now: datetime) -> Moment:
+    def _moment(self, db: sa.Connection, revision: int, access: int, now: datetime) -> Moment:
+        self._refuse(db, revision)
         if db.scalar(sa.select(ACCESSES.c.number).where(ACCESSES.c.revision.is_(None)).limit(1)) is None:
             return Moment(revision, access, now)
         first_known = db.scalar(sa.select(sa.func.min(ACCESSES.c.revision)))
@@ -144,15 +153,27 @@ class PastReader:
     # -- what stood ------------------------------------------------------------------------------------
 
     def is_nearer_to_now(self, revision: int, newest: int) -> bool:
-        """Whether fewer changes came after a revision, up to the newest, than before it."""
+        """Whether fewer changes came after a revision, up to the newest, than before it, or not all of those are kept.
+
+        Raises:
+            ChangeSetNotFound: not all that came after it is kept.
+        """
         count = sa.select(sa.func.count()).select_from(CHANGES)
         with self._read() as db:
+            self._refuse(db, revision)
+            if db.scalar(sa.select(TEXTS.c.name).where(TEXTS.c.name == LET_GO)) is not None:
+                return True
             before = db.scalar(count.where(CHANGES.c.revision <= revision)) or 0
             after = db.scalar(count.where(CHANGES.c.revision > revision, CHANGES.c.revision <= newest)) or 0
         return after <= before
 
     def back(self, revision: int, newest: int) -> Bodies:
-        """What those entries were that have changed since, up to the newest revision."""
+        """What those entries were that have changed since, up to the newest revision.
+
+        This and ``texts`` raise ``ChangeSetNotFound`` where the history does not reach back as far.
+        """
+        with self._read() as db:
+            self._refuse(db, revision)
         within = sa.and_(CHANGES.c.revision > revision, CHANGES.c.revision <= newest)
         return self._ends(CHANGES.c.before, sa.func.min(CHANGES.c.revision), within)
 
@@ -171,7 +192,7 @@ class PastReader:
     def texts_since(self, name: str, revision: int) -> list[Event]:
         """What has happened to a named text since a revision, the oldest first; no memory is in these events."""
         heads = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
-        heads = heads.where(CHANGE_SETS.c.details.contains(_written(name), autoescape=True))
+        heads = heads.where(CHANGE_SETS.c.details.contains(written(name), autoescape=True))
         with self._read() as db:
             told = [change_set_of(head, ()) for head in db.execute(heads)]
         return [
@@ -186,9 +207,10 @@ class PastReader:
         heads = heads.where(CHANGE_SETS.c.revision > revision, CHANGE_SETS.c.revision <= newest)
         texts = dict(now)
         with self._read() as db:
+            self._refuse(db, revision)
             texts |= _conversations(db, revision, newest)
             for name in TEXT_NAMES:
-                changing = heads.where(CHANGE_SETS.c.details.contains(_written(name), autoescape=True))
+                changing = heads.where(CHANGE_SETS.c.details.contains(written(name), autoescape=True))
                 for head in db.execute(changing.execution_options(yield_per=10)):
                     changed = [text for text in change_set_of(head, ()).texts if text.name == name]
                     if changed:
@@ -281,11 +303,6 @@ def _conversations(db: sa.Connection, revision: int, newest: int) -> dict[str, s
             if text["name"].startswith(OF_A_CONVERSATION):
                 texts.setdefault(text["name"], text["before"])
     return texts
-
-
-def _written(name: str) -> str:
-    """How ``head_of`` writes the change of a text; what else has these words is sorted out by whoever reads it."""
-    return f'{{"name": "{name}", "before": '
 
 
 def _bound(until: datetime) -> str:

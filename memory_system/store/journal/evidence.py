@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from itertools import chain
 
 import sqlalchemy as sa
 
@@ -52,6 +53,12 @@ class Evidence:
         with self._lock:
             self._catch_up()
             return [(one, other) for one in entry_ids for other in self._cited.get(one, ())]
+
+    def concerned(self) -> frozenset[str]:
+        """The memories that rest on others, or have ever had others rest on them."""
+        with self._lock:
+            self._catch_up()
+            return frozenset(self._cited) | frozenset(chain.from_iterable(self._cited.values()))
 
     def stale(self) -> tuple[Stale, ...]:
         """The memories in recall that rest on what has changed since, those most lately derived first."""

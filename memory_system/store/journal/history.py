@@ -52,6 +52,11 @@ def head_of(change_set: ChangeSet, applied_at: datetime, *, done: bool) -> dict[
     }
 
 
+def written(name: str) -> str:
+    """How ``head_of`` writes the change of a text; what else has these words is sorted out by whoever reads it."""
+    return f'{{"name": "{name}", "before": '
+
+
 def change_set_of(head: Any, changes: Iterable[Change]) -> ChangeSet:
     """The change set of a row that ``head_of`` made."""
     details = json.loads(head.details)
@@ -173,8 +178,7 @@ class Applied:
     @property
     def revision(self) -> int:
         """Its number in the journal."""
-        assert self.change_set.revision is not None, "what the journal tells has been applied"
-        return self.change_set.revision
+        return self.change_set.number
 
 
 @dataclass(frozen=True)
@@ -310,12 +314,13 @@ class Teller:
             for head in heads
         ]
 
-    def kinds(self, until: int | None = None) -> HistoryKinds:
-        """Who and what there is in the history, up to a revision."""
+    def kinds(self, after: int = 0, until: int | None = None) -> HistoryKinds:
+        """Who and what there is in the history after a revision, up to another."""
         with self._read() as db:
             told = []
             for column in (CHANGE_SETS.c.author, CHANGE_SETS.c.operation):
                 query = sa.select(column, sa.func.count().label("times")).group_by(column)
+                query = query.where(CHANGE_SETS.c.revision > after)
                 if until is not None:
                     query = query.where(CHANGE_SETS.c.revision <= until)
                 rows = db.execute(query.order_by(sa.desc("times"), column))

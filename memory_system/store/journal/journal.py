@@ -42,6 +42,7 @@ from ..query_log import Asked, LoggedQuery, body_of, logged_of
 from .as_of import PastReader
 from .evidence import Evidence
 from .history import ALL, Applied, HistoryKinds, KeptVectors, Rows, Sought, Teller, content_hash, head_of, keep, slices
+from .horizon import Horizon
 from .postgres import WRITES, commit_soon, erase, ways_of_reading
 from .tables import (
     ACCESSES,
@@ -311,12 +312,13 @@ class Journal:
         self._read, self._write = self._connections.read, self._connections.write
         self._ask = self._connections.ask
         self._clock = clock
-        self.past = PastReader(self._read)
+        self.evidence = Evidence(self._read)
+        self.horizon = Horizon(self._read, self._write, self.evidence, clock)
+        self.past = PastReader(self._read, self.horizon.refuse)
         self.told = Teller(self._read)
         self.bin = Bin(self._read)
         self.queries = QueryLog(self._read)
         self.kept = KeptVectors(self._ask, self._write)
-        self.evidence = Evidence(self._read)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -444,10 +446,16 @@ class Journal:
         """A number that changes when anything is committed to this file, by whomever; ``None`` if it cannot be told."""
         return self._connections.seen()
 
-    def change_set_at(self, revision: int) -> str:
-        """The id of the change set of a revision; empty if there is none."""
-        (row,) = self._ask(_CHANGE_SET_AT, {"revision": revision})
+    @property
+    def origin(self) -> str:
+        """What only an agent and its copies have in common: the id of their first change set; empty before it."""
+        (row,) = self._ask(_CHANGE_SET_AT, {"revision": 1})
         return row[0] or ""
+
+    def change_set_at(self, revision: int) -> str:
+        """The id of the change set of a revision; empty if there is none, or not all is known that came after it."""
+        (row,) = self._ask(_CHANGE_SET_AT, {"revision": revision})
+        return row[0] if row[0] and revision >= self.horizon.floor else ""
 
     def entries(self, tier: Tier) -> dict[str, tuple[MemoryEntry, str]]:
         """All entries of a tier as they should be now, with the content hash of their text, by id."""
@@ -516,28 +524,55 @@ class Journal:
         return frozenset(row[0] for row in self._ask(_PENDING))
 
     def since(self, revision: int) -> list[ChangeSet]:
-        """Change sets after this revision, oldest first."""
+        """Change sets after this revision, oldest first.
+
+        Raises:
+            ChangeSetNotFound: the history reaches not as far back.
+        """
+        self.refuse_let_go(revision)
+        return self.kept_since(revision)
+
+    def refuse_let_go(self, revision: int) -> None:
+        """Do nothing if the history tells all that came after a revision.
+
+        Raises:
+            ChangeSetNotFound: some of it was let go of.
+        """
+        with self._read() as db:
+            self.horizon.refuse(db, revision)
+
+    def kept_since(self, revision: int) -> list[ChangeSet]:
+        """As ``since``, or what is kept of it."""
         return [told.change_set for told in self.told.of(CHANGE_SETS.c.revision > revision)]
 
     def get(self, revision: int) -> Applied:
         """One change set.
 
         Raises:
-            ChangeSetNotFound: the journal has no such revision.
+            ChangeSetNotFound: the journal has no such revision, or it was let go of.
         """
+        with self._read() as db:
+            self.horizon.refuse(db, revision, itself=True)
         told = self.told.of(CHANGE_SETS.c.revision == revision)
         if not told:
             raise ChangeSetNotFound(f"The history has no revision {revision}.")
         return told[0]
 
+    def applied_at(self, revision: int) -> datetime | None:
+        """When a change set was applied (real time), also the newest that was let go of; ``None`` if there is none."""
+        with self._read() as db:
+            at = db.scalar(sa.select(CHANGE_SETS.c.applied_at).where(CHANGE_SETS.c.revision == revision))
+        return None if at is None else parse_time(at)
+
     def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
         """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
         older = () if before is None else (CHANGE_SETS.c.revision < before,)
-        return self.told.of(*sought.where(), *older, newest=limit)
+        kept = CHANGE_SETS.c.revision > self.horizon.floor
+        return self.told.of(kept, *sought.where(), *older, newest=limit)
 
     def kinds(self) -> HistoryKinds:
         """Who and what there is in the history."""
-        return self.told.kinds()
+        return self.told.kinds(self.horizon.floor)
 
     def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
         """Memories that are gone and not purged, by any operation or by this one; the last forgotten first."""

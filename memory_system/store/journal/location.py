@@ -154,7 +154,7 @@ class JournalHome(ABC):
             journal = self._to_look_at()
             if journal is not None:
                 with closing(journal):
-                    return journal.change_set_at(1)
+                    return journal.origin
         return ""
 
     @contextmanager

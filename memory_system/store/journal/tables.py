@@ -155,6 +155,8 @@ _DEFAULTS_BY_SCORE = (
 """The same while the threshold was compared with the score."""
 DEFAULTS = "defaults"
 """The text that holds an older agent's default settings."""
+LET_GO = "history"
+"""The text that tells how far the history reaches back; it belongs to the journal, not to the agent."""
 
 
 def _fifth(db: sa.Connection) -> None:

@@ -1,0 +1,333 @@
+"""How far the history reaches back: what exceeds an agent's settings is let go of, a few changes at a time.
+
+Let go of are change sets with what they changed, the accesses that later ones outdate, and the queries of then; no
+memory, no text and no setting. Of older change sets there stay the first, by which an agent and its copies know each
+other, and whatever tells of a memory that can still be restored, rests on others or has others rest on it.
+
+Letting go as one lives: in the background, in turns so short that whoever writes meanwhile hardly waits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import takewhile
+from typing import Any
+
+import sqlalchemy as sa
+
+from ...core.entry import LIVED
+from ...core.settings import AgentSettings
+from ...core.times import Clock, parse_time, utc
+from ...errors import ChangeSetNotFound, MemorySystemError
+from ..policy import Policy
+from ..soon import Soon
+from ..turns import Turns
+from .evidence import Evidence
+from .history import Connect, slices, written
+from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, PURGED, QUERIES, TEXTS, upsert
+
+_SETS, _ROWS = 100, 2_000
+"""How many change sets, and about how many rows, one transaction lets go of."""
+_PER_ROW = 150
+"""About how many bytes a row takes beside its texts, in its table and in the indexes."""
+_SLACK = 50
+"""Change sets by which a history may exceed what is set before that is looked into."""
+_SOON, _NEXT = 0.2, 0.02
+"""Seconds until the first turn, and from one to the next."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much history is kept: what exceeds either is let go of.
+
+    Args:
+        changes: the newest so many change sets; 0 = all.
+        days: those of the last so many days of real time; 0 = all.
+    """
+
+    changes: int = 0
+    days: int = 0
+
+    def __bool__(self) -> bool:
+        """Whether there is a limit."""
+        return bool(self.changes or self.days)
+
+
+@dataclass(frozen=True)
+class HistoryKept:
+    """How far an agent's history reaches back, and what it takes.
+
+    Args:
+        changes: the change sets that can be looked at and undone.
+        since: when the oldest of them was applied, by the real time; ``None`` = there is none.
+        bytes: about how much of the journal the history takes.
+        leaving: how many change sets exceed the limits that were asked about.
+        let_go: how many have been let go of so far.
+        let_go_until: when the newest of those was applied; ``None`` = none was let go of.
+    """
+
+    changes: int
+    since: datetime | None
+    bytes: int
+    leaving: int
+    let_go: int
+    let_go_until: datetime | None
+
+
+@dataclass(frozen=True)
+class _Floor:
+    """The newest change set that was let go of, when it was applied, and how many were; 0 = none."""
+
+    revision: int = 0
+    applied_at: str = ""
+    changes: int = 0
+
+
+_FLOOR = sa.select(TEXTS.c.body).where(TEXTS.c.name == LET_GO)
+
+
+def _read(body: str | None) -> _Floor:
+    return _Floor() if body is None else _Floor(**json.loads(body))
+
+
+class Horizon:
+    """How far back the history of one journal reaches.
+
+    Args:
+        read: a connection to read by.
+        write: a connection whose transaction is committed at the end.
+        evidence: which memories rest on which.
+        clock: the real time.
+    """
+
+    def __init__(self, read: Connect, write: Connect, evidence: Evidence, clock: Clock) -> None:
+        self._read = read
+        self._write = write
+        self._evidence = evidence
+        self._clock = clock
+
+    @property
+    def floor(self) -> int:
+        """The newest revision that was let go of; 0 = none was."""
+        with self._read() as db:
+            return _read(db.scalar(_FLOOR)).revision
+
+    def refuse(self, db: sa.Connection, revision: int, *, itself: bool = False) -> None:
+        """Do nothing if the history tells all that came after a revision, and ``itself`` that one too.
+
+        Raises:
+            ChangeSetNotFound: some of it was let go of.
+        """
+        floor = _read(db.scalar(_FLOOR))
+        if revision < floor.revision + itself:
+            raise ChangeSetNotFound(
+                f"The history reaches back to revision {floor.revision + 1} only: what was done up to "
+                f"{parse_time(floor.applied_at):%Y-%m-%d %H:%M} UTC was let go of, as this character's settings say."
+            )
+
+    def kept(self, limits: Limits) -> HistoryKept:
+        """How far back it reaches, what it takes, and how many change sets exceed these limits."""
+        sizes = [sa.func.coalesce(sa.func.length(column), 0) for column in (CHANGES.c.before, CHANGES.c.after)]
+        rows = sa.select(sa.func.count(), sa.func.sum(sum(sizes, sa.func.length(CHANGES.c.reason))))
+        heads = sa.select(
+            sa.func.count(),
+            sa.func.sum(sa.func.length(CHANGE_SETS.c.details) + sa.func.length(CHANGE_SETS.c.title)),
+        ).select_from(CHANGE_SETS)
+        with self._read() as db:
+            floor = _read(db.scalar(_FLOOR))
+            counted = [row for query in (rows, heads) for row in db.execute(query)]
+            since = sa.and_(CHANGE_SETS.c.revision > floor.revision)
+            kept, first, newest = db.execute(
+                sa.select(
+                    sa.func.count(), sa.func.min(CHANGE_SETS.c.revision), sa.func.max(CHANGE_SETS.c.revision)
+                ).where(since)
+            ).one()
+            oldest = db.scalar(sa.select(CHANGE_SETS.c.applied_at).where(CHANGE_SETS.c.revision == first))
+            past = [CHANGE_SETS.c.revision <= newest - limits.changes] if limits.changes and newest else []
+            past += [CHANGE_SETS.c.applied_at < self._bound(limits)] if limits.days else []
+            leaving = db.scalar(sa.select(sa.func.count()).where(since, sa.or_(*past))) if past else 0
+        return HistoryKept(
+            changes=kept,
+            since=None if oldest is None else parse_time(oldest),
+            bytes=sum(number * _PER_ROW + int(size or 0) for number, size in counted),
+            leaving=int(leaving or 0),
+            let_go=floor.changes,
+            let_go_until=parse_time(floor.applied_at) if floor.changes else None,
+        )
+
+    def let_go(self, limits: Limits, slack: int = 0) -> bool:
+        """Let go of the oldest change sets that exceed the limits, some hundred at once; answers whether more do.
+
+        Nothing is done where no more than ``slack`` change sets exceed them. What the store still lacks is kept.
+
+        Raises:
+            StoreError: the journal cannot be written. Nothing was changed.
+        """
+        if not limits or len(self._going(limits, slack + 1)) <= slack:
+            return False
+        concerned = self._evidence.concerned()
+        with self._write() as db:
+            floor = _read(db.scalar(_FLOOR))
+            going = self._sized(db, self._oldest(db, floor, limits, _SETS))
+            if not going:
+                return False
+            last = going[-1]
+            if _outdated(db, floor.revision, last.revision):
+                return True
+            _drop(db, [row.revision for row in going], concerned)
+            _drop_heads(db, floor.revision, last.revision)
+            db.execute(sa.delete(QUERIES).where(QUERIES.c.revision < last.revision))
+            left = _Floor(last.revision, last.applied_at, floor.changes + len(going))
+            upsert(db, TEXTS, [{"name": LET_GO, "body": json.dumps(left.__dict__)}])
+        return bool(self._going(limits, 1))
+
+    def _going(self, limits: Limits, most: int) -> Sequence[Any]:
+        with self._read() as db:
+            return self._oldest(db, _read(db.scalar(_FLOOR)), limits, most)
+
+    def _oldest(self, db: sa.Connection, floor: _Floor, limits: Limits, most: int) -> Sequence[Any]:
+        """The oldest change sets that exceed the limits, up to the first that does not."""
+        last = int(db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))) or 0) - limits.changes
+        before = self._bound(limits)
+        heads = sa.select(CHANGE_SETS.c.revision, CHANGE_SETS.c.applied_at, CHANGE_SETS.c.done)
+        heads = heads.where(CHANGE_SETS.c.revision > floor.revision).order_by(CHANGE_SETS.c.revision).limit(most)
+        return list(
+            takewhile(
+                lambda row: row.done and ((limits.changes and row.revision <= last) or row.applied_at < before),
+                db.execute(heads),
+            )
+        )
+
+    def _bound(self, limits: Limits) -> str:
+        """The real time before which what was applied exceeds the limits, as the journal writes times."""
+        return utc(self._clock() - timedelta(days=limits.days)) if limits.days else ""
+
+    @staticmethod
+    def _sized(db: sa.Connection, going: Sequence[Any]) -> Sequence[Any]:
+        """As many of them, one at least, as have together about as many changes as one turn may take."""
+        counts = sa.select(CHANGES.c.revision, sa.func.count()).group_by(CHANGES.c.revision)
+        of = {row[0]: row[1] for row in db.execute(counts.where(CHANGES.c.revision.in_([row[0] for row in going])))}
+        left = _ROWS
+        for number, row in enumerate(going):
+            left -= of.get(row.revision, 0)
+            if left < 0:
+                return going[: number or 1]
+        return going
+
+
+def _drop(db: sa.Connection, revisions: Sequence[int], concerned: Collection[str]) -> None:
+    """Delete these change sets but for what still tells of something."""
+    rows = db.execute(
+        sa.select(CHANGES.c.revision, CHANGES.c.position, CHANGES.c.entry_id)
+        .where(CHANGES.c.revision.in_(revisions))
+    ).all()  # fmt: skip
+    restorable = _restorable(db, revisions)
+    staying = {row[:2] for row in rows if row.entry_id in concerned} | restorable
+    telling = {revision for revision, _ in staying}
+    db.execute(sa.delete(CHANGES).where(CHANGES.c.revision.in_([one for one in revisions if one not in telling])))
+    mixed = [row[:2] for row in rows if row.revision in telling and row[:2] not in staying]
+    if mixed:
+        place = sa.and_(CHANGES.c.revision == sa.bindparam("r"), CHANGES.c.position == sa.bindparam("p"))
+        db.execute(sa.delete(CHANGES).where(place), [{"r": revision, "p": position} for revision, position in mixed])
+
+
+def _drop_heads(db: sa.Connection, first: int, last: int) -> None:
+    """Delete the heads between two revisions that tell of nothing any more, and the first one's.
+
+    The last one's tells when it was that the history begins; others of changes that are kept, or of the personality,
+    by which a machine that has a file of its own brings that up.
+    """
+    telling = sa.exists().where(CHANGES.c.revision == CHANGE_SETS.c.revision)
+    of_personality = CHANGE_SETS.c.details.contains(written("personality"), autoescape=True)
+    within = sa.and_(CHANGE_SETS.c.revision >= first, CHANGE_SETS.c.revision < last, CHANGE_SETS.c.revision != 1)
+    db.execute(sa.delete(CHANGE_SETS).where(within, ~telling, ~of_personality))
+
+
+def _restorable(db: sa.Connection, revisions: Sequence[int]) -> set[tuple[int, int]]:
+    """The places of changes by which memories went that are still in the bin."""
+    went = sa.select(CHANGES).where(CHANGES.c.revision.in_(revisions), CHANGES.c.after.is_(None))
+    by_id = {row.entry_id: row for row in db.execute(went.order_by(CHANGES.c.revision))}
+    lived = {tier.value for tier in LIVED}
+    found = {key: row for key, row in by_id.items() if json.loads(row.before)["tier"] in lived}
+    for some in slices(list(found)):
+        newest = sa.select(CHANGES.c.entry_id, sa.func.max(CHANGES.c.revision)).where(CHANGES.c.entry_id.in_(some))
+        for entry_id, revision in db.execute(newest.group_by(CHANGES.c.entry_id)).all():
+            if revision > found[entry_id].revision:
+                del found[entry_id]
+        for row in db.execute(sa.select(PURGED).where(PURGED.c.entry_id.in_(some))):
+            if row.entry_id in found and row.revision > found[row.entry_id].revision:
+                del found[row.entry_id]
+    return {(row.revision, row.position) for row in found.values()}
+
+
+def _outdated(db: sa.Connection, after: int, last: int) -> bool:
+    """Delete the accesses up to a revision that a later one of the same memory outdates by then; some of them only.
+
+    Answers whether there are more. The newest access of all stays, by whose number readers know what they have seen.
+    """
+    later = ACCESSES.alias()
+    newer = sa.or_(later.c.at > ACCESSES.c.at, sa.and_(later.c.at == ACCESSES.c.at, later.c.number > ACCESSES.c.number))
+    outdates = sa.exists().where(later.c.entry_id == ACCESSES.c.entry_id, later.c.revision <= last, newer)
+    newest = sa.select(sa.func.max(ACCESSES.c.number)).scalar_subquery()
+    these = sa.and_(ACCESSES.c.revision > after, ACCESSES.c.revision <= last)
+    recent = sa.select(ACCESSES.c.entry_id).where(these)
+    before = sa.and_(ACCESSES.c.revision <= after, ACCESSES.c.entry_id.in_(recent))
+    query = sa.select(ACCESSES.c.number).where(sa.or_(these, before), outdates, ACCESSES.c.number < newest)
+    numbers = list(db.scalars(query.limit(_ROWS)))
+    for some in slices(numbers):
+        db.execute(sa.delete(ACCESSES).where(ACCESSES.c.number.in_(some)))
+    return len(numbers) == _ROWS
+
+
+def limits_of(settings: str | None) -> Limits:
+    """How much history an agent's settings keep."""
+    told = AgentSettings.from_json(settings)
+    return Limits(told.history_changes, told.history_days)
+
+
+class LettingGo:
+    """Lets go of what exceeds an agent's settings, in the background.
+
+    Args:
+        horizon: of the agent's journal as it is open now.
+        text: the text of a name, such as the agent's settings.
+        policy: who may write.
+        turns: who reads and who writes.
+    """
+
+    def __init__(
+        self, horizon: Callable[[], Horizon], text: Callable[[str], str | None], policy: Policy, turns: Turns
+    ) -> None:
+        self._horizon = horizon
+        self._text = text
+        self._policy = policy
+        self._turns = turns
+        self._look_at = 0
+        self._letting = False
+        self._soon = Soon(self._turn)
+
+    def look(self, revision: int, *, now: bool = False) -> None:
+        """See to it, now or where enough has been done since the last time; costs nothing otherwise."""
+        if revision >= self._look_at or now:
+            self._look_at = revision + _SLACK
+            if limits_of(self._text("settings")):
+                self._soon.begin(_SOON)
+
+    def stop(self) -> None:
+        """Begin no more; what is left of it waits for the next change after the next opening."""
+        self._soon.cancel()
+
+    def _turn(self) -> None:
+        with suppress(MemorySystemError), self._turns.writing():
+            limits = limits_of(self._text("settings"))
+            if self._policy.why is not None:
+                return
+            with self._turns.others_reading():
+                more = self._horizon().let_go(limits, 0 if self._letting else _SLACK)
+            self._letting = more
+            if more:
+                self._soon.begin(_NEXT)
