@@ -60,6 +60,11 @@ def exact(moment: datetime) -> str:
     return stamp(moment)
 
 
+def megabytes(size: int) -> str:
+    """A size in bytes, in words."""
+    return f"{size / 1e6:,.1f} MB"
+
+
 def counted(number: int, one: str, many: str) -> str:
     """A number with its noun: "1 memory", "2 memories"."""
     return f"{number} {one if number == 1 else many}"

@@ -130,7 +130,7 @@ def backup() -> None:
             st.success(
                 widgets.plain(
                     f"Made and read back: {_characters(len(done.manifest.agents))} with {held:,} memories, "
-                    f"{_megabytes(done.size)}. It lies at {done.path}."
+                    f"{tables.megabytes(done.size)}. It lies at {done.path}."
                 ),
                 icon=":material/check_circle:",
             )
@@ -204,7 +204,7 @@ def _preview(path: Path) -> None:
     of = held.title or held.world
     deleted = f", and {_characters(held.deleted)} in the bin" if held.deleted else ""
     st.markdown(f"**{widgets.plain(of)}**, as it was {widgets.plain(stamp(held.made_at))}")
-    st.caption(widgets.plain(f"{_characters(len(held.agents))}{deleted}, {_megabytes(held.size)} unpacked."))
+    st.caption(widgets.plain(f"{_characters(len(held.agents))}{deleted}, {tables.megabytes(held.size)} unpacked."))
     titles = {"character": "Character", "memories": "Memories", "changes": "Changes", "problem": "Problem"}
     widgets.table(tables.backed_up(held), hide_index=True, column_config=dict(titles))
     now = _characters(len(session.world().agents()))
@@ -232,7 +232,7 @@ def _set_aside() -> None:
                 st.text(f"The world until {stamp(one.at)}")
                 st.caption(
                     widgets.plain(
-                        f"{ago(one.at, real_clock())}, when {one.why} · {_megabytes(one.size)} · {one.folder}"
+                        f"{ago(one.at, real_clock())}, when {one.why} · {tables.megabytes(one.size)} · {one.folder}"
                     )
                 )
             if st.button(words.PUT_BACK, key=f"back-{one.folder.name}", icon=":material/undo:", help=_PUT_BACK):
@@ -295,10 +295,6 @@ def _ended(name: str) -> bool:
 
 def _characters(count: int) -> str:
     return tables.counted(count, "character", "characters")
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
 
 
 def _time(path: Path) -> float:

@@ -24,6 +24,7 @@ from memory_system import (
 from ... import words
 from ...components import bulk, drafts, widgets
 from ...components.frame import looking_back
+from ...data import tables
 
 _NO_PART_OF_A_PRESET = (
     "stm_size",
@@ -35,6 +36,8 @@ _NO_PART_OF_A_PRESET = (
     "reflection_trigger",
     "bin_days",
     "query_log",
+    "history_changes",
+    "history_days",
     "auto_migrate",
     "ltm_size",
     "person_trigger",
@@ -106,6 +109,20 @@ _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "hourly_tokens": ("Tokens in a world hour", "The same in tokens; 0 no limit.", 0, 10**12, 1000),
     "hourly_cost": ("Cost in a world hour", "The same in the currency of the prices; 0 no limit.", 0.0, 1e9, 0.01),
     "query_log": ("Queries kept for replay", "0 keeps none. Older ones are deleted permanently.", 0, 100_000, 100),
+    "history_changes": (
+        "Changes in the history",
+        "The newest so many are kept, 1,000 at least; 0 all. Older ones go for good, no memory does.",
+        0,
+        10**9,
+        1000,
+    ),
+    "history_days": (
+        "Days in the history",
+        "Changes are kept for so many days of real time; 0 for ever. Older ones go for good, no memory does.",
+        0,
+        36_500,
+        1,
+    ),
 }
 _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
     "measure": "Relevancy by",
@@ -128,6 +145,7 @@ def show(agent: AgentMemory) -> None:
         st.caption("Every change is in the history and can be undone. A question mark tells what a setting means.")
         draft = drafts.Draft(f"settings/{agent.name}", now, _LABELS)
         values = _numbers(agent, now, usual, draft)
+        _history(agent, values)
         _measures(values, draft)
         _presets(agent, now, draft)
         settled = draft.told()
@@ -170,6 +188,26 @@ def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any], dra
             if back:
                 _save(agent, {**now, name: usual[name]}, f"{label} is back at its default.", draft, (name,))
     return values
+
+
+def _history(agent: AgentMemory, values: dict[str, Any]) -> None:
+    """What the history takes, and what saving would let go of."""
+    changes, days = values["history_changes"], values["history_days"]
+    try:
+        kept = agent.history_kept(changes, days)
+    except MemorySystemError as error:  # as of a history that is too short; what is saved says so too
+        widgets.problem(error)
+        return
+    since = f" since {tables.exact(kept.since)}" if kept.since else ""
+    counted = tables.counted(kept.changes, "change", "changes")
+    st.caption(widgets.plain(f"The history holds {counted}{since}: about {tables.megabytes(kept.bytes)}."))
+    now = agent.settings
+    if kept.leaving and (changes, days) != (now.history_changes, now.history_days):
+        st.warning(
+            f"Saving lets go of {kept.leaving:,} older changes for good: they can no longer be looked at or undone. "
+            "What they made stays.",
+            icon=":material/history_toggle_off:",
+        )
 
 
 def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
@@ -258,6 +296,8 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
         "bin_days": settings.bin_days,
         "passing": settings.scoring.passing.value,
         "query_log": settings.query_log,
+        "history_changes": settings.history_changes,
+        "history_days": settings.history_days,
         "auto_migrate": settings.auto_migrate,
         "ltm_size": settings.ltm_size,
         "person_trigger": settings.person_trigger,

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 from ...core.entry import LIVED
 from ...core.settings import AgentSettings
-from ...core.times import Clock, parse_time, utc
+from ...core.times import Clock, parse_time, stamp, utc
 from ...errors import ChangeSetNotFound, MemorySystemError
 from ..policy import Policy
 from ..soon import Soon
@@ -30,7 +30,7 @@ from .evidence import Evidence
 from .history import Connect, slices, written
 from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, PURGED, QUERIES, TEXTS, upsert
 
-_SETS, _ROWS = 100, 2_000
+_SETS, _ROWS = 50, 400
 """How many change sets, and about how many rows, one transaction lets go of."""
 _PER_ROW = 150
 """About how many bytes a row takes beside its texts, in its table and in the indexes."""
@@ -126,7 +126,7 @@ class Horizon:
         if revision < floor.revision + itself:
             raise ChangeSetNotFound(
                 f"The history reaches back to revision {floor.revision + 1} only: what was done up to "
-                f"{parse_time(floor.applied_at):%Y-%m-%d %H:%M} UTC was let go of, as this character's settings say."
+                f"{stamp(parse_time(floor.applied_at))} was let go of, as its settings say."
             )
 
     def kept(self, limits: Limits) -> HistoryKept:
