@@ -1,4 +1,4 @@
-"""A plain query goes a shorter way than other requests, and nobody can tell by the answer."""
+"""Plain queries and events go a shorter way than other requests, and nobody can tell by the answer."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_system import AgentMemory, World
-from memory_system.interfaces.api.routes.memories import answered
+from memory_system import AgentMemory, Tier, World
+from memory_system.core.change_set import dump_entry
+from memory_system.interfaces.api.routes.memories import add_plainly, answered
 
 MIRA = "/v1/agents/mira/query"
 THE_LONG_WAY = {"Content-Type": "application/json; charset=utf-8"}
@@ -70,7 +71,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         taken.append(given[1])
         return answered(*given)
 
-    monkeypatch.setattr("memory_system.interfaces.api.fast_query.answered", noted)
+    monkeypatch.setattr("memory_system.interfaces.api.express.answered", noted)
     return taken
 
 
@@ -149,3 +150,105 @@ def test_what_was_written_is_found_by_the_next_query_while_many_ask(
             assert f"key{number}" in [hit["entry"]["id"] for hit in found["hits"]]
         assert [one.result() for one in asked] == [20] * 6
     assert len(agent.queries(1000)) == 128
+
+
+EVENTS = "/v1/agents/mira/events"
+ADDED: list[Any] = [
+    {"events": [{"document": "Lent Tobias the brass key.", "id": "key", "rating": 7}]},
+    {"events": [{"document": "Baked forty loaves.", "id": "loaves"}, {"document": "Sold them.", "id": "sold"}]},
+    {"documents": ["A heron stood on the weir."], "metadatas": [{"rating": 3}], "ids": ["heron"]},
+    {"events": [{"document": "It rained.", "id": "rain"}], "rate": False, "now": "2026-03-27T18:00:00"},
+    {"events": [{"document": "It rained.", "id": "rain"}], "now": "2026-03-27T18:00:00+05:30", "wait": True},
+    {"events": [{"document": "Again.", "id": "key", "rating": 2}], "overwrite_existing": False},
+    {"events": [{"document": f"Loaf {number}.", "id": f"loaf-{number}", "rating": 1} for number in range(50)]},
+    {"events": []},
+    {"events": [{"document": "", "id": "empty"}]},
+    {"events": [{"document": "x", "rating": 11}]},
+    {"events": [{"document": "x", "colour": "red"}]},
+    {"events": [{"document": "x", "timestamp": "noon"}]},
+    {"events": [{"document": "x"}], "documents": ["y"]},
+    {"ids": ["a"]},
+    {"events": [{"document": "\ud800"}]},
+    {"events": {"document": "x"}},
+    {"events": [{"document": "x"}], "now": "noon"},
+    {"unknown": 1},
+    {},
+    [],
+]
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Whose events were taken by the short way."""
+    taken: list[str] = []
+
+    def noted(*given: Any) -> Any:
+        found = add_plainly(*given)
+        if found is not None:
+            taken.append(given[1])
+        return found
+
+    monkeypatch.setattr("memory_system.interfaces.api.express.add_plainly", noted)
+    return taken
+
+
+def test_events_are_answered_and_kept_alike_on_both_ways(
+    api: httpx.Client, world: World, agent: AgentMemory, written: list[str]
+) -> None:
+    def came(headers: dict[str, str], body: bytes) -> tuple[Any, ...]:
+        before = agent.stamp[0]
+        status, kind, etag, told = answer(api, body, headers, EVENTS)
+        done = told.pop("change_set", {})
+        done = {name: done.get(name) for name in ("operation", "title", "changes", "author", "reason", "notes")}
+        held = [dump_entry(entry) for entry in agent.entries(Tier.STM)]
+        if agent.stamp[0] != before:
+            agent.undo(agent.history(1)[0].revision)
+        return status, kind, bool(etag), told, done, held
+
+    for body in [*(json.dumps(body).encode() for body in ADDED), *RAW]:
+        written.clear()
+        long_way = came(THE_LONG_WAY, body)
+        assert written == [], body
+        assert came(THE_SHORT_WAY, body) == long_way, body
+        if long_way[0] == 200:
+            asks_a_model = b'"loaves"' in body or b'"wait": true' in body
+            assert written == ["mira"] * (not asks_a_model), body
+
+
+def test_events_that_take_a_header_or_may_take_long_go_the_long_way(
+    api: httpx.Client, agent: AgentMemory, written: list[str]
+) -> None:
+    plain = {"events": [{"document": "Lent Tobias the brass key.", "rating": 7}]}
+    assert api.post(EVENTS, json=plain).status_code == 200
+    assert written == ["mira"]
+    assert api.post(EVENTS, json=plain, headers={"Idempotency-Key": "one"}).status_code == 200
+    assert api.post(EVENTS, json=plain, params={"preview": "true"}).status_code == 200
+    assert api.post(EVENTS, json=plain, headers={"Accept": "text/event-stream"}).status_code == 200
+    assert api.post(EVENTS, json=plain, headers={"Memory-Author": "a" * 601}).status_code == 422
+    many = {"events": [{"document": f"Loaf {number}.", "rating": 1} for number in range(51)]}
+    assert api.post(EVENTS, json=many).status_code == 200
+    assert written == ["mira"]
+    assert len(agent.entries(Tier.STM)) == 3 + 51
+
+
+def test_on_the_short_way_too_the_history_tells_who_did_it(
+    api: httpx.Client, agent: AgentMemory, written: list[str], ways: list[str]
+) -> None:
+    who = {"Memory-Author": "Zo%C3%AB%27s%20game"}
+    plain = {"events": [{"document": "Lent Tobias the brass key.", "rating": 7}]}
+    assert api.post(EVENTS, json=plain, headers=who).status_code == 200
+    assert api.post(EVENTS, json=plain).status_code == 200
+    assert api.post(MIRA, json={"cue": "key"}, headers=who).status_code == 200
+    assert (written, ways) == (["mira", "mira"], ["mira"])
+    assert [one.change_set.author for one in agent.history(2)] == ["API", "API Zoë's game"]
+    assert agent.queries()[0].author == "API Zoë's game"
+
+
+def test_events_of_many_connections_are_all_there(api: httpx.Client, agent: AgentMemory, written: list[str]) -> None:
+    def adding(one: int) -> int:
+        events = ({"document": f"Loaf {one} {number}.", "rating": 1} for number in range(10))
+        return sum(api.post(EVENTS, json={"events": [event]}).status_code == 200 for event in events)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(adding, range(8))) == [10] * 8
+    assert len(agent.entries(Tier.STM)) == len(written) == 80

@@ -20,7 +20,7 @@ from ...world.world import World
 from . import problems
 from .auth import Entrance, asking, meant
 from .deps import Desk, names_itself
-from .fast_query import Express
+from .express import Express
 from .guard import Guard, Hosts
 from .idempotency import Idempotency
 from .routes import imports, interviews, legacy, many, memories, reads, talking, talks, together, worlds

@@ -54,11 +54,12 @@ Key = Annotated[
 ]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=MAX_CURSOR, description="The 'next' of the page before.")]
+MOST_AUTHOR = 600
 Author = Annotated[
     StrictStr | None,
     Header(
         alias="Memory-Author",
-        max_length=600,
+        max_length=MOST_AUTHOR,
         description='Who is behind it, percent-encoded UTF-8; the history tells it as "API" and this.',
     ),
 ]
@@ -77,7 +78,12 @@ _CALLER: ContextVar[str] = ContextVar("caller", default="")
 
 async def names_itself(author: Author = None, _meant: ForWorld = None) -> None:
     """Let the history tell what this request does as its caller's."""
-    _CALLER.set(unquote(author or ""))
+    calls_itself(author or "")
+
+
+def calls_itself(author: str) -> None:
+    """Let the history tell what this context does as that of whoever calls himself so, percent-encoded."""
+    _CALLER.set(unquote(author))
 
 
 def documents_key(_key: Key = None) -> None:

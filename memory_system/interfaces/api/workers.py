@@ -43,7 +43,7 @@ from ..endings import SIGNALS, Ended
 from .app import create_app
 from .auth import Entrance, asking, meant
 from .deps import Desk
-from .fast_query import Express, plain_query_of
+from .express import Express, plain_request
 from .guard import Guard, Hosts
 from .relay import Answering, Relay, mine
 from .serving import Server, configured
@@ -125,7 +125,9 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
-        own = plain_query_of(scope) is not None and self._known(scope) and self._turn == self._board.turn
+        plain = plain_request(scope)
+        asks = plain is not None and plain.what == "query"  # what is written, the first worker writes
+        own = asks and self._known(scope) and self._turn == self._board.turn
         await (self._own if own else self._relay)(scope, receive, send)
 
     def _known(self, scope: Scope) -> bool:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -33,7 +34,7 @@ from ...serialize import model
 from ..deps import AgentName, Desk, IfMatch, Key, Preview, documents_key, tag
 from ..feed import Feed
 from ..schemas.bodies import ApplyBody, EventsBody, PersonalityBody
-from ..sse import TOLD, Tell, progress
+from ..sse import TOLD, Tell, progress, untold
 
 EntryId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The memory's id.")]
 
@@ -115,37 +116,75 @@ LIGHT, _LIGHT_BYTES = 50, 100_000
 """Events, and bytes of them, whose vectors are made in well under a second or two."""
 
 
+def added(
+    desk: Desk,
+    tell: Tell,
+    name: str,
+    events: list[Any],
+    overwrite: bool,
+    now: datetime | None,
+    preview: bool,
+    rate: bool,
+    wait: bool | None,
+) -> JSONResponse:
+    """Remember events, and tell which.
+
+    Raises:
+        MemorySystemError: they cannot be taken. Nothing was changed.
+    """
+    agent = desk.agent(name)
+    done = agent.add_short_term(
+        events,
+        overwrite_existing=overwrite,
+        rate=rate,
+        wait=desk.world().rerater.waits(wait),
+        now=in_zone_of(agent, now),
+        preview=preview,
+        progress=progress(tell),
+    )
+    told = serialize.plain(done)
+    if not preview:
+        desk.world().rerater.told([done.change_set])
+    else:
+        desk.previews.keep(agent.name, done.change_set)
+        told["change_set"] = serialize.waiting(done.change_set, desk.previews.seconds)
+    return JSONResponse(told, headers=tag(agent.stamp[0]))
+
+
+def few_and_rated(desk: Desk, name: str, body: EventsBody, **_given: Any) -> bool:
+    """Whether events are taken in at once, since they are few and ask no language model."""
+    count = len(body.events if body.events is not None else body.documents or ())
+    return count <= LIGHT and (not body.rate or all(body.rated()) or not desk.asks_a_model(name, body.wait))
+
+
+def add_plainly(desk: Desk, name: str, body: EventsBody) -> Response | None:
+    """What ``POST /events`` answers where nothing but the body is told; ``None`` where it may take long.
+
+    Raises:
+        MemorySystemError: they cannot be taken. Nothing was changed.
+    """
+    if not few_and_rated(desk, name, body):
+        return None
+    return _added(desk, untold, name, body, preview=False, key=None)
+
+
+def _added(desk: Desk, tell: Tell, name: str, body: EventsBody, *, preview: bool, key: str | None) -> JSONResponse:
+    return added(
+        desk,
+        tell,
+        name,
+        [keyed(event, name, key, number) for number, event in enumerate(body.given())],
+        overwrite=body.overwrite_existing,
+        now=body.now,
+        preview=preview,
+        rate=body.rate,
+        wait=body.wait,
+    )
+
+
 def event_routes(desk: Desk) -> APIRouter:
     """What comes in, and what goes out."""
     router = APIRouter(tags=["events"])
-
-    def added(
-        tell: Tell,
-        name: str,
-        events: list[Any],
-        overwrite: bool,
-        now: datetime | None,
-        preview: bool,
-        rate: bool,
-        wait: bool | None,
-    ) -> JSONResponse:
-        agent = desk.agent(name)
-        done = agent.add_short_term(
-            events,
-            overwrite_existing=overwrite,
-            rate=rate,
-            wait=desk.world().rerater.waits(wait),
-            now=in_zone_of(agent, now),
-            preview=preview,
-            progress=progress(tell),
-        )
-        told = serialize.plain(done)
-        if not preview:
-            desk.world().rerater.told([done.change_set])
-        else:
-            desk.previews.keep(agent.name, done.change_set)
-            told["change_set"] = serialize.waiting(done.change_set, desk.previews.seconds)
-        return JSONResponse(told, headers=tag(agent.stamp[0]))
 
     def add(tell: Tell, name: AgentName, body: EventsBody, preview: Preview = False, key: Key = None) -> JSONResponse:
         """Remember events in short-term memory: all of them, or none if one cannot be taken.
@@ -157,17 +196,7 @@ def event_routes(desk: Desk) -> APIRouter:
         With an Idempotency-Key an event without an id gets one that follows from the key, so that sending it again
         never doubles it, not even after a restart.
         """
-        events = [keyed(event, name, key, number) for number, event in enumerate(body.given())]
-        return added(
-            tell,
-            name,
-            events,
-            overwrite=body.overwrite_existing,
-            now=body.now,
-            preview=preview,
-            rate=body.rate,
-            wait=body.wait,
-        )
+        return _added(desk, tell, name, body, preview=preview, key=key)
 
     def add_lines(
         tell: Tell,
@@ -181,7 +210,7 @@ def event_routes(desk: Desk) -> APIRouter:
         preview: bool,
     ) -> JSONResponse:
         events = [keyed(event, name, key, number) for number, event in enumerate(_lines_of(text))]
-        return added(tell, name, events, overwrite=overwrite, now=now, preview=preview, rate=rate, wait=wait)
+        return added(desk, tell, name, events, overwrite=overwrite, now=now, preview=preview, rate=rate, wait=wait)
 
     def few(name: str, text: bytes, rate: bool, wait: bool | None, **_given: Any) -> bool:
         return len(text) < _LIGHT_BYTES and not (rate and desk.asks_a_model(name, wait))
@@ -223,12 +252,10 @@ def event_routes(desk: Desk) -> APIRouter:
         first = next(lines)  # whatever is wrong is told before the answer begins
         return StreamingResponse(_pieces(chain([first], lines)), media_type=LINES, headers=tag(agent.stamp[0]))
 
-    def light(name: str, body: EventsBody, **_given: Any) -> bool:
-        count = len(body.events if body.events is not None else body.documents or ())
-        return count <= LIGHT and (not body.rate or all(body.rated()) or not desk.asks_a_model(name, body.wait))
-
     quick, of = desk.lanes.quick, "/agents/{name}"
-    router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(desk.lanes.told(add, light=light))
+    router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(
+        desk.lanes.told(add, light=partial(few_and_rated, desk))
+    )
     taken = {"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}}
     router.post(f"{of}/events.ndjson", response_model=model(Added), responses=TOLD, openapi_extra=taken)(stream)
     files = {media: {"schema": {"type": "string", "format": "binary"}} for media in sorted({*MEDIA.values()} - {LINES})}

@@ -1,0 +1,113 @@
+"""Express: plain queries and events on the shortest way there is; routing takes longer than recall itself.
+
+What is not plain goes the way of all requests, so that only that way ever refuses anything. What is answered is the
+same on both, since both read the same body and make the same answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ValidationError
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ...core.names import MAX_NAME
+from ...errors import MemorySystemError
+from ..forms import QueryBody
+from .deps import MOST_AUTHOR, QUICK, Desk, calls_itself
+from .idempotency import again, whole_body
+from .problems import told
+from .routes.memories import add_plainly, answered
+from .schemas.bodies import EventsBody
+from .sse import EVENTS
+
+QUERIES = 4
+"""Threads; more would only wait for each other: an agent answers one after the other. Events wait for the disk."""
+_PATH = re.compile(rf"/v1/agents/([^/]{{1,{MAX_NAME}}})/(query|events)")
+_JSON = (b"content-type", b"application/json")
+_AUTHOR = b"memory-author"
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """What is asked by a plain request: of whom, what, and as whose."""
+
+    name: str
+    what: str
+    author: bytes | None
+
+
+class Express:
+    """Answers plain queries and events, and passes everything else on.
+
+    Args:
+        app: what the rest is passed to.
+        desk: what all routes share.
+    """
+
+    def __init__(self, app: ASGIApp, desk: Desk) -> None:
+        self._app = app
+        self._desk = desk
+        self._threads = {"query": ThreadPoolExecutor(QUERIES, "query"), "events": ThreadPoolExecutor(QUICK, "events")}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on."""
+        plain = plain_request(scope)
+        if plain is None:
+            await self._app(scope, receive, send)
+            return
+        read = await whole_body(receive)
+        body = _body(read, QueryBody if plain.what == "query" else EventsBody)
+        answer = None
+        if body is not None:
+            context, loop = contextvars.copy_context(), asyncio.get_running_loop()
+            answer = await loop.run_in_executor(
+                self._threads[plain.what], context.run, self._answer, self._desk, plain, body
+            )
+        await (answer or self._app)(scope, again(read, receive), send)
+
+    @staticmethod
+    def _answer(desk: Desk, plain: _Plain, body: BaseModel) -> Response | None:
+        """The answer; ``None`` where it may take long."""
+        if plain.author is not None:
+            calls_itself(plain.author.decode("latin-1"))
+        try:
+            if isinstance(body, QueryBody):
+                return None if body.expand else answered(desk, plain.name, body)  # a language model may take long
+            return add_plainly(desk, plain.name, body) if isinstance(body, EventsBody) else None
+        except MemorySystemError as error:
+            return told(error)
+
+
+def plain_request(scope: Scope) -> _Plain | None:
+    """What is asked; ``None`` if this is no plain request."""
+    if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
+        return None
+    found = _PATH.fullmatch(scope["path"])
+    if found is None or _JSON not in scope["headers"]:
+        return None
+    author = None
+    for name, value in scope["headers"]:
+        if name == b"idempotency-key" or (name == b"accept" and EVENTS.encode() in value):
+            return None
+        if name == _AUTHOR:
+            if author is not None or len(value) > MOST_AUTHOR:
+                return None
+            author = value
+    return _Plain(found[1], found[2], author)
+
+
+def _body(read: list[Message], form: type[BaseModel]) -> BaseModel | None:
+    """The body, if all of it came and can be taken."""
+    if read[-1]["type"] != "http.request":
+        return None
+    try:
+        return form.model_validate(json.loads(b"".join(one.get("body", b"") for one in read)))
+    except (ValueError, RecursionError, ValidationError):
+        return None
