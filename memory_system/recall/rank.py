@@ -16,7 +16,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Literal, overload
 
@@ -31,7 +31,7 @@ from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
 from ..core.times import ago, stamp
 from .candidates import Candidates, Judged
 from .expansion import Expanded, Measured, Relevancy
-from .hybrid import UNKNOWN, confidences
+from .hybrid import UNKNOWN, confidences, lowest
 from .query import Query
 from .seats import Synopses, behind_turns, seated, synopses_of
 from .table import Table, WhatIf
@@ -96,6 +96,8 @@ FEW = 512
 """Up to this many rows every score is computed; estimating them first would cost more."""
 
 _NO_TOTALS = np.zeros(0)
+_NEAR = 1e-4
+"""How far a relevancy may lie below another whose confidence is the same but for its last bits."""
 _NOTHING = Parts(_NO_TOTALS, _NO_TOTALS, _NO_TOTALS, Weights())
 
 
@@ -255,6 +257,7 @@ class _Asked:
     measured: Measured | None
     held: Mapping[Tier, Table]
     """The tables as they are, where one is asked as it would be if a memory were rated otherwise."""
+    _passed: dict[Tier, tuple[NDArray[np.intp], Floats]] = field(default_factory=dict, init=False)
 
     def hits(self) -> tuple[Candidate, ...]:
         """The recalled candidates only."""
@@ -296,26 +299,48 @@ class _Asked:
         scored = self._all_parts() if self.query.scoring.normalise and not self.query.scoring.confident else None
         found = {}
         for tier in DECAYING:
-            sure = self._sure[tier]
-            if sure is None:
-                sure = (scored[tier] if scored else self._parts(tier)).passing
+            if self.query.scoring.confident:
+                found[tier] = np.zeros(len(self.tables[tier]), np.bool_)
+                found[tier][self._passing(tier)[0]] = True
+                continue
+            sure = (scored[tier] if scored else self._parts(tier)).passing
             found[tier] = (sure > self.query.threshold_of(tier)) & self._admitted(tier)
         return found
+
+    def _passing(self, tier: Tier) -> tuple[NDArray[np.intp], Floats]:
+        """Which rows of a tier may be found and are sure enough, in their order, and how sure they are.
+
+        A confidence grows with relevancy, so that only those near the threshold, and above, have to be worked out.
+        """
+        if tier not in self._passed:
+            (relevancies, _, odds), allowed = self._found(tier), self._allowed[tier]
+            threshold = self.query.threshold_of(tier)
+            rows = np.flatnonzero(relevancies >= lowest(odds, self._best, threshold))
+            if allowed is not None:
+                rows = rows[allowed[rows]]
+            sure = confidences(odds, relevancies[rows], self._best)
+            self._passed[tier] = rows[sure > threshold], sure[sure > threshold]
+        return self._passed[tier]
 
     def nearest(self) -> Candidate | None:
         """What lacks least to pass its threshold; ``None`` where something passes, or nothing can be found."""
         found: list[tuple[float, str, Tier, int]] = []
-        scored = self._all_parts()
-        for tier, parts in scored.items():
-            lacking = np.where(self._admitted(tier), self.query.threshold_of(tier) - parts.passing, np.nan)
-            if not np.isnan(lacking).all():
-                least = np.nanmin(lacking)
-                rows = np.flatnonzero(lacking == least).tolist()
-                found.append(min((float(least), self.tables[tier].ids[row], tier, row) for row in rows))
+        plain = self.query.scoring.confident and not self.query.scoring.normalise
+        scored = {} if plain else self._all_parts()
+        for tier in LIVED:
+            rows, passing = self._surest(tier) if plain else (None, scored[tier].passing)
+            lacking = self.query.threshold_of(tier) - passing
+            if rows is None:
+                lacking[~self._admitted(tier)] = np.nan
+            if len(lacking) and not np.isnan(least := np.fmin.reduce(lacking)):
+                places = np.flatnonzero(lacking == least)
+                places = places if rows is None else rows[places]
+                found.append(min((float(least), self.tables[tier].ids[row], tier, row) for row in places.tolist()))
         if not found or min(found)[0] < 0:
             return None
         _, _, tier, row = min(found)
-        score, table = scored[tier].one(row), self.tables[tier]
+        score = self._parts(tier, slice(row, row + 1)).one(0) if plain else scored[tier].one(row)
+        table = self.tables[tier]
         words = f"It came nearest: {below(tier, score, self.query.threshold_of(tier))}"
         return Candidate(table.entries[row], score, 1, Verdict.BELOW_THRESHOLD, words)
 
@@ -365,8 +390,12 @@ class _Asked:
             sought = Sought(self.cue, query.now, query.scoring, query.threshold_of(tier), query.top_k, admitted)
             if self.measured is None:
                 return _Ranked(tier, table, *top_rows(table, sought))
-            (relevancies, made_of, _), sure = self._found(tier), self._sure[tier]
-            return _Ranked(tier, table, *top_measured(table, sought, relevancies, made_of, sure))
+            relevancies, made_of, _ = self._found(tier)
+            passing = self._passing(tier) if query.scoring.confident else None
+            if passing is not None and behind:
+                stay = admitted[passing[0]] if admitted is not None else slice(None)
+                passing = passing[0][stay], passing[1][stay]
+            return _Ranked(tier, table, *top_measured(table, sought, relevancies, made_of, passing))
         parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals
         above = parts.passing > query.threshold_of(tier)
@@ -375,10 +404,20 @@ class _Asked:
         best = best_of(np.flatnonzero(above), totals, table.ids, query.top_k)
         return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
 
-    def _parts(self, tier: Tier) -> Parts:
-        (relevancies, made_of, _), aged = self._found(tier), self._aged(tier)
-        parts = formulas.score(relevancies, *aged, self.query.now, self.query.scoring, made_of)
-        return dataclasses.replace(parts, confidence=self._sure[tier])
+    def _surest(self, tier: Tier) -> tuple[NDArray[np.intp], Floats]:
+        """The rows that may be the surest of those that may be found, and how sure they are."""
+        (relevancies, _, odds), allowed = self._found(tier), self._allowed[tier]
+        known = relevancies if allowed is None else np.where(allowed, relevancies, np.nan)
+        rows = np.flatnonzero(known >= np.fmax.reduce(known, initial=-np.inf) - _NEAR)
+        return rows, confidences(odds, relevancies[rows], self._best)
+
+    def _parts(self, tier: Tier, rows: slice = slice(None)) -> Parts:
+        relevancies, made_of, _ = self._found(tier)
+        importance, last_access, happened = (column[rows] for column in self._aged(tier))
+        some = {name: values[rows] for name, values in made_of.items()}
+        now, scoring = self.query.now, self.query.scoring
+        parts = formulas.score(relevancies[rows], importance, last_access, happened, now, scoring, some)
+        return dataclasses.replace(parts, confidence=self._sure(tier, rows))
 
     def _found(self, tier: Tier) -> Relevancy:
         """The relevancies of a tier's rows, and what they are made of."""
@@ -390,16 +429,12 @@ class _Asked:
         """The instance of the cue that met a row better than the cue; empty where none did."""
         return self.measured.lender(tier, row) if isinstance(self.measured, Expanded) else ""
 
-    @cached_property
-    def _sure(self) -> dict[Tier, Floats | None]:
-        """The confidences of the rows of each tier, shape (n,); ``None`` where it is the scores that have to pass."""
+    def _sure(self, tier: Tier, rows: slice) -> Floats | None:
+        """The confidences of rows of a tier, shape (n,); ``None`` where it is the scores that have to pass."""
         if not self.query.scoring.confident:
-            return dict.fromkeys(LIVED)
-        found: dict[Tier, Floats | None] = {}
-        for tier in LIVED:
-            relevancies, _, odds = self._found(tier)
-            found[tier] = confidences(odds, relevancies, self._best) if len(relevancies) else relevancies
-        return found
+            return None
+        relevancies, _, odds = self._found(tier)
+        return confidences(odds, relevancies[rows], self._best) if len(relevancies) else relevancies
 
     @cached_property
     def _best(self) -> float:

@@ -101,7 +101,11 @@ def parts_of(table: Table, rows: RowNumbers, sought: Sought) -> Parts:
 
 
 def top_measured(
-    table: Table, sought: Sought, relevancies: Floats, made_of: Mapping[str, Floats], sure: Floats | None = None
+    table: Table,
+    sought: Sought,
+    relevancies: Floats,
+    made_of: Mapping[str, Floats],
+    passing: tuple[RowNumbers, Floats] | None = None,
 ) -> tuple[list[int], Parts]:
     """As ``top_rows``, of relevancies that are known: recency, 0 to 1, is worked out only where it may decide.
 
@@ -110,28 +114,33 @@ def top_measured(
         sought: see there; the cue plays no part.
         relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
         made_of: what they are made of, by name, shape (n,) each.
-        sure: the confidences, shape (n,), where they have to exceed the threshold and not the scores.
+        passing: where the confidences have to exceed the threshold and not the scores: the rows that may be found and
+            whose confidences do, in their order, and those.
     """
-    if sure is not None:
-        passing = sure > sought.threshold
-        admitted = passing if sought.admitted is None else passing & sought.admitted
-        sought = dataclasses.replace(sought, threshold=-np.inf, admitted=admitted)
-    weights = sought.scoring.weights
+    columns, weights = table.columns, sought.scoring.weights
+    sure: Floats | None = None
     rounding = 64 * 2.0**-53 * (sum(vars(weights).values()) + 1.0)
-    least = weights.relevancy * relevancies + weights.importance * table.importance
-    if not table.complete:
-        least[np.isnan(table.last_access)] = np.nan
-    most = least + (weights.recency + rounding)
-    likely = ~(most <= sought.threshold)  # what is scored by relevancy alone is NaN here, and stays
-    if sought.admitted is not None:
-        likely &= sought.admitted
-    rows = np.flatnonzero(likely)
-    known = least[rows]
-    known = known[~np.isnan(known)]
+    if passing is None:
+        least = weights.relevancy * relevancies + weights.importance * table.importance
+        if not table.complete:
+            least[np.isnan(table.last_access)] = np.nan
+        # what is scored by relevancy alone is NaN here, and stays
+        likely = ~(least + (weights.recency + rounding) <= sought.threshold)
+        if sought.admitted is not None:
+            likely &= sought.admitted
+        rows = np.flatnonzero(likely)
+        least = least[rows]
+    else:
+        sought = dataclasses.replace(sought, threshold=-np.inf, admitted=None)
+        rows, sure = passing
+        least = weights.relevancy * relevancies[rows] + weights.importance * columns["importance"][rows]
+        least[np.isnan(columns["last_access"][rows])] = np.nan
+    known = least[~np.isnan(least)]
     if 0 < sought.top_k < len(known):
         kth = np.partition(known, len(known) - sought.top_k)[len(known) - sought.top_k]
-        rows = rows[~(most[rows] < kth - rounding)]
-    columns = table.columns
+        stay = ~(least + (weights.recency + rounding) < kth - rounding)
+        rows = rows[stay]
+        sure = None if sure is None else sure[stay]
     parts = formulas.score(
         relevancies[rows],
         columns["importance"][rows],
@@ -142,7 +151,7 @@ def top_measured(
         {name: values[rows] for name, values in made_of.items()},
     )
     if sure is not None:
-        parts = dataclasses.replace(parts, confidence=sure[rows])
+        parts = dataclasses.replace(parts, confidence=sure)
     return _chosen(table, sought, rows, parts)
 
 

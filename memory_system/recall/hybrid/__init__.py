@@ -1,7 +1,7 @@
 """Relevancy from more than the vector: words, tokens, names, times and neighbours. Nothing here reads a clock."""
 
 from .cache import Kept
-from .confidence import UNKNOWN, Odds, confidences
+from .confidence import UNKNOWN, Odds, confidences, lowest
 from .cue import Cue
 from .evidence import DateMatch, Evidence, TokenPair, WordMatch, evidence
 from .index import TextIndex
@@ -28,4 +28,5 @@ __all__ = [
     "confidences",
     "evidence",
     "hybrid",
+    "lowest",
 ]

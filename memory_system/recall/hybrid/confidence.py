@@ -48,6 +48,9 @@ SUREST = 5.0
 """The most log odds that the signs add up to, a chance of 99.3 %: standing out more helps no other memory.
 LoCoMo loses .1 point of recall@10 by it at the default threshold; small memories answer with fewer that are wrong."""
 
+_ROUNDING = 1e-9
+"""More than what the last bits of a confidence can stand for in a relevancy, where it is between .001 and .999."""
+
 _USUAL_MEAN, _USUAL_SPREAD, _COUNTED = 0.06, 0.07, 5
 """Cosines of unrelated sentences, and for how many memories they count: a few say little of what is usual."""
 
@@ -98,6 +101,23 @@ def met_of(relevancies: Floats) -> Floats:
     """The weighted sums behind relevancies of any shape, 0 to below 1: how much of each memory met the cue."""
     met: Floats = -np.log1p(-relevancies)
     return met
+
+
+def lowest(odds: Odds, best: float, threshold: float) -> float:
+    """A relevancy that all exceed whose confidence exceeds a threshold; a little low, for what rounding may add.
+
+    The inverse of ``confidences``.
+
+    Args:
+        odds: see ``outset``.
+        best: the highest relevancy of those that may be found.
+        threshold: what has to be exceeded, 0 and up.
+    """
+    if not 0.0 < threshold < 1.0:
+        return -np.inf if threshold <= 0.0 else np.inf
+    best_met = float(met_of(np.array(best)))
+    lacks = float(np.log(threshold / (1.0 - threshold))) - min(odds.start + odds.met * best_met, SUREST)
+    return float(-np.expm1(-(best_met + lacks / FITTED.behind))) - _ROUNDING
 
 
 def confidences(odds: Odds, relevancies: Floats, best: float) -> Floats:
