@@ -1,12 +1,12 @@
 """What a long life costs: one agent that takes in events, migrates and is asked, from its first day to its last.
 
-    python -m benchmarks.life [--events 100000] [--at 1000 10000 100000] [--profile FOLDER]
+    python -m benchmarks.life [--events 100000] [--at 1000 10000 100000] [--history 1000] [--profile FOLDER]
 
 Events come in batches of 50, each followed by a migration and a question; reflection is off. At each of the given
 numbers of events the last rounds are told as medians of processor time, which a loaded machine hardly changes,
 embedding apart; and there single events are added, and a migration is undone. The sizes are those of the files then.
-The last column is the last row beside the first. With ``--profile`` what is computed between two rows is profiled
-into files of that folder, for ``python -m pstats``.
+The last column is the last row beside the first. ``--history`` limits the history to so many change sets. With
+``--profile`` what is computed between two rows is profiled into files of that folder, for ``python -m pstats``.
 """
 
 from __future__ import annotations
@@ -160,6 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--at", type=int, nargs="+", default=[100, 1000, 5000, 10_000, 20_000, 50_000])
+    parser.add_argument("--history", type=int, default=0, help="how many changes the history keeps; 0 = all")
     parser.add_argument("--profile", type=Path, help="write a profile of what leads to each row into this folder")
     asked = parser.parse_args()
     rows = [*(row for row in asked.at if row < asked.events), asked.events]
@@ -170,7 +171,7 @@ def main() -> None:
         with World(settings, embedder=embedder) as world:
             world.stand_at(NOW)
             agent = world.create_agent(NAME)
-            agent.configure(stm_size=50)
+            agent.configure(stm_size=50, history_changes=asked.history)
             found = live(agent, world, embedder, rows, asked.profile)
     print(f"\n| events so far | {' | '.join(f'{row:,}' for row in rows)} | last / first |")
     print(f"|---|{'---:|' * (len(rows) + 1)}")

@@ -57,7 +57,7 @@ def test_numbers_of_numpy_are_kept_as_plain_ones(agent: AgentMemory) -> None:
         ({"scoring": None}, "'scoring' must be a Scoring"),
         (
             {"colour": 1},
-            "There is no setting 'colour'; there are auto_migrate, bin_days, cost_budget, hourly_calls, ",
+            "There is no setting 'colour'; there are auto_migrate, bin_days, cost_budget, history_changes, ",
         ),
     ],
     ids=str,

@@ -403,7 +403,7 @@ READS = (
         "How far the history reaches back",
         "Since when, what it takes, and how many changes a shorter history would let go of; changes nothing.",
         OfHorizon,
-        lambda agent, form: agent.history_kept(**form.given()),
+        lambda agent, form: agent.history_kept(form.changes, form.days),
         HistoryKept,
         "history-kept",
         tag="history",
