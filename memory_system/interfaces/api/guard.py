@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...core.settings import Settings
@@ -159,15 +160,13 @@ class Guard:
 
     async def _passed(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
         most = self._largest(scope["path"])
-        too_large = problem_json(413, "too-large", "Too large", f"A body may have {most:,} bytes at most.")
-        too_large.headers["Connection"] = "close"  # what is still to come of it is not read
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length[:20]) > most:
             await _let_finish(receive)
-            await too_large(scope, receive, send)
+            await _too_large(most)(scope, receive, send)
             return
         seen, whole, began, answered = 0, False, time.monotonic(), False
-        refusal = None
+        refusal: JSONResponse | None = None
 
         async def counted() -> Message:
             nonlocal seen, whole, refusal
@@ -177,13 +176,12 @@ class Guard:
                 async with asyncio.timeout(max(0.0, began + PATIENCE + seen / SLOWEST - time.monotonic())):
                     message = await receive()
             except TimeoutError:
-                refusal = problem_json(408, "too-slow", "Too slow", "The body did not come in. Send it in one go.")
-                refusal.headers["Connection"] = "close"
+                refusal = _last(408, "too-slow", "Too slow", "The body did not come in. Send it in one go.")
                 raise _Refused from None
             seen += len(message.get("body", b""))
             whole = not message.get("more_body", False)
             if seen > most:
-                refusal = too_large
+                refusal = _too_large(most)
                 raise _Refused
             return message
 
@@ -196,9 +194,20 @@ class Guard:
         with suppress(_Refused):
             await self.app(scope, counted, unless_refused)
         if refusal is not None and not answered:
-            if refusal is too_large and not whole:
+            if seen > most and not whole:
                 await _let_finish(receive)
             await refusal(scope, receive, send)
+
+
+def _too_large(most: int) -> JSONResponse:
+    return _last(413, "too-large", "Too large", f"A body may have {most:,} bytes at most.")
+
+
+def _last(status: int, code: str, title: str, detail: str) -> JSONResponse:
+    """A refusal after which the connection is closed: what is still to come of the request is not read."""
+    refused = problem_json(status, code, title, detail)
+    refused.headers["Connection"] = "close"
+    return refused
 
 
 async def _let_finish(receive: Receive) -> None:
