@@ -315,7 +315,8 @@ class _Asked:
         if tier not in self._passed:
             (relevancies, _, odds), allowed = self._found(tier), self._allowed[tier]
             threshold = self.query.threshold_of(tier)
-            rows = np.flatnonzero(relevancies >= lowest(odds, self._best, threshold))
+            least = lowest(odds, self._best, threshold)
+            rows = np.flatnonzero(relevancies >= least) if self._peaks[tier] >= least else np.zeros(0, np.intp)
             if allowed is not None:
                 rows = rows[allowed[rows]]
             sure = confidences(odds, relevancies[rows], self._best)
@@ -407,8 +408,8 @@ class _Asked:
     def _surest(self, tier: Tier) -> tuple[NDArray[np.intp], Floats]:
         """The rows that may be the surest of those that may be found, and how sure they are."""
         (relevancies, _, odds), allowed = self._found(tier), self._allowed[tier]
-        known = relevancies if allowed is None else np.where(allowed, relevancies, np.nan)
-        rows = np.flatnonzero(known >= np.fmax.reduce(known, initial=-np.inf) - _NEAR)
+        near = relevancies >= self._peaks[tier] - _NEAR
+        rows = np.flatnonzero(near if allowed is None else near & allowed)
         return rows, confidences(odds, relevancies[rows], self._best)
 
     def _parts(self, tier: Tier, rows: slice = slice(None)) -> Parts:
@@ -439,11 +440,16 @@ class _Asked:
     @cached_property
     def _best(self) -> float:
         """The highest relevancy of all that the facets admit; 0 where there is none."""
-        best = 0.0
+        return max(0.0, *self._peaks.values())
+
+    @cached_property
+    def _peaks(self) -> dict[Tier, float]:
+        """The same of each tier; minus infinity where there is none."""
+        peaks = {}
         for tier in LIVED:
             found, allowed = self._found(tier)[0], self._allowed[tier]
-            best = float(np.fmax.reduce(found if allowed is None else found[allowed], initial=best))
-        return best
+            peaks[tier] = float(np.fmax.reduce(found if allowed is None else found[allowed], initial=-np.inf))
+        return peaks
 
     def _aged(self, tier: Tier) -> tuple[Floats, Floats, Floats]:
         """The importance, last accesses and times of a tier's rows."""
