@@ -89,6 +89,11 @@ class History(Part):
         with self.context.ledger.reading():
             return self.context.ledger.journal.get(number)
 
+    def last_act(self, operation: str, author: str = "") -> Applied | None:
+        """The newest change set of a kind, however far the history reaches back; see ``Journal.last_act``."""
+        with self._ledger.reading():
+            return self._ledger.journal.last_act(operation, author)
+
     def history_kinds(self) -> HistoryKinds:
         """Who is behind the changes of the history, and of what kinds they are, each with how many."""
         with self.context.ledger.reading():

@@ -467,10 +467,10 @@ class Ledger:
             return
         revision, access = self.journal.position()
         with self._whole_or_anew():
-            if self._torn or (revision != self._revision and self._revision < self.journal.horizon.floor):
+            missed = self.journal.known_since(self._revision) if revision != self._revision else []
+            if self._torn or missed is None:
                 self._fill_anew()
-            elif revision != self._revision:
-                missed = self.journal.since(self._revision)
+            elif missed:
                 vectors = self._vectors_of(*missed)
                 for applied in missed:
                     self._show(applied, vectors)

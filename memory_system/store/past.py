@@ -21,7 +21,7 @@ from ..recall.table import Table
 from .journal.as_of import Bodies, Moment
 from .journal.evidence import Evidence
 from .journal.history import ALL, Applied, HistoryKinds, Sought
-from .journal.journal import content_hash
+from .journal.journal import Journal, content_hash
 from .journal.trash import Forgotten
 from .protocols import Present
 
@@ -131,10 +131,8 @@ class _PastJournal:
     def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
         """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
         first = self._revision + 1
-        with self._ledger.reading():
-            return self._then(
-                self._ledger.journal.history(limit, first if before is None else min(before, first), sought)
-            )
+        with self._reading() as journal:
+            return self._then(journal.history(limit, first if before is None else min(before, first), sought))
 
     def get(self, revision: int) -> Applied:
         """One change set.
@@ -144,8 +142,15 @@ class _PastJournal:
         """
         if revision > self._revision:
             raise ChangeSetNotFound(f"The history had no revision {revision} then.")
+        with self._reading() as journal:
+            return self._then([journal.get(revision)])[0]
+
+    @contextmanager
+    def _reading(self) -> Iterator[Journal]:
+        """The journal, as long as it still tells of this moment."""
         with self._ledger.reading():
-            return self._then([self._ledger.journal.get(revision)])[0]
+            self._ledger.journal.refuse_let_go(self._revision)
+            yield self._ledger.journal
 
     def _then(self, told: Sequence[Applied]) -> list[Applied]:
         """With what had been undone at the revision."""
@@ -154,33 +159,33 @@ class _PastJournal:
 
     def kinds(self) -> HistoryKinds:
         """Who and what there was in the history."""
-        with self._ledger.reading():
-            return self._ledger.journal.told.kinds(self._ledger.journal.horizon.floor, self._revision)
+        with self._reading() as journal:
+            return journal.told.kinds(journal.horizon.floor, self._revision)
 
     def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
         """Memories that were gone, the last forgotten first; those that have been purged since are not told."""
-        with self._ledger.reading():
-            return self._ledger.journal.bin.forgotten(limit, offset, contains, self._revision, operation)
+        with self._reading() as journal:
+            return journal.bin.forgotten(limit, offset, contains, self._revision, operation)
 
     def count_forgotten(self, contains: str) -> int:
         """How many those were."""
-        with self._ledger.reading():
-            return self._ledger.journal.bin.count(contains, self._revision)
+        with self._reading() as journal:
+            return journal.bin.count(contains, self._revision)
 
     def last_version(self, entry_id: str) -> MemoryEntry | None:
         """A memory as it last was, also one that had been forgotten; ``None`` if it had never been."""
-        with self._ledger.reading():
-            return self._ledger.journal.past.last_version(entry_id, self._revision)
+        with self._reading() as journal:
+            return journal.past.last_version(entry_id, self._revision)
 
     def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
         """The latest access of each of these memories that had been recalled."""
-        with self._ledger.reading():
-            return self._ledger.journal.past.last_accesses(self._moment, ids)
+        with self._reading() as journal:
+            return journal.past.last_accesses(self._moment, ids)
 
     def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
         """The kept vectors, shape (d,), of these content hashes."""
-        with self._ledger.reading():
-            return self._ledger.journal.vectors(hashes, embedder)
+        with self._reading() as journal:
+            return journal.vectors(hashes, embedder)
 
 
 class PastLedger:

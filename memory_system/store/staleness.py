@@ -156,11 +156,19 @@ def _entered(own: Sequence[Trace], source: str) -> int:
 
 def _alteration(history: Sequence[Trace], bases: Sequence[int]) -> Alteration | None:
     now = _state(history)
-    states = [_state([one for one in history if one.revision <= base]) for base in bases]
+    states = [_state_at(history, base) for base in bases]
     was = states[0]
     if now is None or was is None or any(state is not None and _key(state) == _key(now) for state in states):
         return None
     return Alteration(was[0], None if now[1] else now[0], history[-1])
+
+
+def _state_at(history: Sequence[Trace], revision: int) -> tuple[MemoryEntry, bool] | None:
+    """A memory as it was right after a revision; by what came next, where the history keeps nothing from before."""
+    earlier = [one for one in history if one.revision <= revision]
+    if not earlier and history and history[0].before is not None:
+        return history[0].before, False
+    return _state(earlier)
 
 
 def _state(history: Sequence[Trace]) -> tuple[MemoryEntry, bool] | None:

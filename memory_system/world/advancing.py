@@ -35,6 +35,7 @@ from ..core.settings import Replan
 from ..core.times import moment_given, stamp
 from ..errors import (
     AgentNotFound,
+    ChangeSetNotFound,
     EntryNotFound,
     InvalidEntry,
     InvalidParameter,
@@ -54,6 +55,7 @@ from ..operations.context import Progress, by_age, no_progress, within
 from ..operations.importing.events import Events, read
 from ..operations.rating import REFUSALS
 from ..store.clock import move_standing, read_standing, world_clock
+from ..store.journal.as_of import Event
 from ..store.journal.history import Applied
 from .branches.branches import Stage
 from .due import (
@@ -135,7 +137,7 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
     """
     settings = agent.settings
     stm, ltm = agent.entries(Tier.STM), agent.entries(Tier.LTM)
-    last = {what: next(iter(_own(agent, what, 1)), None) for what in (MIGRATE, REFLECT, SUMMARISE, PLAN)}
+    last = {what: agent.timeline.last_act(what, BY_ITSELF) for what in (MIGRATE, REFLECT, SUMMARISE, PLAN)}
     newest = max((entry.timestamp for entry in stm if entry.timestamp), default=None)
 
     def stays_undone(what: str) -> bool:
@@ -236,7 +238,7 @@ def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> 
     """
     day, clock = at.date().isoformat(), f"{at:%H:%M}"
     plans = [one.extras for one in held if one.kind is Kind.PLAN and one.extras.get("plan_day") == day]
-    planned = next(iter(agent.history(1, operation=PLAN)), None)
+    planned = agent.timeline.last_act(PLAN)
     if planned is None or not any(str(one.get("end", "")) > clock for one in plans):
         return
     since = planned.change_set.planned_at
@@ -244,9 +246,17 @@ def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> 
         when = event.timestamp
         lived = event.kind in (Kind.OBSERVATION, Kind.CONVERSATION) and _important(event)
         if lived and when is not None and when <= at and when.astimezone(at.tzinfo).date() == at.date():
-            changed = () if since < when else agent.timeline.events_since(planned.revision, [event.id])[event.id]
+            changed = () if since < when else _changes_since(agent, planned.revision, event.id)
             if since < when or any(_important(one.after) and not _important(one.before) for one in changed):
                 yield event.id
+
+
+def _changes_since(agent: AgentMemory, revision: int, entry_id: str) -> Sequence[Event]:
+    """What became of a memory since a revision, as far as the history tells that."""
+    try:
+        return agent.timeline.events_since(revision, [entry_id])[entry_id]
+    except ChangeSetNotFound:
+        return ()
 
 
 def _important(event: MemoryEntry | None) -> bool:

@@ -225,6 +225,9 @@ def test_events_that_take_a_header_or_may_take_long_go_the_long_way(
     assert api.post(EVENTS, json=plain, params={"preview": "true"}).status_code == 200
     assert api.post(EVENTS, json=plain, headers={"Accept": "text/event-stream"}).status_code == 200
     assert api.post(EVENTS, json=plain, headers={"Memory-Author": "a" * 601}).status_code == 422
+    assert api.post(EVENTS, json=plain, headers={"Memory-World": "x" * 601}).status_code == 422
+    twice = [("Content-Type", "text/plain"), ("Content-Type", "application/json")]
+    assert api.post(EVENTS, content=json.dumps(plain), headers=twice).status_code == 422
     many = {"events": [{"document": f"Loaf {number}.", "rating": 1} for number in range(51)]}
     assert api.post(EVENTS, json=many).status_code == 200
     assert written == ["mira"]

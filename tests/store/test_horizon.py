@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Change, ChangeSet, Kind, MemoryEntry, Settings, Tier, World
-from memory_system.core import State
+from memory_system.core import BY_ITSELF, State
 from memory_system.core import settings as core_settings
+from memory_system.core.change_set import ModelCall
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ChangeSetNotFound, Conflict, InvalidParameter, MemorySystemError, StoreDamaged
 from memory_system.maintenance import doctor
@@ -25,6 +26,8 @@ from memory_system.recall import kept_tables
 from memory_system.store.journal import horizon as module
 from memory_system.store.journal import moving
 from memory_system.store.journal.horizon import Horizon, Limits
+from memory_system.store.journal.tables import LET_GO
+from memory_system.world.advancing import life_of
 from tests.agent_parts.test_past import OPERATIONS, Desk, act, clock_of, places
 from tests.conftest import NOW, PERSONALITY
 
@@ -240,16 +243,122 @@ def test_accesses_that_later_ones_outdate_go_and_the_last_ones_stay(lived: Agent
     now = lived.find("key")
     assert now is not None
     lived._context.held.flush()
-    then = lived.as_of(revision=12, access=6).find("key")
+    then = lived.as_of(revision=13, access=7).find("key")
+    lived.add_short_term({"document": "The heron left.", "id": "left", "rating": 5})
     let_go(lived, 1)
     with lived._context.held.journal._read() as db:
         rows = db.exec_driver_sql("SELECT revision, count(*) FROM accesses GROUP BY revision ORDER BY revision").all()
     assert [tuple(row) for row in rows] == [(12, 1), (13, 1)]
     assert then is not None
-    found = lived.as_of(revision=12, access=6).find("key")
+    found = lived.as_of(revision=13, access=7).find("key")
     assert found is not None
     assert (found.last_access, lived.find("key")) == (then.last_access, now)
     assert now.last_access == NOW + timedelta(hours=9)
+
+
+def test_what_is_cited_after_its_own_changes_were_let_go_of_goes_stale_all_the_same(
+    agent: AgentMemory, remember: Remember
+) -> None:
+    remember("Tobias lost the brass key.", id="key")
+    for number in range(4):
+        remember(f"Baked {number} loaves.")
+    let_go(agent, 2)
+    found = MemoryEntry("The key is gone.", id="found", tier=Tier.LTM, kind=Kind.REFLECTION, evidence=("key",))
+    agent.apply(ChangeSet("reflect", "Reflect", (Change(None, found, "It follows."),), agent.now, agent.stamp[0]))
+    assert agent.stale() == ()
+    agent.edit("key", document="Tobias hid the brass key.")
+    assert [one.entry.id for one in agent.stale()] == ["found"]
+    agent.forget("key")
+    assert [one.entry.id for one in agent.stale()] == ["found"]
+    let_go(agent, 1)
+    (stale,) = agent.stale()
+    assert (stale.alterations[0].before.document, stale.alterations[0].after) == ("Tobias lost the brass key.", None)
+
+
+def test_a_purge_finds_what_a_memory_said_before_what_was_let_go_of(
+    agent: AgentMemory, remember: Remember, world: World
+) -> None:
+    remember("The secret is under the third stone.", id="secret")
+    call = ModelCall("reflect", "model", "What follows of: The secret is under the third stone.", "Nothing.", 1.0)
+    found = MemoryEntry("It rained.", id="found", tier=Tier.LTM, kind=Kind.REFLECTION, evidence=("other",))
+    plan = ChangeSet("reflect", "Reflect", (Change(None, found, "It follows."),), agent.now, agent.stamp[0])
+    agent.apply(replace(plan, calls=(call,)))
+    agent.edit("secret", document="The secret is out.")
+    for number in range(6):
+        remember(f"Baked {number} loaves.")
+    agent.query_memory("The secret is under the third stone.")
+    let_go(agent, 2)
+    agent.forget("secret")
+    agent.purge("secret")
+    agent._context.held.settle()
+    assert agent.queries() == []
+    world.close()
+    for path in (path for path in (world.folder / "mira").rglob("*") if path.is_file()):
+        assert b"third stone" not in path.read_bytes(), path
+
+
+def test_a_query_that_is_kept_is_lived_through_again_as_it_was(lived: AgentMemory, world: World) -> None:
+    for number in range(6):
+        world.stand_at(NOW + timedelta(hours=number))
+        lived.query_memory("Who lost the brass key?", 1, static_threshold=1)
+    for number in range(3):
+        lived.add_short_term({"document": f"Sold {number} loaves.", "rating": 5})
+    horizon(lived)
+    before = [lived.as_of(revision=12, access=one).find("key") for one in range(7)]
+    assert let_go(lived, 3) == 12
+    for access, seen in enumerate(before):
+        found = lived.as_of(revision=12, access=access).find("key")
+        assert seen is not None
+        assert found is not None
+        assert found.last_access == seen.last_access, access
+    assert [one.number for one in lived.queries()] == [6, 5, 4, 3, 2, 1]
+    assert all(lived.relive(one.number).faithful for one in lived.queries())
+
+
+def test_the_bin_is_as_it_was_at_every_later_moment(agent: AgentMemory, remember: Remember) -> None:
+    for name in ("wheel", "weir"):
+        remember(f"The {name} stood still.", id=name)
+        agent.forget(name)
+    agent.restore("weir")
+    for number in range(4):
+        remember(f"Baked {number} loaves.")
+    moment = agent.stamp[0]
+    agent.restore("wheel")
+    remember("Sold a cake.")
+    let_go(agent, 4)
+    then = agent.as_of(revision=moment)
+    assert [one.entry.id for one in then.forgotten()] == ["wheel"]
+    assert then.last_version("wheel").document == "The wheel stood still."
+    assert agent.forgotten() == []
+
+
+def test_a_view_of_a_moment_that_is_let_go_of_meanwhile_refuses(lived: AgentMemory) -> None:
+    view = lived.as_of(revision=3)
+    let_go(lived, 2)
+    looks: list[Callable[[], object]] = [view.history, view.forgotten, view.count_forgotten, view.history_kinds]
+    for look in looks:
+        with pytest.raises(ChangeSetNotFound, match=_REACHES):
+            look()
+
+
+def test_what_happens_by_itself_knows_what_it_did_last(agent: AgentMemory, remember: Remember, world: World) -> None:
+    remember("The mill burnt down.", id="fair", rating=9)
+    agent.forget("fair")
+    agent.purge("fair")
+    for number in range(5):
+        remember(f"The mill burnt down, part {number}.", rating=9)
+    found = MemoryEntry("Fire.", id="fire", tier=Tier.LTM, kind=Kind.REFLECTION, evidence=("x",), timestamp=agent.now)
+    agent.acting_as(BY_ITSELF).apply(
+        ChangeSet("reflect", "Reflect", (Change(None, found, "So."),), agent.now, agent.stamp[0], author=BY_ITSELF)
+    )
+    for number in range(4):
+        remember(f"Baked {number} loaves.", rating=1, hours_ago=-1)
+    coming = [MemoryEntry("The mill burnt down.", id="fair", timestamp=agent.now)]
+    before = life_of(agent, agent.now, world.folder, coming)
+    let_go(agent, 2)
+    after = life_of(agent, agent.now, world.folder, coming)
+    assert (after.felt, after.coming) == (before.felt, before.coming) == (before.felt, ())
+    assert LET_GO not in agent.contents.texts()
 
 
 # -- others --------------------------------------------------------------------------------------------
@@ -267,6 +376,24 @@ def test_a_process_that_is_further_behind_reads_all_anew(
         let_go(lived, 2)
         assert behind.find("key") is None
         assert behind.find("more-0") is not None
+        assert _told(behind) == _told(lived)
+
+
+def test_a_reader_that_is_overtaken_while_it_catches_up_reads_all_anew(
+    settings: Settings, lived: AgentMemory, embedder: CachedEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with World(settings, embedder=embedder) as other:
+        behind = other.agent("mira")
+        for number in range(8):
+            lived.add_short_term({"document": f"Sold {number} loaves.", "id": f"sold-{number}", "rating": 5})
+        journal = behind._context.held.journal
+        since = journal.known_since
+
+        def overtaken(revision: int) -> Any:
+            let_go(lived, 2)
+            return since(revision)
+
+        monkeypatch.setattr(journal, "known_since", overtaken)
         assert _told(behind) == _told(lived)
 
 

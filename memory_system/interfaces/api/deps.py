@@ -54,12 +54,13 @@ Key = Annotated[
 ]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=MAX_CURSOR, description="The 'next' of the page before.")]
-MOST_AUTHOR = 600
+MOST_SAID = 600
+"""Characters of a header that says who asks, or which world is meant."""
 Author = Annotated[
     StrictStr | None,
     Header(
         alias="Memory-Author",
-        max_length=MOST_AUTHOR,
+        max_length=MOST_SAID,
         description='Who is behind it, percent-encoded UTF-8; the history tells it as "API" and this.',
     ),
 ]
@@ -67,7 +68,7 @@ ForWorld = Annotated[
     StrictStr | None,
     Header(
         alias="Memory-World",
-        max_length=600,
+        max_length=MOST_SAID,
         description="The world that is meant, percent-encoded UTF-8; the answer is 409 if another one is served.",
     ),
 ]

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...core.names import MAX_NAME
 from ...errors import MemorySystemError
 from ..forms import QueryBody
-from .deps import MOST_AUTHOR, QUICK, Desk, calls_itself
+from .deps import MOST_SAID, QUICK, Desk, calls_itself
 from .idempotency import again, whole_body
 from .problems import told
 from .routes.memories import add_plainly, answered
@@ -30,7 +30,6 @@ from .sse import EVENTS
 QUERIES = 4
 """Threads; more would only wait for each other: an agent answers one after the other. Events wait for the disk."""
 _PATH = re.compile(rf"/v1/agents/([^/]{{1,{MAX_NAME}}})/(query|events)")
-_JSON = (b"content-type", b"application/json")
 _AUTHOR = b"memory-author"
 
 
@@ -90,17 +89,15 @@ def plain_request(scope: Scope) -> _Plain | None:
     if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
         return None
     found = _PATH.fullmatch(scope["path"])
-    if found is None or _JSON not in scope["headers"]:
+    headers = dict(scope["headers"])
+    once = len(headers) == len(scope["headers"])
+    if found is None or not once or headers.get(b"content-type") != b"application/json":
         return None
-    author = None
-    for name, value in scope["headers"]:
-        if name == b"idempotency-key" or (name == b"accept" and EVENTS.encode() in value):
-            return None
-        if name == _AUTHOR:
-            if author is not None or len(value) > MOST_AUTHOR:
-                return None
-            author = value
-    return _Plain(found[1], found[2], author)
+    if b"idempotency-key" in headers or EVENTS.encode() in headers.get(b"accept", b""):
+        return None
+    if any(len(headers.get(name, b"")) > MOST_SAID for name in (_AUTHOR, b"memory-world")):
+        return None
+    return _Plain(found[1], found[2], headers.get(_AUTHOR))
 
 
 def _body(read: list[Message], form: type[BaseModel]) -> BaseModel | None:

@@ -172,21 +172,22 @@ class PastReader:
 
         This and ``texts`` raise ``ChangeSetNotFound`` where the history does not reach back as far.
         """
-        with self._read() as db:
-            self._refuse(db, revision)
         within = sa.and_(CHANGES.c.revision > revision, CHANGES.c.revision <= newest)
-        return self._ends(CHANGES.c.before, sa.func.min(CHANGES.c.revision), within)
+        return self._ends(CHANGES.c.before, sa.func.min(CHANGES.c.revision), within, revision)
 
     def forth(self, revision: int) -> Bodies:
         """What all entries were that there had ever been."""
-        return self._ends(CHANGES.c.after, sa.func.max(CHANGES.c.revision), CHANGES.c.revision <= revision)
+        return self._ends(CHANGES.c.after, sa.func.max(CHANGES.c.revision), CHANGES.c.revision <= revision, revision)
 
-    def _ends(self, end: sa.Column[Any], which: sa.Function[Any], where: sa.ColumnElement[bool]) -> Bodies:
+    def _ends(
+        self, end: sa.Column[Any], which: sa.Function[Any], where: sa.ColumnElement[bool], revision: int
+    ) -> Bodies:
         ends = sa.select(CHANGES.c.entry_id, which).where(where).group_by(CHANGES.c.entry_id)
         # not a join: SQLite would look for each through all the changes of its revision
         query = sa.select(CHANGES.c.entry_id, end).where(where)
         query = query.where(sa.tuple_(CHANGES.c.entry_id, CHANGES.c.revision).in_(ends))
         with self._read() as db:
+            self._refuse(db, revision)
             return {row[0]: row[1] for row in db.execute(query)}
 
     def texts_since(self, name: str, revision: int) -> list[Event]:

@@ -284,14 +284,23 @@ class Teller:
     def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]]) -> None:
         self._read = read
 
-    def of(self, *where: sa.ColumnElement[bool], newest: int | None = None) -> list[Applied]:
-        """Those that meet the conditions: the oldest first, or the newest first and at most so many."""
+    def of(
+        self,
+        *where: sa.ColumnElement[bool],
+        newest: int | None = None,
+        unless: Callable[[sa.Connection], None] = lambda _db: None,
+    ) -> list[Applied]:
+        """Those that meet the conditions: the oldest first, or the newest first and at most so many.
+
+        ``unless`` raises what is to be raised instead, as of the same moment.
+        """
         query = sa.select(CHANGE_SETS).where(*where)
         order = CHANGE_SETS.c.revision.desc() if newest is not None else CHANGE_SETS.c.revision
         query = query.order_by(order)
         if newest is not None:
             query = query.limit(newest)
         with self._read() as db:
+            unless(db)
             heads = db.execute(query).all()
             revisions = [head.revision for head in heads]
             changes: dict[int, list[Change]] = {revision: [] for revision in revisions}

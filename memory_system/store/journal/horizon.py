@@ -2,7 +2,8 @@
 
 Let go of are change sets with what they changed, the accesses that later ones outdate, and the queries of then; no
 memory, no text and no setting. Of older change sets there stay the first, by which an agent and its copies know each
-other, and whatever tells of a memory that can still be restored, rests on others or has others rest on it.
+other, what the character last did by itself, and whatever tells of a memory that went or came back, said something
+else, rests on others or has others rest on it.
 
 Letting go as one lives: in the background, in turns so short that whoever writes meanwhile hardly waits.
 """
@@ -19,7 +20,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ...core.entry import LIVED
+from ...core.authors import BY_ITSELF
+from ...core.entry import DECAYING
 from ...core.settings import AgentSettings
 from ...core.times import Clock, parse_time, stamp, utc
 from ...errors import ChangeSetNotFound, MemorySystemError
@@ -28,12 +30,13 @@ from ..soon import Soon
 from ..turns import Turns
 from .evidence import Evidence
 from .history import Connect, slices, written
-from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, PURGED, QUERIES, TEXTS, upsert
+from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, QUERIES, TEXTS, upsert
 
 _SETS, _ROWS = 50, 400
 """How many change sets, and about how many rows, one transaction lets go of."""
 _PER_ROW = 150
 """About how many bytes a row takes beside its texts, in its table and in the indexes."""
+_LIVED = frozenset(tier.value for tier in DECAYING)
 _SLACK = 50
 """Change sets by which a history may exceed what is set before that is looked into."""
 _SOON, _NEXT = 0.2, 0.02
@@ -170,6 +173,8 @@ class Horizon:
         if not limits or len(self._going(limits, slack + 1)) <= slack:
             return False
         concerned = self._evidence.concerned()
+        with self._read() as db:
+            acts = _acts(db)
         with self._write() as db:
             floor = _read(db.scalar(_FLOOR))
             going = self._sized(db, self._oldest(db, floor, limits, _SETS))
@@ -179,7 +184,7 @@ class Horizon:
             if _outdated(db, floor.revision, last.revision):
                 return True
             _drop(db, [row.revision for row in going], concerned)
-            _drop_heads(db, floor.revision, last.revision)
+            _drop_heads(db, floor.revision, last.revision, acts)
             db.execute(sa.delete(QUERIES).where(QUERIES.c.revision < last.revision))
             left = _Floor(last.revision, last.applied_at, floor.changes + len(going))
             upsert(db, TEXTS, [{"name": LET_GO, "body": json.dumps(left.__dict__)}])
@@ -220,62 +225,93 @@ class Horizon:
 
 
 def _drop(db: sa.Connection, revisions: Sequence[int], concerned: Collection[str]) -> None:
-    """Delete these change sets but for what still tells of something."""
-    rows = db.execute(
-        sa.select(CHANGES.c.revision, CHANGES.c.position, CHANGES.c.entry_id)
-        .where(CHANGES.c.revision.in_(revisions))
-    ).all()  # fmt: skip
-    restorable = _restorable(db, revisions)
-    staying = {row[:2] for row in rows if row.entry_id in concerned} | restorable
-    telling = {revision for revision, _ in staying}
-    db.execute(sa.delete(CHANGES).where(CHANGES.c.revision.in_([one for one in revisions if one not in telling])))
-    mixed = [row[:2] for row in rows if row.revision in telling and row[:2] not in staying]
-    if mixed:
+    """Delete what these change sets changed, but for what still tells of something.
+
+    Those are the changes by which a memory went or came back, so that the bin is as it was at any later moment; those
+    of what it says, so that a purge finds all that it ever said; and all of memories that rest on others, or others on
+    them.
+    """
+    rows = db.execute(sa.select(CHANGES).where(CHANGES.c.revision.in_(revisions))).all()
+    came = [row.entry_id for row in rows if row.before is None]
+    earlier = _before(db, came, revisions[0])
+    within: set[str] = set()
+    going: dict[int, list[int]] = {}
+    staying: set[int] = set()
+    for row in sorted(rows, key=lambda row: (row.revision, row.position)):
+        came_back = row.before is None and (row.entry_id in earlier or row.entry_id in within)
+        within.add(row.entry_id)
+        if row.entry_id in concerned or came_back or _went(row) or _says_something_else(row):
+            staying.add(row.revision)
+        else:
+            going.setdefault(row.revision, []).append(row.position)
+    whole = [revision for revision in going if revision not in staying]
+    db.execute(sa.delete(CHANGES).where(CHANGES.c.revision.in_(whole)))
+    some = [{"r": revision, "p": one} for revision in going.keys() & staying for one in going[revision]]
+    if some:
         place = sa.and_(CHANGES.c.revision == sa.bindparam("r"), CHANGES.c.position == sa.bindparam("p"))
-        db.execute(sa.delete(CHANGES).where(place), [{"r": revision, "p": position} for revision, position in mixed])
+        db.execute(sa.delete(CHANGES).where(place), some)
 
 
-def _drop_heads(db: sa.Connection, first: int, last: int) -> None:
+def _before(db: sa.Connection, entry_ids: Sequence[str], revision: int) -> set[str]:
+    """Those of these memories that were changed before a revision."""
+    found: set[str] = set()
+    for some in slices(entry_ids):
+        earlier = sa.select(CHANGES.c.entry_id).where(CHANGES.c.entry_id.in_(some), CHANGES.c.revision < revision)
+        found.update(db.scalars(earlier.distinct()))
+    return found
+
+
+def _went(row: Any) -> bool:
+    """Whether a memory went that can be restored, or that was purged since."""
+    return row.after is None and json.loads(row.before)["tier"] in _LIVED
+
+
+def _says_something_else(row: Any) -> bool:
+    """Whether what a memory said, or why it was rated as it was, is told by nothing that comes later."""
+    if row.before is None or row.after is None:
+        return False
+    before, after = json.loads(row.before), json.loads(row.after)
+    return any(before.get(name) and before[name] != after.get(name) for name in ("document", "explanation"))
+
+
+def _drop_heads(db: sa.Connection, first: int, last: int, acts: Collection[int]) -> None:
     """Delete the heads between two revisions that tell of nothing any more, and the first one's.
 
-    The last one's tells when it was that the history begins; others of changes that are kept, or of the personality,
-    by which a machine that has a file of its own brings that up.
+    The last one's tells when it was that the history begins; others of changes that are kept, of what the character
+    last did by itself, or of the personality, by which a machine that has a file of its own brings that up.
     """
     telling = sa.exists().where(CHANGES.c.revision == CHANGE_SETS.c.revision)
     of_personality = CHANGE_SETS.c.details.contains(written("personality"), autoescape=True)
-    within = sa.and_(CHANGE_SETS.c.revision >= first, CHANGE_SETS.c.revision < last, CHANGE_SETS.c.revision != 1)
-    db.execute(sa.delete(CHANGE_SETS).where(within, ~telling, ~of_personality))
+    within = sa.and_(CHANGE_SETS.c.revision >= first, CHANGE_SETS.c.revision < last)
+    stay = CHANGE_SETS.c.revision.in_([1, *acts])
+    db.execute(sa.delete(CHANGE_SETS).where(within, ~stay, ~telling, ~of_personality))
 
 
-def _restorable(db: sa.Connection, revisions: Sequence[int]) -> set[tuple[int, int]]:
-    """The places of changes by which memories went that are still in the bin."""
-    went = sa.select(CHANGES).where(CHANGES.c.revision.in_(revisions), CHANGES.c.after.is_(None))
-    by_id = {row.entry_id: row for row in db.execute(went.order_by(CHANGES.c.revision))}
-    lived = {tier.value for tier in LIVED}
-    found = {key: row for key, row in by_id.items() if json.loads(row.before)["tier"] in lived}
-    for some in slices(list(found)):
-        newest = sa.select(CHANGES.c.entry_id, sa.func.max(CHANGES.c.revision)).where(CHANGES.c.entry_id.in_(some))
-        for entry_id, revision in db.execute(newest.group_by(CHANGES.c.entry_id)).all():
-            if revision > found[entry_id].revision:
-                del found[entry_id]
-        for row in db.execute(sa.select(PURGED).where(PURGED.c.entry_id.in_(some))):
-            if row.entry_id in found and row.revision > found[row.entry_id].revision:
-                del found[row.entry_id]
-    return {(row.revision, row.position) for row in found.values()}
+def _acts(db: sa.Connection) -> set[int]:
+    """The last change sets of each kind that the character did by itself, its last plan, and what undid them."""
+    newest = sa.select(sa.func.max(CHANGE_SETS.c.revision))
+    found = set(db.scalars(newest.where(CHANGE_SETS.c.author == BY_ITSELF).group_by(CHANGE_SETS.c.operation)))
+    found |= {one for one in db.scalars(newest.where(CHANGE_SETS.c.operation == "plan")) if one is not None}
+    new = found
+    while new:
+        new = set(db.scalars(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.undoes.in_(new)))) - found
+        found |= new
+    return found
 
 
-def _outdated(db: sa.Connection, after: int, last: int) -> bool:
-    """Delete the accesses up to a revision that a later one of the same memory outdates by then; some of them only.
+def _outdated(db: sa.Connection, first: int, last: int) -> bool:
+    """Delete accesses before a revision that a later one of the same memory outdates by then; some of them only.
 
-    Answers whether there are more. The newest access of all stays, by whose number readers know what they have seen.
+    Answers whether there are more. Before the first revision all are done with. The newest access of all stays, by
+    whose number readers know what they have seen.
     """
     later = ACCESSES.alias()
     newer = sa.or_(later.c.at > ACCESSES.c.at, sa.and_(later.c.at == ACCESSES.c.at, later.c.number > ACCESSES.c.number))
-    outdates = sa.exists().where(later.c.entry_id == ACCESSES.c.entry_id, later.c.revision <= last, newer)
+    outdates = sa.exists().where(later.c.entry_id == ACCESSES.c.entry_id, later.c.revision < last, newer)
     newest = sa.select(sa.func.max(ACCESSES.c.number)).scalar_subquery()
-    these = sa.and_(ACCESSES.c.revision > after, ACCESSES.c.revision <= last)
+    these = sa.and_(ACCESSES.c.revision >= first, ACCESSES.c.revision < last)
     recent = sa.select(ACCESSES.c.entry_id).where(these)
-    before = sa.and_(ACCESSES.c.revision <= after, ACCESSES.c.entry_id.in_(recent))
+    before = sa.and_(ACCESSES.c.revision < first, ACCESSES.c.entry_id.in_(recent))
     query = sa.select(ACCESSES.c.number).where(sa.or_(these, before), outdates, ACCESSES.c.number < newest)
     numbers = list(db.scalars(query.limit(_ROWS)))
     for some in slices(numbers):

@@ -16,6 +16,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -50,6 +51,7 @@ from .tables import (
     CHANGE_SETS,
     CHANGES,
     ENTRIES,
+    LET_GO,
     QUERIES,
     TEXTS,
     as_damage,
@@ -512,7 +514,7 @@ class Journal:
 
     def texts(self) -> dict[str, str | None]:
         """All texts as they should be now, by name."""
-        return {row.name: row.body for row in self._ask(sa.select(TEXTS))}
+        return {row.name: row.body for row in self._ask(sa.select(TEXTS).where(TEXTS.c.name != LET_GO))}
 
     def pending(self) -> list[ChangeSet]:
         """Change sets that were committed and not marked done, oldest first."""
@@ -529,8 +531,14 @@ class Journal:
         Raises:
             ChangeSetNotFound: the history reaches not as far back.
         """
-        self.refuse_let_go(revision)
-        return self.kept_since(revision)
+        return self.kept_since(revision, partial(self.horizon.refuse, revision=revision))
+
+    def known_since(self, revision: int) -> list[ChangeSet] | None:
+        """As ``since``; ``None`` where the history reaches not as far back."""
+        try:
+            return self.since(revision)
+        except ChangeSetNotFound:
+            return None
 
     def refuse_let_go(self, revision: int) -> None:
         """Do nothing if the history tells all that came after a revision.
@@ -541,9 +549,9 @@ class Journal:
         with self._read() as db:
             self.horizon.refuse(db, revision)
 
-    def kept_since(self, revision: int) -> list[ChangeSet]:
+    def kept_since(self, revision: int, unless: Callable[[sa.Connection], None] = lambda _db: None) -> list[ChangeSet]:
         """As ``since``, or what is kept of it."""
-        return [told.change_set for told in self.told.of(CHANGE_SETS.c.revision > revision)]
+        return [told.change_set for told in self.told.of(CHANGE_SETS.c.revision > revision, unless=unless)]
 
     def get(self, revision: int) -> Applied:
         """One change set.
@@ -551,9 +559,8 @@ class Journal:
         Raises:
             ChangeSetNotFound: the journal has no such revision, or it was let go of.
         """
-        with self._read() as db:
-            self.horizon.refuse(db, revision, itself=True)
-        told = self.told.of(CHANGE_SETS.c.revision == revision)
+        gone = partial(self.horizon.refuse, revision=revision, itself=True)
+        told = self.told.of(CHANGE_SETS.c.revision == revision, unless=gone)
         if not told:
             raise ChangeSetNotFound(f"The history has no revision {revision}.")
         return told[0]
@@ -569,6 +576,13 @@ class Journal:
         older = () if before is None else (CHANGE_SETS.c.revision < before,)
         kept = CHANGE_SETS.c.revision > self.horizon.floor
         return self.told.of(kept, *sought.where(), *older, newest=limit)
+
+    def last_act(self, operation: str, author: str = "") -> Applied | None:
+        """The newest change set of a kind, by anybody or by this author; however far the history reaches back.
+
+        Of those that were let go of only what a character did by itself, and its plan, is known.
+        """
+        return next(iter(self.told.of(*Sought(operation=operation, author=author).where(), newest=1)), None)
 
     def kinds(self) -> HistoryKinds:
         """Who and what there is in the history."""
