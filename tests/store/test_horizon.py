@@ -25,14 +25,13 @@ from memory_system.maintenance import doctor
 from memory_system.recall import kept_tables
 from memory_system.store.journal import horizon as module
 from memory_system.store.journal import moving
-from memory_system.store.journal.horizon import Horizon, Limits
+from memory_system.store.journal.horizon import REACHES_BACK_TO, Horizon, Limits
 from memory_system.store.journal.tables import LET_GO
 from memory_system.world.advancing import life_of
 from tests.agent_parts.test_past import OPERATIONS, Desk, act, clock_of, places
 from tests.conftest import NOW, PERSONALITY
 
 Remember = Callable[..., str]
-_REACHES = "The history reaches back to revision"
 
 
 def horizon(agent: AgentMemory) -> Horizon:
@@ -102,7 +101,7 @@ def test_what_is_kept_tells_what_it_told_before(
                     left = [one for one in seen.history if one.revision > floor]
                     desk.check(replace(seen, history=left), view)
                 elif floor:
-                    with pytest.raises(ChangeSetNotFound, match=_REACHES):
+                    with pytest.raises(ChangeSetNotFound, match=REACHES_BACK_TO):
                         agent.as_of(revision=seen.revision, access=seen.access)
             world.close()
             agent = world.agent("mira")
@@ -156,7 +155,7 @@ def test_what_was_let_go_of_is_refused_and_says_how_far_the_history_reaches(live
         lambda: lived.timeline.texts_at(6),
     ]
     for look in looks:
-        with pytest.raises(ChangeSetNotFound, match=rf"{_REACHES} 8 only: .* UTC was let go of"):
+        with pytest.raises(ChangeSetNotFound, match=rf"{REACHES_BACK_TO} 8 only: .* UTC was let go of"):
             look()
     assert lived.as_of(revision=7).find("loaves-5") is None
     assert lived.as_of(revision=8).find("loaves-5") is not None
@@ -337,7 +336,7 @@ def test_a_view_of_a_moment_that_is_let_go_of_meanwhile_refuses(lived: AgentMemo
     let_go(lived, 2)
     looks: list[Callable[[], object]] = [view.history, view.forgotten, view.count_forgotten, view.history_kinds]
     for look in looks:
-        with pytest.raises(ChangeSetNotFound, match=_REACHES):
+        with pytest.raises(ChangeSetNotFound, match=REACHES_BACK_TO):
             look()
 
 

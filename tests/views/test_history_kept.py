@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from memory_system.core import settings
-from memory_system.store.journal.horizon import Limits
+from memory_system.store.journal.horizon import REACHES_BACK_TO, Limits
 
 from .test_pages import mira, press, shown
 
@@ -56,4 +56,4 @@ def test_history_tells_where_it_begins(open_page: OpenPage) -> None:
     page.query_params["change"] = "1"
     page.run()
     assert not page.exception
-    assert "The history reaches back to revision" in shown(page)
+    assert REACHES_BACK_TO in shown(page)

@@ -126,9 +126,9 @@ def older(agent: AgentMemory, wanted: dict[str, Any]) -> tuple[list[Any], bool]:
     return told[:PAGE], len(told) > PAGE
 
 
-def _let_go(agent: AgentMemory) -> None:
+def _let_go() -> None:
     """What the history told once, where not all of it is kept."""
-    kept = agent.history_kept()
+    kept = session.present().history_kept()
     if kept.let_go_until is not None:
         gone = tables.counted(kept.let_go, "older change", "older changes")
         st.caption(
@@ -141,7 +141,7 @@ def turn_pages(agent: AgentMemory, last: int | None, *, more: bool) -> None:
     """Buttons to older and newer changes, where there are such."""
     befores: list[int] = st.session_state[f"history-before-{agent.name}"]
     if not more:
-        _let_go(agent)
+        _let_go()
     if not (befores or more):
         return
     with st.container(horizontal=True, vertical_alignment="center"):

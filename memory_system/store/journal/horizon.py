@@ -32,6 +32,7 @@ from .evidence import Evidence
 from .history import Connect, slices, written
 from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, QUERIES, TEXTS, upsert
 
+REACHES_BACK_TO = "The history reaches back to revision"
 _SETS, _ROWS = 50, 400
 """How many change sets, and about how many rows, one transaction lets go of."""
 _PER_ROW = 150
@@ -128,7 +129,7 @@ class Horizon:
         floor = _read(db.scalar(_FLOOR))
         if revision < floor.revision + itself:
             raise ChangeSetNotFound(
-                f"The history reaches back to revision {floor.revision + 1} only: what was done up to "
+                f"{REACHES_BACK_TO} {floor.revision + 1} only: what was done up to "
                 f"{stamp(parse_time(floor.applied_at))} was let go of, as its settings say."
             )
 
