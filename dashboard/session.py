@@ -21,7 +21,7 @@ from memory_system.core import LIVED, shipped
 from memory_system.core import stamp as stamped
 from memory_system.errors import Conflict, NotAllowed, NotSignedIn
 from memory_system.maintenance import InUse, fill_world
-from memory_system.store.journal import Applied
+from memory_system.store.journal import Applied, HistoryKept
 from memory_system.world import VIEWING, Inbox, Role, for_role
 
 from . import words
@@ -210,6 +210,13 @@ def history(agent: AgentMemory, most: int, before: int | None = None, **wanted: 
     """
     which = (most, before, *sorted(wanted.items()))
     return kept("history", agent, lambda one: one.history(most, before, **wanted), *which)
+
+
+def history_kept(changes: int | None = None, days: int | None = None) -> HistoryKept:
+    """How far the present agent's history reaches back, as ``AgentMemory.history_kept``."""
+    agent = present()  # what is let go of in the background changes no memory, but where the history begins
+    begins = agent.timeline.begins_after
+    return kept("history-kept", agent, lambda one: one.history_kept(changes, days), changes, days, begins)
 
 
 def tags(agent: AgentMemory) -> tuple[str, ...]:

@@ -99,6 +99,12 @@ class History(Part):
         with self.context.ledger.reading():
             return self.context.ledger.journal.kinds()
 
+    @property
+    def begins_after(self) -> int:
+        """The newest revision that was let go of; 0 = the history tells all."""
+        with self._ledger.reading():
+            return self._ledger.journal.horizon.floor
+
     def history_kept(self, changes: int | None = None, days: int | None = None) -> HistoryKept:
         """How far the history reaches back, what it takes, and how much of it would be let go of.
 

@@ -393,9 +393,6 @@ class _Asked:
                 return _Ranked(tier, table, *top_rows(table, sought))
             relevancies, made_of, _ = self._found(tier)
             passing = self._passing(tier) if query.scoring.confident else None
-            if passing is not None and behind:
-                stay = admitted[passing[0]] if admitted is not None else slice(None)
-                passing = passing[0][stay], passing[1][stay]
             return _Ranked(tier, table, *top_measured(table, sought, relevancies, made_of, passing))
         parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals

@@ -114,8 +114,8 @@ def top_measured(
         sought: see there; the cue plays no part.
         relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
         made_of: what they are made of, by name, shape (n,) each.
-        passing: where the confidences have to exceed the threshold and not the scores: the rows that may be found and
-            whose confidences do, in their order, and those.
+        passing: where the confidences have to exceed the threshold and not the scores: the rows whose confidences do,
+            in their order, and those.
     """
     columns, weights = table.columns, sought.scoring.weights
     sure: Floats | None = None
@@ -131,8 +131,10 @@ def top_measured(
         rows = np.flatnonzero(likely)
         least = least[rows]
     else:
-        sought = dataclasses.replace(sought, threshold=-np.inf, admitted=None)
         rows, sure = passing
+        if sought.admitted is not None:
+            rows, sure = rows[sought.admitted[rows]], sure[sought.admitted[rows]]
+        sought = dataclasses.replace(sought, threshold=-np.inf)
         least = weights.relevancy * relevancies[rows] + weights.importance * columns["importance"][rows]
         least[np.isnan(columns["last_access"][rows])] = np.nan
     known = least[~np.isnan(least)]

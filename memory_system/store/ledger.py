@@ -134,7 +134,7 @@ class Ledger:
         )
         self._lock = TableLock()
         self._turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
-        self._letting_go = LettingGo(lambda: self.journal.horizon, self.text, self.policy, self._turns)
+        self._letting_go = LettingGo(lambda: self.journal.horizon, self.text, self.settle, self.policy, self._turns)
         self._together = Together(self._apply, self._by_itself, self._turns.writing, self._turns.others_reading)
 
     def close(self, *, asleep: bool = False) -> None:

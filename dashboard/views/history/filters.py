@@ -128,7 +128,7 @@ def older(agent: AgentMemory, wanted: dict[str, Any]) -> tuple[list[Any], bool]:
 
 def _let_go() -> None:
     """What the history told once, where not all of it is kept."""
-    kept = session.present().history_kept()
+    kept = session.history_kept()
     if kept.let_go_until is not None:
         gone = tables.counted(kept.let_go, "older change", "older changes")
         st.caption(

@@ -21,7 +21,7 @@ from memory_system import (
     Weights,
 )
 
-from ... import words
+from ... import session, words
 from ...components import bulk, drafts, widgets
 from ...components.frame import looking_back
 from ...data import tables
@@ -194,7 +194,7 @@ def _history(agent: AgentMemory, values: dict[str, Any]) -> None:
     """What the history takes, and what saving would let go of."""
     changes, days = values["history_changes"], values["history_days"]
     try:
-        kept = agent.history_kept(changes, days)
+        kept = session.history_kept(changes, days)
     except MemorySystemError as error:  # as of a history that is too short; what is saved says so too
         widgets.problem(error)
         return

@@ -21,7 +21,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from ...core.authors import BY_ITSELF
-from ...core.entry import DECAYING
 from ...core.settings import AgentSettings
 from ...core.times import Clock, parse_time, stamp, utc
 from ...errors import ChangeSetNotFound, MemorySystemError
@@ -31,13 +30,13 @@ from ..turns import Turns
 from .evidence import Evidence
 from .history import Connect, slices, written
 from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, QUERIES, TEXTS, upsert
+from .trash import RESTORABLE
 
 REACHES_BACK_TO = "The history reaches back to revision"
 _SETS, _ROWS = 50, 400
 """How many change sets, and about how many rows, one transaction lets go of."""
 _PER_ROW = 150
 """About how many bytes a row takes beside its texts, in its table and in the indexes."""
-_LIVED = frozenset(tier.value for tier in DECAYING)
 _SLACK = 50
 """Change sets by which a history may exceed what is set before that is looked into."""
 _SOON, _NEXT = 0.2, 0.02
@@ -144,7 +143,7 @@ class Horizon:
         with self._read() as db:
             floor = _read(db.scalar(_FLOOR))
             counted = [row for query in (rows, heads) for row in db.execute(query)]
-            since = sa.and_(CHANGE_SETS.c.revision > floor.revision)
+            since = CHANGE_SETS.c.revision > floor.revision
             kept, first, newest = db.execute(
                 sa.select(
                     sa.func.count(), sa.func.min(CHANGE_SETS.c.revision), sa.func.max(CHANGE_SETS.c.revision)
@@ -264,7 +263,7 @@ def _before(db: sa.Connection, entry_ids: Sequence[str], revision: int) -> set[s
 
 def _went(row: Any) -> bool:
     """Whether a memory went that can be restored, or that was purged since."""
-    return row.after is None and json.loads(row.before)["tier"] in _LIVED
+    return row.after is None and json.loads(row.before)["tier"] in RESTORABLE
 
 
 def _says_something_else(row: Any) -> bool:
@@ -332,15 +331,22 @@ class LettingGo:
     Args:
         horizon: of the agent's journal as it is open now.
         text: the text of a name, such as the agent's settings.
+        settle: has the store take in what it lacks, of which nothing is let go of.
         policy: who may write.
         turns: who reads and who writes.
     """
 
     def __init__(
-        self, horizon: Callable[[], Horizon], text: Callable[[str], str | None], policy: Policy, turns: Turns
+        self,
+        horizon: Callable[[], Horizon],
+        text: Callable[[str], str | None],
+        settle: Callable[[], bool],
+        policy: Policy,
+        turns: Turns,
     ) -> None:
         self._horizon = horizon
         self._text = text
+        self._settle = settle
         self._policy = policy
         self._turns = turns
         self._look_at = 0
@@ -363,6 +369,7 @@ class LettingGo:
             limits = limits_of(self._text("settings"))
             if self._policy.why is not None:
                 return
+            self._settle()
             with self._turns.others_reading():
                 more = self._horizon().let_go(limits, 0 if self._letting else _SLACK)
             self._letting = more

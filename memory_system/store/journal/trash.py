@@ -19,12 +19,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from ...core.change_set import CORE, HELD, PERSON, RATE, ChangeSet, dump_entry, is_text, load_entry, short
-from ...core.entry import MemoryEntry, Tier
+from ...core.entry import DECAYING, MemoryEntry
 from ...errors import StaleChange
 from .history import content_hash, document, field, holds, slices
 from .tables import CHANGE_SETS, CHANGES, ENTRIES, PURGED, QUERIES, VECTORS, upsert
 from .tables import TEXTS as STATE
 
+RESTORABLE = frozenset(tier.value for tier in DECAYING)
+"""The tiers whose memories lie in the bin when they are gone."""
 PURGED_TEXT = "(purged)"
 """What stands in the place of a text that was purged."""
 
@@ -320,7 +322,7 @@ def _gone(contains: str, until: int | None) -> list[sa.ColumnElement[bool]]:
         CHANGES.c.revision <= newest,
         ~sa.exists().where(after_it),
         ~sa.exists().where(purged),
-        field(CHANGES.c.before, "tier").in_([Tier.STM.value, Tier.LTM.value]),
+        field(CHANGES.c.before, "tier").in_(RESTORABLE),
     ]
     if words := contains.strip():
         where.append(holds(document(CHANGES.c.before), words))
