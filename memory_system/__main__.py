@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from . import __version__
 from .core.authors import COMMAND_LINE
 from .core.extras import needs
+from .core.files import allow_more_open
 from .core.settings import Settings, explained
 from .core.shipped import samples as shipped_samples
 from .embedding.minilm import weights
@@ -240,6 +241,7 @@ def _with_examples_by(name: str, of: typer.Typer) -> None:
 
 def main() -> None:
     """Run a command; an error on purpose is one sentence and exit code 1, or 2 where a package is missing."""
+    allow_more_open()
     gc.freeze()  # what was imported stays: there is no garbage to look for in it, least of all at the end
     know_shells()
     if (name := called()) != AS_MODULE:

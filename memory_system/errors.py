@@ -39,7 +39,7 @@
     └── StoreError                     500
         ├── ServerUnavailable          503  a server that is needed cannot be reached, or answers what is no answer
         ├── StoreUnavailable           503  the server that keeps memories cannot be reached, or takes too long
-        ├── Exhausted                  503  this computer has no memory or no thread left for it
+        ├── Exhausted                  503  there is no memory, thread or file left for it
         ├── StoreBusy                  503  another process holds the agent for longer than we wait
         ├── StoreDamaged               500  files that cannot be opened or do not agree
         │   └── JournalDamaged              the journal's: what the store holds is shown read-only
@@ -360,7 +360,7 @@ class StoreUnavailable(StoreError):
 
 
 class Exhausted(StoreError):
-    """Raise when this computer has no memory left, or starts no more threads; the same works when there is room."""
+    """Raise when there is no memory, thread or file left to go on with; the same works when there is again."""
 
     status = 503
     code = "exhausted"

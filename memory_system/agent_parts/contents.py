@@ -21,6 +21,8 @@ from .context import Part
 
 _READ = 200
 """Memories of which the language is read."""
+_AT_LEAST = 500_000
+"""About how many bytes an open agent takes beside its tables: the journal's connections, and what they remember."""
 
 
 class Contents(Part):
@@ -70,8 +72,8 @@ class Contents(Part):
 
     @property
     def size(self) -> int:
-        """About how many bytes its tables take in memory."""
-        return sum(table.size for table in self.context.ledger.tables.values())
+        """About how many bytes it takes in memory, for the most part its tables."""
+        return _AT_LEAST + sum(table.size for table in self.context.ledger.tables.values())
 
     @property
     def to_rate(self) -> int:
@@ -93,6 +95,17 @@ class Contents(Part):
         """
         if self.context.held is not None:
             self.context.held.flush()
+
+    def rest(self) -> None:
+        """Keep in memory no longer what can be read again as soon as somebody recalls: most of what it takes.
+
+        Raises:
+            AgentGone: the agent was closed or replaced meanwhile.
+            StoreError: the journal cannot be read.
+        """
+        with self.context.ledger.reading():
+            for table in self.context.ledger.tables.values():
+                table.rest()
 
     def sleep(self) -> None:
         """Close the agent for a while: a little that its store lacks waits for whoever opens it again.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -18,10 +19,11 @@ from .times import real_clock
 
 try:
     import fcntl
+    import resource
 
-    _LOCKS = True
-except ImportError:  # where files are not locked like this, what was left is told by its age
-    _LOCKS = False
+    _POSIX = True
+except ImportError:  # where files are not locked or counted like this, what was left is told by its age
+    _POSIX = False
 
 _IN_USE = ".in-use.lock"
 """A file in a folder of ``making``, locked by whoever makes something there."""
@@ -30,11 +32,42 @@ _HOUR = 3600.0
 """Seconds after which what still is not made will not be, where nobody's lock tells it."""
 
 
+_MANY_FILES = 65_536
+_FEW_FILES = 8
+_NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
+
+
+def may_be_open() -> int:
+    """How many files this process may have open at once, 65,536 where nothing limits them."""
+    if not _POSIX:
+        return _MANY_FILES
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _MANY_FILES if limit == resource.RLIM_INFINITY else limit
+
+
+def allow_more_open() -> None:
+    """Let this process have as many files open as the system allows it: many systems give a program 1,024 of 524,288.
+
+    It is for our own programs; whoever imports the library decides about their own process.
+    """
+    if not _POSIX:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MANY_FILES if hard == resource.RLIM_INFINITY else min(hard, _MANY_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with suppress(OSError, ValueError):  # a system may allow less than it says; then fewer agents are open at once
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def exhausted(error: BaseException) -> str | None:
-    """What an error says that there is no more of, ``memory`` or ``threads``; ``None`` if it says nothing of it."""
+    """What an error says that there is no more of: ``memory``, ``threads`` or ``files``; ``None`` if nothing of it."""
     if isinstance(error, MemoryError):
         return "memory"
     told = str(error).lower()
+    if isinstance(error, OSError):
+        return "files" if error.errno in _NO_MORE_FILES else None
+    if "unable to open database file" in told and not _some_may_be_opened():  # of SQLite, here or within Chroma
+        return "files"
     if isinstance(error, RuntimeError) and "start new thread" in told:
         return "threads"
     if type(error).__name__ == "PanicException" and ("thread" in told or "resource temporarily" in told):
@@ -42,9 +75,22 @@ def exhausted(error: BaseException) -> str | None:
     return None
 
 
+def _some_may_be_opened() -> bool:
+    """Whether a few files can be opened now, as many as a database takes."""
+    opened: list[int] = []
+    try:
+        opened += (os.open(os.devnull, os.O_RDONLY) for _ in range(_FEW_FILES))
+    except OSError as error:
+        return error.errno not in _NO_MORE_FILES
+    finally:
+        for one in opened:
+            os.close(one)
+    return True
+
+
 @contextmanager
 def as_exhausted(what: str) -> Iterator[None]:
-    """Turn an error that says that there is no memory or no thread left into one of ours.
+    """Turn an error that says that there is no memory, no thread or no file left into one of ours.
 
     Args:
         what: was at work, as the beginning of a sentence.
@@ -54,7 +100,7 @@ def as_exhausted(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (MemoryError, RuntimeError) as error:
+    except (MemoryError, RuntimeError, OSError) as error:
         if (short := exhausted(error)) is None:
             raise
         raise Exhausted(out_of(what, short)) from error
@@ -62,6 +108,11 @@ def as_exhausted(what: str) -> Iterator[None]:
 
 def out_of(what: str, short: str) -> str:
     """The sentence for an ``Exhausted``."""
+    if short == "files":
+        return (
+            f"{what} could not go on: this program has no files left that it may open ({may_be_open():,} are open). "
+            "Allow it more (ulimit -n) or have fewer agents open (MEMORY_AWAKE), and try again."
+        )
     return f"{what} could not go on: this computer has no {short} left. Close other programs, and try again."
 
 
@@ -71,7 +122,7 @@ def as_store_errors(what: str) -> Iterator[None]:
 
     Raises:
         StoreError: an ``OSError``, or a path that cannot be one, within the block.
-        Exhausted: there was no memory or no thread left.
+        Exhausted: there was no memory, no thread or no file left.
     """
     try:
         with as_exhausted(what):
@@ -127,14 +178,14 @@ def beside(path: Path, text: str, *, durable: bool = False) -> Iterator[Path]:
         file.flush()
         if durable:
             os.fsync(file.fileno())
-        if not _LOCKS:
+        if not _POSIX:
             file.close()
         yield scratch
 
 
 def _locked(file: IO[bytes]) -> bool:
     """Lock an open file until it is closed; answers whether it still has a name, or cannot be locked here at all."""
-    if _LOCKS:
+    if _POSIX:
         with suppress(OSError):  # a file system without locks: what was left there stays for the doctor
             fcntl.flock(file, fcntl.LOCK_EX)
     return os.fstat(file.fileno()).st_nlink > 0
@@ -195,7 +246,7 @@ def remove_left(path: Path) -> bool:
 def _taken(path: Path, *, remove: bool) -> bool:
     folder = path.is_dir() and not path.is_symlink()
     try:
-        if not _LOCKS or (folder and not (path / _IN_USE).exists()):  # made this moment, or by an earlier version
+        if not _POSIX or (folder and not (path / _IN_USE).exists()):  # made this moment, or by an earlier version
             left = _old(path)
             if left and remove:
                 _remove(path)

@@ -95,11 +95,12 @@ class Settings(BaseSettings):
     """Seconds that one call of the language model may take, retries included."""
     llm_at_once: int = Field(4, validation_alias="MEMORY_LLM_CONCURRENCY", ge=1, le=64)
     """How many memories of one batch may be rated at a time."""
-    awake: int = Field(256, validation_alias="MEMORY_AWAKE", ge=1, le=1_000_000)
-    """How many agents of a world one process keeps open; each has some five files open. Those that nobody has hold of
-    are closed beyond that, the least recently used first, and opened again at their next use."""
+    awake: int = Field(1000, validation_alias="MEMORY_AWAKE", ge=1, le=1_000_000)
+    """How many agents of a world one process keeps open, if it may have twelve files open for each. Those that nobody
+    has hold of are closed beyond that, the least recently used first, and opened again at their next use."""
     awake_mb: int = Field(1024, validation_alias="MEMORY_AWAKE_MB", ge=1, le=1_000_000)
-    """About how many megabytes of memory those may take together."""
+    """About how many megabytes of memory those may take together. Beyond that those used longest ago keep in memory no
+    longer what only recall needs, and are closed if that is not enough."""
     rerate_seconds: float = Field(30.0, validation_alias="MEMORY_RERATE_SECONDS", ge=0, le=86_400)
     """How often a server looks for memories that could not be rated when they came; 0 = never."""
     openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")

@@ -9,6 +9,9 @@ The file is derived: what it says is believed only if its checksums and its plac
 otherwise made anew. It is read and not mapped: a mapped file that another program cuts short in place, as ``cp`` and
 ``rsync --inplace`` do, kills the process at its next look (SIGBUS), and reading takes no longer.
 
+The vectors and their codes, which are most of it, are read when somebody first recalls, and again after they were laid
+aside. Whatever has become of the file by then, the journal has them.
+
 Layout: a magic line; the length and the checksum of a header; the header, in JSON; then each column at an offset that
 is a multiple of 4,096, with room for more rows, which takes no space on disk or in memory.
 """
@@ -17,11 +20,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import stat
 import weakref
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -32,7 +36,8 @@ from numpy.typing import NDArray
 
 from ..core.change_set import dump_entry
 from ..core.entry import Tier
-from .table import Columns, Rows, Saved, Scene, Table, lengths_fit
+from ..core.memory import Vectors
+from .table import WIDE, Columns, Rows, Saved, Scene, Table, lengths_fit
 
 _MAGIC = b"memory table 1\n"
 _PAGE = 4096
@@ -103,10 +108,17 @@ def save(path: Path, table: Table, place: Place) -> None:
         beside.unlink(missing_ok=True)
 
 
-def load(path: Path) -> tuple[Table, Place] | None:
-    """The table of a file that ``save`` wrote; whatever becomes of the file afterwards does not touch it.
+VectorsOf = Callable[[Sequence[str], str], Sequence[Vectors | None]]
+"""The vectors of texts by what an embedder made of them, ``None`` where the journal has none."""
 
-    ``None`` where there is no file, or where it is not as it was written.
+
+def load(path: Path, vectors_of: VectorsOf | None = None) -> tuple[Table, Place] | None:
+    """The table of a file that ``save`` wrote; ``None`` where there is no file, or it is not as it was written.
+
+    Args:
+        path: the file.
+        vectors_of: where vectors come from if the file does not hold them any more once they are needed; all is read at
+            once if not given.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
@@ -121,8 +133,8 @@ def load(path: Path) -> tuple[Table, Place] | None:
             header = json.loads(text)
             if os.fstat(file.fileno()).st_size != header["size"]:
                 return None
-            return _read(file, header)
-    except (OSError, ValueError, KeyError, TypeError):
+            return _read(file, header, vectors_of)
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
         return None
 
 
@@ -136,33 +148,80 @@ def _is_list(name: str) -> bool:
     return name in _LISTS or name.startswith(_OF_TEXTS)
 
 
-def _read(file: BufferedReader, header: dict[str, Any]) -> tuple[Table, Place] | None:
-    rows, arrays = int(header["rows"]), {}
-    for name, section in header["sections"].items():
+def _read(file: BufferedReader, header: dict[str, Any], vectors_of: VectorsOf | None) -> tuple[Table, Place] | None:
+    rows, arrays, place = int(header["rows"]), {}, Place(**header["place"])
+    sections: dict[str, dict[str, Any]] = header["sections"]
+    has_vectors = sections["vectors"]["shape"][1] > 0
+    later = {name: sections[name] for name in WIDE if has_vectors and vectors_of is not None}
+    for name, section in sections.items():
+        if name in later:
+            continue
         array = np.zeros(tuple(section["shape"]), np.dtype(section["type"]))  # what is not used costs no memory
-        used = array if _is_list(name) else array[:rows]
-        if used.size:
-            into = used.view(np.uint8).reshape(-1).data
-            file.seek(int(section["offset"]))
-            if file.readinto(into) != len(into) or zlib.crc32(into) != section["check"]:
-                return None
+        if not _is_filled(file, section, array if _is_list(name) else array[:rows]):
+            return None
         arrays[name] = array
     text, ends, names = (arrays.pop(name) for name in _LISTS)
     of_texts = {name.removeprefix(_OF_TEXTS): arrays.pop(name) for name in list(arrays) if _is_list(name)}
     told = json.loads(names.tobytes())
-    if not lengths_fit(arrays) or len(ends) != rows or len(told["ids"]) != rows:
+    columns = {name: (tuple(one["shape"]), one["type"]) for name, one in sections.items() if not _is_list(name)}
+    if not lengths_fit(columns) or len(ends) != rows or len(told["ids"]) != rows:
         return None
-    columns = Columns(arrays, coded=rows)
+    entries = Rows(list(range(rows)), arrays["accessed"], Saved(text, ends))
+    wide = None
+    if later and vectors_of is not None:
+        wide = _Wide(Path(file.name), later, rows, entries, place.embedder, vectors_of)
     tags = {entry_id: tuple(of_entry) for entry_id, of_entry in told["tags"].items()}
-    entries = Rows(list(range(rows)), columns["accessed"], Saved(text, ends))
     scenes = {
         entry_id: Scene(source, tuple(people), place)
         for entry_id, (source, people, place) in told.get("scenes", {}).items()  # version 0.2 had none
     }
-    table = Table(columns, entries, told["ids"], tags, scenes)
+    table = Table(Columns(arrays, rows, wide), entries, told["ids"], tags, scenes)
     if of_texts:
         table.keep_texts(of_texts)
-    return table, Place(**header["place"])
+    return table, place
+
+
+def _is_filled(file: BufferedReader, section: Mapping[str, Any], array: NDArray[Any]) -> bool:
+    """Whether an array could be read from its section, which is as it was written."""
+    if not array.size:
+        return True
+    into = array.view(np.uint8).reshape(-1).data
+    file.seek(int(section["offset"]))
+    return file.readinto(into) == len(into) and zlib.crc32(into) == section["check"]
+
+
+@dataclass(frozen=True)
+class _Wide:
+    """The wide columns of a kept table: in its file, or, where that is not what it was, in the journal."""
+
+    path: Path
+    sections: Mapping[str, Mapping[str, Any]]
+    rows: int
+    entries: Rows
+    embedder: str
+    vectors_of: VectorsOf
+
+    @property
+    def width(self) -> int:
+        """d, the length of the vectors."""
+        return int(self.sections["vectors"]["shape"][1])
+
+    def read(self, vectors: Vectors, codes: NDArray[np.int8], changed: Iterable[int]) -> set[int]:
+        """As ``Elsewhere`` says."""
+        held = range(len(self.entries))
+        unread = set(changed if self._are_read(vectors, codes) else held).intersection(held)
+        found = self.vectors_of([self.entries.document(row) for row in unread], self.embedder) if unread else ()
+        for row, vector in zip(unread, found, strict=True):
+            vectors[row] = math.nan if vector is None else vector
+        return unread
+
+    def _are_read(self, vectors: Vectors, codes: NDArray[np.int8]) -> bool:
+        try:
+            with self.path.open("rb") as file:
+                pairs = ((vectors, self.sections["vectors"]), (codes, self.sections["codes"]))
+                return all(_is_filled(file, section, array[: self.rows]) for array, section in pairs)
+        except OSError:
+            return False
 
 
 def _lines(table: Table) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
@@ -203,16 +262,17 @@ class KeptTables:
         self._versions: dict[Tier, tuple[weakref.ref[Table], int, bool]] = {}
         self._places: dict[Tier, Place] = {}
 
-    def open(self, place: Place, change_set_at: Callable[[int], str]) -> dict[Tier, Table]:
+    def open(self, place: Place, change_set_at: Callable[[int], str], vectors_of: VectorsOf) -> dict[Tier, Table]:
         """The tables that show this history, up to the revision of each (see ``shown``).
 
         Args:
             place: where the journal is.
             change_set_at: the id of a revision's change set.
+            vectors_of: the vectors that the journal has.
         """
         found: dict[Tier, Table] = {}
         for tier in Tier:
-            loaded = load(self._path(tier))
+            loaded = load(self._path(tier), vectors_of)
             if loaded is None:
                 continue
             table, shown = loaded

@@ -12,11 +12,12 @@ from __future__ import annotations
 import copy
 import json
 import math
+import mmap
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,24 +160,92 @@ WIDE: Mapping[str, type[np.generic]] = {"vectors": np.float32, "codes": np.int8}
 """d numbers a row. ``codes`` times ``scales`` is the vector but for an error of length ``residuals``."""
 
 
+class Elsewhere(Protocol):
+    """Where the wide columns of a table can be read: most of what it takes is theirs, and most acts need none of it."""
+
+    @property
+    def width(self) -> int:
+        """d, the length of the vectors."""
+
+    def read(self, vectors: Vectors, codes: NDArray[np.int8], changed: Iterable[int]) -> set[int]:
+        """Fill in the rows that were read before, and those ``changed`` since; answers which have no codes yet.
+
+        Args:
+            vectors: shape (m, d); a row that has no vector is filled with NaN.
+            codes: shape (m, d).
+            changed: rows that have another vector than what was read before.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+
+
 class Columns:
     """Arrays of one capacity, of which the first rows are in use.
 
     Rows are set, moved and read; nothing is derived from them here but the int8 codes, which are made when they are
     asked for.
+
+    Args:
+        arrays: by name.
+        coded: rows before this have codes.
+        elsewhere: where the wide ones are read when they are first needed, if they are not among ``arrays``.
     """
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None, coded: int = 0) -> None:
+    def __init__(
+        self,
+        arrays: Mapping[str, NDArray[Any]] | None = None,
+        coded: int = 0,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         self._arrays: dict[str, NDArray[Any]] = dict(arrays or {})
         self._coded = coded  # rows before this have codes, but for those in _recode
         self._recode: set[int] = set()
+        self._elsewhere = elsewhere
+        self._changed: set[int] = set()  # rows whose vector is not what is read elsewhere
+        self.lost = 0
+        """How often a row was found to have no vector any more, by when the wide ones were read again."""
         self._residual = float(np.max(arrays["residuals"][:coded], initial=0.0)) if arrays else 0.0
         if not arrays:
             self._arrays = {name: np.zeros(0, kind) for name, kind in PLAIN.items()}
             self._arrays |= {name: np.zeros((0, 0), kind) for name, kind in WIDE.items()}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
+        if name in WIDE:
+            self._take_up()
         return self._arrays[name]
+
+    @property
+    def laid_aside(self) -> bool:
+        """Whether the wide ones are not in memory now."""
+        return "vectors" not in self._arrays
+
+    def lay_aside(self) -> None:
+        """Keep the wide ones in memory no longer, where they can be read again."""
+        if self._elsewhere is not None:
+            for name in WIDE:
+                self._arrays.pop(name, None)
+
+    def _take_up(self) -> None:
+        if self._elsewhere is None or not self.laid_aside:
+            return
+        wide = {name: _room_for((self.room, self._elsewhere.width), kind) for name, kind in WIDE.items()}
+        uncoded = self._elsewhere.read(wide["vectors"], wide["codes"], self._changed)
+        self._recode |= {row for row in uncoded if row < self._coded}
+        missing = [row for row in uncoded if np.isnan(wide["vectors"][row]).any()]
+        self.lost += int(np.count_nonzero(~np.isnan(self._arrays["squares"][missing])))
+        self._arrays["squares"][missing] = self._arrays["squares32"][missing] = math.nan
+        self._arrays |= wide
+
+    def _alter(self, row: int) -> None:
+        if self._elsewhere is not None:
+            self._take_up()
+            self._changed.add(row)
+
+    @property
+    def changed(self) -> bool:
+        """Whether any vector is not what is read elsewhere, or none is."""
+        return bool(self._changed) or self._elsewhere is None
 
     @property
     def room(self) -> int:
@@ -186,11 +255,13 @@ class Columns:
     @property
     def size(self) -> int:
         """How many bytes the arrays take."""
-        return sum(array.nbytes for array in self._arrays.values())
+        return sum(array.nbytes for array in tuple(self._arrays.values()))  # which may be laid aside meanwhile
 
     @property
     def width(self) -> int:
         """d, the length of the vectors; 0 until the first is put."""
+        if self._elsewhere is not None:
+            return self._elsewhere.width
         return int(self._arrays["vectors"].shape[1])
 
     @property
@@ -200,6 +271,7 @@ class Columns:
 
     def put(self, row: int, vector: NDArray[np.float32] | None, **values: float) -> None:
         """Set a row, making room for it if it is the next one; no vector = a row of NaN."""
+        self._alter(row)
         if vector is not None and not self.width:
             self._widen(len(vector))
         if row >= self.room:
@@ -215,6 +287,7 @@ class Columns:
 
     def move(self, source: int, target: int) -> None:
         """Copy a row over another; the source is then free."""
+        self._alter(target)
         for array in self._arrays.values():
             array[target] = array[source]
         if target < self._coded:
@@ -227,6 +300,7 @@ class Columns:
 
     def code(self, rows: int) -> None:
         """See that the first ``rows`` have codes: the vector divided by its largest number / 127, rounded."""
+        self._take_up()
         if self._recode:
             self._code(np.fromiter((row for row in self._recode if row < rows), np.intp))
             self._recode.clear()
@@ -249,10 +323,12 @@ class Columns:
 
     def used(self, rows: int) -> dict[str, NDArray[Any]]:
         """Every column cut to the rows in use."""
+        self._take_up()
         return {name: array[:rows] for name, array in self._arrays.items()}
 
     def copied(self, rows: int) -> Columns:
         """The first rows as they stand now, whatever becomes of these."""
+        self._take_up()
         other = Columns({name: array[:rows].copy() for name, array in self._arrays.items()}, min(self._coded, rows))
         other._recode = {row for row in self._recode if row < rows}
         return other
@@ -268,15 +344,19 @@ class Columns:
             self._arrays[name] = larger
 
 
-def lengths_fit(arrays: Mapping[str, Floats]) -> bool:
-    """Whether the arrays are the columns of one table, as far as their names, kinds and lengths tell."""
-    kinds = {**PLAIN, **WIDE}
-    rooms = {len(array) for array in arrays.values()}
+def _room_for(shape: tuple[int, int], kind: type[np.generic]) -> NDArray[Any]:
+    """Zeros that take memory only where they are written to, and give it back to the system when they are let go of."""
+    size = math.prod(shape) * np.dtype(kind).itemsize
+    return np.frombuffer(mmap.mmap(-1, size), kind).reshape(shape) if size else np.zeros(shape, kind)
+
+
+def lengths_fit(columns: Mapping[str, tuple[tuple[int, ...], str]]) -> bool:
+    """Whether these are the columns of one table, as far as their names, shapes and kinds tell."""
+    kinds = {name: np.dtype(kind) for name, (_shape, kind) in columns.items()}
     return (
-        arrays.keys() == kinds.keys()
-        and len(rooms) == 1
-        and all(array.dtype == np.dtype(kinds[name]) for name, array in arrays.items())
-        and arrays["vectors"].shape == arrays["codes"].shape
+        kinds == {name: np.dtype(kind) for name, kind in {**PLAIN, **WIDE}.items()}
+        and len({shape[0] for shape, _kind in columns.values()}) == 1
+        and columns["vectors"][0] == columns["codes"][0]
     )
 
 
@@ -285,8 +365,10 @@ KINDS = tuple(Kind)
 _CUES = 4
 """Cues whose relevancies are kept: who moves a slider asks the same one again and again."""
 _DECAYS = 4
-_ENTRY_BYTES = 1000
-"""About what an entry takes beside its row, with its words."""
+_ENTRY_BYTES = 400
+"""About what an entry takes beside its row."""
+_WORDS_BYTES = 500
+"""About what an entry's words take once somebody has recalled."""
 _MOST_AHEAD = 10.0
 """How far, as an exponent of e, an access may lie after what was the newest one: float32 has room for eight times
 as much."""
@@ -339,8 +421,8 @@ class Table:
         self._id_ranks: tuple[int, NDArray[np.intp]] | None = None
         self._relevancies: OrderedDict[bytes, Floats] = OrderedDict()
         self._aged: dict[float, tuple[float, NDArray[np.float32]]] = {}
-        self._bounds: tuple[int, float, bool] | None = None
-        self._without: tuple[int, list[int]] | None = None
+        self._bounds: tuple[tuple[int, int], float, bool] | None = None
+        self._without: tuple[tuple[int, int], list[int]] | None = None
         self._texts: TextIndex | None = None
         self._kept_texts: Mapping[str, NDArray[Any]] | None = None
         self._folded: list[str] | None = None
@@ -355,8 +437,17 @@ class Table:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes, its entries and their words included."""
-        return self.columns.size + _ENTRY_BYTES * len(self)
+        """About how many bytes it takes, its entries and their words included; room that is not used costs none."""
+        used = self.columns.size * len(self) // max(self.columns.room, 1)
+        return used + (_ENTRY_BYTES + _WORDS_BYTES * (self._texts is not None)) * len(self)
+
+    def rest(self) -> None:
+        """Keep in memory no longer what can be read again as soon as somebody recalls."""
+        self.columns.lay_aside()
+        if self._texts is not None and not self.columns.changed:
+            self._kept_texts = self._texts.parts()
+            self._texts = None
+        self._relevancies.clear()
 
     def row(self, entry_id: str) -> int | None:
         """Where an entry stands, until the next change; ``None`` if it is not held."""
@@ -379,9 +470,10 @@ class Table:
 
     def rows_without_vector(self) -> list[int]:
         """The rows of entries without a vector."""
-        if self._without is None or self._without[0] != self.version:
+        state = self.version, self.columns.lost
+        if self._without is None or self._without[0] != state:
             without = np.flatnonzero(np.isnan(self.columns["squares32"][: len(self)])).tolist()
-            self._without = self.version, without
+            self._without = state, without
         return self._without[1]
 
     def rows_without_rating(self) -> list[int]:
@@ -520,12 +612,13 @@ class Table:
         """Whether every memory has a vector, a time and a rating."""
         return self._measured()[2]
 
-    def _measured(self) -> tuple[int, float, bool]:
-        if self._bounds is None or self._bounds[0] != self.version:
+    def _measured(self) -> tuple[tuple[int, int], float, bool]:
+        state = self.version, self.columns.lost
+        if self._bounds is None or self._bounds[0] != state:
             squares = self.columns["squares"][: len(self)]
             longest = math.sqrt(float(np.max(squares, initial=0.0, where=~np.isnan(squares))))
             complete = not np.isnan(squares + self.importance + self.last_access).any()
-            self._bounds = self.version, longest, bool(complete)
+            self._bounds = state, longest, bool(complete)
         return self._bounds
 
     def put(self, entry: MemoryEntry, vector: Vectors | None) -> None:

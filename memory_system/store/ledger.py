@@ -213,7 +213,7 @@ class Ledger:
         """The text of this name (``personality``, ``settings``) as it is now."""
         with self.reading():
             if name not in self._texts:
-                self._texts[name] = self.journal.text(name)
+                self._texts = self.journal.texts_with(name) | self._texts
             return self._texts[name]
 
     def texts(self) -> dict[str, str | None]:
@@ -455,9 +455,9 @@ class Ledger:
     def _take_in_vectors(self) -> None:
         """Show the vectors that the journal has by now."""
         waiting = self.without_vector()
-        known = self.journal.vectors([content_hash(entry.document) for entry in waiting], self.embedder.identity)
-        for entry in waiting:
-            if (vector := known.get(content_hash(entry.document))) is not None:
+        known = self.journal.vectors_of([entry.document for entry in waiting], self.embedder.identity)
+        for entry, vector in zip(waiting, known, strict=True):
+            if vector is not None:
                 self.tables[entry.tier].put(entry, vector)
 
     def _catch_up(self) -> None:
@@ -670,7 +670,8 @@ class Ledger:
             with self._home.alone():
                 self.journal = self._home.open(self._clock)
                 try:
-                    self._load(as_left=as_left)
+                    with self.journal.one_by_one():
+                        self._load(as_left=as_left)
                 except BaseException:
                     self.journal.close()
                     if not self._revision:
@@ -691,7 +692,7 @@ class Ledger:
         cut_off = self.journal.pending()
         for change_set in (*missed, *cut_off):
             write_as_changed(self.personality_path, change_set)
-        self._fill(self._kept.open(self._place(), self.journal.change_set_at))
+        self._fill(self._kept.open(self._place(), self.journal.change_set_at, self.journal.vectors_of))
         try:
             self._see_store(cut_off, as_left=as_left and not missed)
         except StoreUnavailable as error:  # the journal is the truth, and nothing that is asked rests on the store

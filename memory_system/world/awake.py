@@ -1,4 +1,7 @@
-"""The agents of a world that are open. More than fit are put to sleep, the least recently used first.
+"""The agents of a world that are open. Of more than fit the least recently used rest or are put to sleep.
+
+An agent that rests is open, but keeps in memory no longer what is needed for recall alone, which is read again when
+somebody recalls. That takes a tenth of the time of waking one that sleeps, and nobody who has hold of it notices.
 
 An agent that sleeps is closed: it keeps no files open and no tables, and is opened again at its next use. Only those
 that nobody has hold of are put to sleep, so that no ``AgentMemory`` ever closes under whoever uses it: a game that
@@ -18,9 +21,12 @@ from types import SimpleNamespace
 from typing import cast
 
 from ..agent import AgentMemory
+from ..core.files import may_be_open
 from ..errors import MemorySystemError
-from ..store.chroma.store import MOST_CLIENTS
+from ..store.chroma.store import most_clients
 
+_FILES_EACH = 6
+_FEWEST = 8
 _COUNT: Callable[[object], int] | None = getattr(sys, "getrefcount", None)
 
 
@@ -79,13 +85,17 @@ class Awake:
 
     Args:
         opening: opens an agent.
-        most: agents that may be open, 1 or more; each keeps some five files open.
-        most_bytes: about how many bytes they may take together. The one used last stays open, however large it is.
+        most: agents that may be open, 1 or more; fewer if half of the files that this process may have open do not
+            suffice for so many, at six each.
+        most_bytes: about how many bytes they may take together. What exceeds them rests, and sleeps if that is not
+            enough; the one used last does neither, however large it is.
     """
 
     def __init__(self, opening: Callable[[str], AgentMemory], most: int, most_bytes: int) -> None:
-        self._opening, self._most, self._most_bytes = opening, most, most_bytes
+        self._opening, self._most_bytes = opening, most_bytes
+        self._most = min(most, max(_FEWEST, may_be_open() // 2 // _FILES_EACH))
         self._agents: OrderedDict[str, Opened] = OrderedDict()
+        self._lively: OrderedDict[str, None] = OrderedDict()  # those of them that may have something to lay aside
         self._bytes = 0
         self._lock = threading.Lock()  # held while one is found, added or taken out, and never while one is opened
         self.unrated: frozenset[str] = frozenset()
@@ -107,7 +117,8 @@ class Awake:
             if next(reversed(self._agents)) != name:  # another was used meanwhile
                 self._weigh_last()
                 self._agents.move_to_end(name)
-            return one.agent
+        self._have_others_rest(name)
+        return one.agent
 
     def open(self, name: str) -> AgentMemory:
         """Open an agent, and put others to sleep for it.
@@ -123,6 +134,7 @@ class Awake:
             self.unrated -= {name}
             self._weigh_last()
             others = [*self._agents][:-1]
+        self._have_others_rest(name)
         for older in others:
             if len(self._agents) <= self._most and self._bytes <= self._most_bytes:
                 break
@@ -138,7 +150,7 @@ class Awake:
 
     def close_all(self) -> None:
         """Close all; of many, each leaves a little that its store lacks to its next opening, as one that sleeps."""
-        many = len(self._agents) > MOST_CLIENTS
+        many = len(self._agents) > most_clients()
         while self._agents:
             self.close(next(iter(self._agents)), asleep=many)
 
@@ -148,8 +160,24 @@ class Awake:
             if name not in self._agents or (at_rest and self._agents[name].in_use):
                 return None
             one = self._agents.pop(name)
+            self._lively.pop(name, None)
             self._bytes -= one.size
             return one
+
+    def _have_others_rest(self, name: str) -> None:
+        """Have those rest that were used longest ago, until all fit; for this one they make room."""
+        while self._bytes > self._most_bytes:
+            with self._lock:
+                other = next((one for one in self._lively if one != name), None)
+                if other is None:
+                    return
+                del self._lively[other]
+                one = self._agents[other]
+            with suppress(MemorySystemError):  # where it was closed meanwhile, somebody takes it out
+                one.agent.contents.rest()
+            with self._lock:
+                if self._agents.get(other) is one:
+                    self._weigh(one)
 
     def _put_to_sleep(self, name: str, one: Opened) -> None:
         """Close an agent, unless something of it waits that cannot be written now; one that is gone is let go of."""
@@ -172,7 +200,12 @@ class Awake:
     def _weigh_last(self) -> None:
         """Weigh the agent that was used last, which may have grown meanwhile."""
         if self._agents:
-            one = next(reversed(self._agents.values()))
-            size = one.agent.contents.size
-            self._bytes += size - one.size
-            one.size = size
+            name, one = next(reversed(self._agents.items()))
+            self._lively[name] = None
+            self._lively.move_to_end(name)
+            self._weigh(one)
+
+    def _weigh(self, one: Opened) -> None:
+        size = one.agent.contents.size
+        self._bytes += size - one.size
+        one.size = size

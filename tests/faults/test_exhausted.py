@@ -1,9 +1,14 @@
-"""A computer that has no memory or no thread left: told as one of our errors, with nothing half done."""
+"""A computer that has no memory, thread or file left: told as one of our errors, with nothing half done."""
 
 from __future__ import annotations
 
+import errno
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +21,8 @@ from memory_system.recall.table import Table
 from memory_system.store.chroma import store as chroma_store
 from memory_system.store.journal.journal import Journal
 from memory_system.store.projection import Stores
+from tests.conftest import ROOT
+from tests.waiting import LAST_RESORT
 
 EVENTS = [{"document": f"a word about the mill {n}", "id": f"m{n}", "rating": 5} for n in range(4)]
 STEPS = {
@@ -30,6 +37,7 @@ STEPS = {
 SHORT: dict[str, Callable[[], BaseException]] = {
     "memory": MemoryError,
     "threads": lambda: RuntimeError("can't start new thread"),
+    "files": lambda: OSError(errno.EMFILE, os.strerror(errno.EMFILE)),
 }
 
 
@@ -112,3 +120,67 @@ def test_what_is_no_want_of_room_is_told_as_it_is(lived: AgentMemory, monkeypatc
     _fails_at(monkeypatch, Journal, "commit_together", 1, RuntimeError("a mistake in the program"))
     with pytest.raises(RuntimeError, match="a mistake in the program"):
         lived.add_short_term(EVENTS)
+
+
+# -- files ---------------------------------------------------------------------------------------------
+
+OPENS_MANY = """
+import resource, sys
+from pathlib import Path
+resource.setrlimit(resource.RLIMIT_NOFILE, (160, int(sys.argv[3])))
+from benchmarks.opening import Drawn
+from memory_system import Settings, Tier, World
+from memory_system.core.files import allow_more_open, may_be_open
+from memory_system.errors import Exhausted
+folder, held = Path(sys.argv[1]), []
+settings = Settings(database=folder / "database", personalities=folder / "people", llm="offline", store=sys.argv[2])
+if sys.argv[4] == "allowed":
+    allow_more_open()
+    assert may_be_open() == int(sys.argv[3])
+with World(settings, embedder=Drawn()) as world:
+    try:
+        for number in range(40):
+            agent = world.create_agent(f"a{number}")
+            agent.add_short_term({"document": f"a{number} came by", "rating": 5}, rate=False)
+            if sys.argv[4] == "held":
+                held.append(agent)
+    except Exhausted as error:
+        print(error.sentence)
+        held[0].add_short_term({"document": "still here", "rating": 5}, rate=False)
+        assert len(held[0].entries(Tier.STM)) == 2
+        held.clear()
+        agent = None
+        world.agent(world.agents()[-1]).query_memory("came by")
+    print(len(world.opened()), "are awake of", len(world.agents()))
+with World(settings, embedder=Drawn()) as world:
+    for name in world.agents():
+        assert world.agent(name).messages == (), world.agent(name).messages
+        assert len(world.agent(name).entries(Tier.STM)) in (0, 1, 2)
+"""
+
+
+def opened(tmp_path: Path, store: str, hard: int, how: str) -> str:
+    """What a program told that opens 40 characters while it may have 160 files open."""
+    command = [sys.executable, "-c", OPENS_MANY, str(tmp_path), store, str(hard), how]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LAST_RESORT, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not counted there")
+@pytest.mark.parametrize("store", ["chroma", "journal"])
+def test_a_world_of_more_agents_than_there_may_be_files_is_used_all_the_same(tmp_path: Path, store: str) -> None:
+    assert opened(tmp_path, store, 160, "asked for by name") == "13 are awake of 40\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not counted there")
+@pytest.mark.parametrize("store", ["chroma", "journal"])
+def test_who_has_hold_of_too_many_is_told_so_and_the_others_go_on(tmp_path: Path, store: str) -> None:
+    told = opened(tmp_path, store, 160, "held")
+    assert "no files left that it may open (160 are open)" in told
+    assert "MEMORY_AWAKE" in told
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not counted there")
+def test_our_own_programs_have_as_many_files_open_as_the_system_allows(tmp_path: Path) -> None:
+    assert opened(tmp_path, "journal", 1000, "allowed") == "40 are awake of 40\n"

@@ -23,14 +23,14 @@ class Guest:
 
 
 def test_the_one_that_was_used_longest_ago_gives_its_client_up() -> None:
-    crowd, guests = Crowd(2), [Guest() for _ in range(3)]
+    crowd, guests = Crowd(lambda: 2), [Guest() for _ in range(3)]
     for number in (0, 1, 0, 2):
         crowd.used(guests[number])
     assert [guest.gave_up for guest in guests] == [0, 1, 0]
 
 
 def test_one_that_is_busy_keeps_its_client_and_gives_it_up_later() -> None:
-    crowd, busy, others = Crowd(1), Guest(busy=True), [Guest(), Guest()]
+    crowd, busy, others = Crowd(lambda: 1), Guest(busy=True), [Guest(), Guest()]
     crowd.used(busy)
     crowd.used(others[0])
     assert busy.gave_up == 0
@@ -40,7 +40,7 @@ def test_one_that_is_busy_keeps_its_client_and_gives_it_up_later() -> None:
 
 
 def test_one_that_has_left_is_not_asked_again() -> None:
-    crowd, first, second = Crowd(1), Guest(), Guest()
+    crowd, first, second = Crowd(lambda: 1), Guest(), Guest()
     crowd.used(first)
     crowd.left(first)
     crowd.used(second)
@@ -49,12 +49,12 @@ def test_one_that_has_left_is_not_asked_again() -> None:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(3))
+    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(lambda: 3))
     return 3
 
 
 def test_what_is_noted_in_a_file_takes_nobodys_client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(1))
+    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(lambda: 1))
     first, second = (ChromaStore.open(tmp_path / name / "chroma") for name in ("first", "second"))
     first.memory(Tier.STM).upsert([MemoryEntry("It rained", id="m1")], np.ones((1, 4), np.float32))
     second.note_embedder("drawn")

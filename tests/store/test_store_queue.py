@@ -102,7 +102,7 @@ def test_it_follows_by_itself(agent: AgentMemory, monkeypatch: pytest.MonkeyPatc
 def test_one_of_many_agents_is_written_less_often_since_each_opening_costs(
     world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch, written: list[list[str]]
 ) -> None:
-    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(1))
+    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(lambda: 1))
     monkeypatch.setattr(store_queue, "DELAY_SECONDS", 0.01)
     monkeypatch.setattr(store_queue, "CROWDED_SECONDS", 1000.0)
     other = world.create_agent("tobias")
@@ -149,7 +149,7 @@ def test_an_agent_that_is_gone_is_closed_once_the_background_has_ended(
 def test_one_of_many_agents_is_written_once_much_waits(
     world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch, written: list[list[str]]
 ) -> None:
-    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(1))
+    monkeypatch.setattr(ChromaStore, "_crowd", Crowd(lambda: 1))
     monkeypatch.setattr(store_queue, "CROWDED_SECONDS", 1000.0)
     other = world.create_agent("tobias")
     other.add_short_term(_event("t0"))

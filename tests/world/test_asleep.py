@@ -124,7 +124,7 @@ def test_a_world_that_is_closed_leaves_it_to_the_next(world: World, places: Sett
 def test_a_world_that_is_closed_with_many_awake_has_each_leave_a_little(
     places: Settings, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(awake, "MOST_CLIENTS", 1)
+    monkeypatch.setattr(awake, "most_clients", lambda: 1)
     with World(places.model_copy(update={"awake": 2}), embedder=Drawn()) as world:
         add(world, 1)
         assert len(held(world.agent("tobias"))) == 1

@@ -101,18 +101,47 @@ def test_what_somebody_has_hold_of_stays_awake(village: World, what: str) -> Non
     assert NAMES[0] not in awake(village)
 
 
-@pytest.mark.parametrize("village", [{"awake_mb": 2}], indirect=True, ids=[""])
+@pytest.mark.parametrize("village", [{"awake_mb": 4}], indirect=True, ids=[""])
 def test_large_ones_sleep_for_want_of_memory(village: World) -> None:
     assert len(awake(village)) == len(NAMES)
-    events = [{"document": f"Saw boat {number}.", "rating": 5} for number in range(600)]
+    events = [{"document": f"Saw boat {number}.", "rating": 5} for number in range(1200)]
     village.agent(NAMES[0]).add_short_term(events)
-    assert village.agent(NAMES[0]).contents.size > 2 << 20
+    assert village.agent(NAMES[0]).contents.size > 3 << 20
     use(village, NAMES[1])
     village.create_agent("newcomer")
     assert NAMES[0] not in awake(village)
     use(village, "newcomer")
-    assert len(village.agent(NAMES[0]).entries(Tier.STM)) == 601
-    assert awake(village) == [NAMES[0]], "the one that is used stays, however large it is"
+    assert len(village.agent(NAMES[0]).entries(Tier.STM)) == 1201
+    assert awake(village)[-1] == NAMES[0], "the one that is used stays, however large it is"
+
+
+@pytest.mark.parametrize("village", [{"awake_mb": 7}], indirect=True, ids=[""])
+def test_large_ones_rest_before_any_sleeps(village: World) -> None:
+    events = [{"document": f"Saw boat {number}.", "rating": 5} for number in range(900)]
+    for name in NAMES[:3]:
+        village.agent(name).add_short_term(events)
+        village.agent(name).close()  # so that its table is kept
+    held = village.agent(NAMES[0])
+    found = [hit.entry.id for hit in held.query_memory("boat", touch=False).hits]
+    columns = held.contents.context.ledger.tables[Tier.STM].columns
+    assert not columns.laid_aside
+    for name in NAMES[1:3]:
+        village.agent(name).query_memory("boat", touch=False)
+    village.agent(NAMES[3])
+    assert columns.laid_aside, "though somebody has hold of it"
+    assert set(awake(village)) == set(NAMES)
+    assert [hit.entry.id for hit in held.query_memory("boat", touch=False).hits] == found
+
+
+def test_no_more_are_open_than_there_may_be_files(
+    settings: Settings, embedder: CachedEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_system.world.awake.may_be_open", lambda: 120)
+    with World(settings, embedder=embedder) as world:
+        for number in range(12):
+            world.create_agent(f"a{number}")
+        assert len(awake(world)) == 10
+        assert len(world.agents()) == 12
 
 
 def test_the_tables_of_one_that_sleeps_are_gone_at_once(village: World) -> None:

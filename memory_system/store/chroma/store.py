@@ -20,7 +20,7 @@ import json
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
@@ -30,7 +30,7 @@ import numpy as np
 from ...core.change_set import entry_from_json, entry_to_json
 from ...core.chroma_address import ChromaAddress
 from ...core.entry import MemoryEntry, Tier
-from ...core.files import exhausted, out_of
+from ...core.files import exhausted, may_be_open, out_of
 from ...core.memory import Memory, Page, Vectors
 from ...errors import EntryNotFound, Exhausted, ForeignStore, InvalidParameter, StoreError
 from . import compacting
@@ -55,10 +55,10 @@ class Crowd:
     """Who has a client, the one that was used longest ago first.
 
     Args:
-        most: how many may have one; more do only while all of them are in use.
+        most: tells how many may have one; more do only while all of them are in use.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: Callable[[], int]) -> None:
         self._most = most
         self._lock = threading.Lock()
         self._inside: OrderedDict[Guest, None] = OrderedDict()
@@ -68,7 +68,7 @@ class Crowd:
         with self._lock:
             self._inside[guest] = None
             self._inside.move_to_end(guest)
-            surplus = [one for one in list(self._inside)[: -self._most] if one is not guest]
+            surplus = [one for one in list(self._inside)[: -self._most()] if one is not guest]
         for one in surplus:
             if one.give_up():
                 self.left(one)
@@ -76,7 +76,7 @@ class Crowd:
     def is_full_without(self, guest: Guest) -> bool:
         """Whether another has to give up its client before this guest can have one."""
         with self._lock:
-            return guest not in self._inside and len(self._inside) >= self._most
+            return guest not in self._inside and len(self._inside) >= self._most()
 
     def left(self, guest: Guest) -> None:
         """Note that a guest has no client any more."""
@@ -117,8 +117,14 @@ BATCH = 1000
 """Rows a write: larger batches gain nothing, and over 5,461 Chroma fails."""
 _PAGE = 5000
 """Rows a read: smaller pages are slower, since Chroma counts its way to each, and larger ones take more memory."""
-MOST_CLIENTS = 32
-"""Embedded clients that are open at once, so that a thousand agents do not need fifteen thousand open files."""
+
+
+def most_clients() -> int:
+    """How many embedded clients are open at once, so that a thousand agents do not need fifteen thousand open files.
+
+    Each has some 15 open: of what may be open, they take no more than a quarter.
+    """
+    return max(2, min(32, may_be_open() // 64))
 
 
 class ChromaStore(ChromaNotes):
@@ -127,7 +133,7 @@ class ChromaStore(ChromaNotes):
     # One client a folder and process is Chroma's own condition, so this table has to be the process's.
     _shared: dict[tuple[Path, ChromaAddress | None], tuple[ChromaStore, int]] = {}  # noqa: RUF012 - see above
     _shared_lock = threading.Lock()
-    _crowd = Crowd(MOST_CLIENTS)
+    _crowd = Crowd(most_clients)
 
     def __init__(self, folder: Path, server: ChromaAddress | None = None) -> None:
         super().__init__(folder, _home(folder, server))

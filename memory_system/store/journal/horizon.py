@@ -90,11 +90,17 @@ class _Floor:
     changes: int = 0
 
 
-_FLOOR = sa.select(TEXTS.c.body).where(TEXTS.c.name == LET_GO)
+FLOOR = sa.select(TEXTS.c.body).where(TEXTS.c.name == LET_GO)
+"""What a journal says of how far its history reaches back; ``let_go_of`` reads it."""
 
 
 def _read(body: str | None) -> _Floor:
     return _Floor() if body is None else _Floor(**json.loads(body))
+
+
+def let_go_of(body: str | None) -> int:
+    """The newest revision that was let go of; 0 = none was."""
+    return _read(body).revision
 
 
 class Horizon:
@@ -117,7 +123,7 @@ class Horizon:
     def floor(self) -> int:
         """The newest revision that was let go of; 0 = none was."""
         with self._read() as db:
-            return _read(db.scalar(_FLOOR)).revision
+            return let_go_of(db.scalar(FLOOR))
 
     def refuse(self, db: sa.Connection, revision: int, *, itself: bool = False) -> None:
         """Do nothing if the history tells all that came after a revision, and ``itself`` that one too.
@@ -125,7 +131,7 @@ class Horizon:
         Raises:
             ChangeSetNotFound: some of it was let go of.
         """
-        floor = _read(db.scalar(_FLOOR))
+        floor = _read(db.scalar(FLOOR))
         if revision < floor.revision + itself:
             raise ChangeSetNotFound(
                 f"{REACHES_BACK_TO} {floor.revision + 1} only: what was done up to "
@@ -141,7 +147,7 @@ class Horizon:
             sa.func.sum(sa.func.length(CHANGE_SETS.c.details) + sa.func.length(CHANGE_SETS.c.title)),
         ).select_from(CHANGE_SETS)
         with self._read() as db:
-            floor = _read(db.scalar(_FLOOR))
+            floor = _read(db.scalar(FLOOR))
             counted = [row for query in (rows, heads) for row in db.execute(query)]
             since = CHANGE_SETS.c.revision > floor.revision
             kept, first, newest = db.execute(
@@ -176,7 +182,7 @@ class Horizon:
         with self._read() as db:
             acts = _acts(db)
         with self._write() as db:
-            floor = _read(db.scalar(_FLOOR))
+            floor = _read(db.scalar(FLOOR))
             going = self._sized(db, self._oldest(db, floor, limits, _SETS))
             if not going:
                 return False
@@ -192,7 +198,7 @@ class Horizon:
 
     def _going(self, limits: Limits, most: int) -> Sequence[Any]:
         with self._read() as db:
-            return self._oldest(db, _read(db.scalar(_FLOOR)), limits, most)
+            return self._oldest(db, _read(db.scalar(FLOOR)), limits, most)
 
     def _oldest(self, db: sa.Connection, floor: _Floor, limits: Limits, most: int) -> Sequence[Any]:
         """The oldest change sets that exceed the limits, up to the first that does not."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
@@ -43,13 +44,14 @@ from ..query_log import Asked, LoggedQuery, body_of, logged_of
 from .as_of import PastReader
 from .evidence import Evidence
 from .history import ALL, Applied, HistoryKinds, KeptVectors, Rows, Sought, Teller, content_hash, head_of, keep, slices
-from .horizon import Horizon
+from .horizon import FLOOR, Horizon, let_go_of
 from .postgres import WRITES, commit_soon, erase, ways_of_reading
 from .tables import (
     ACCESSES,
     ALL_TABLES,
     CHANGE_SETS,
     CHANGES,
+    DEFAULTS,
     ENTRIES,
     LET_GO,
     QUERIES,
@@ -118,6 +120,9 @@ _SOME: sa.BindParameter[Sequence[str]] = sa.bindparam("some", expanding=True)
 _REVISIONS_OF = sa.select(CHANGE_SETS.c.id, CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id.in_(_SOME))
 _ADD_CHANGE_SET, _ADD_CHANGES = sa.insert(CHANGE_SETS), sa.insert(CHANGES)
 _TEXT = sa.select(TEXTS.c.body).where(TEXTS.c.name == sa.bindparam("name"))
+_TEXTS = sa.select(TEXTS.c.name, TEXTS.c.body).where(TEXTS.c.name.in_(sa.bindparam("names", expanding=True)))
+_AT_OPENING = ("personality", "settings", DEFAULTS)
+"""Texts that are read whenever an agent is opened."""
 _BODIES = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(_SOME))
 _PENDING = sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False))
 _NEWEST = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
@@ -128,6 +133,7 @@ _ACCESSED = (
     .group_by(ACCESSES.c.entry_id)
 )
 _CHANGE_SET_AT = sa.select(sa.func.max(CHANGE_SETS.c.id)).where(CHANGE_SETS.c.revision == sa.bindparam("revision"))
+_KNOWN_AT = sa.select(_CHANGE_SET_AT.scalar_subquery(), FLOOR.scalar_subquery())
 _CHANGED_SINCE = sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > sa.bindparam("revision"))
 _ROWS = sa.select(ENTRIES.c.tier, ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash)
 _HELD = _ROWS.where(ENTRIES.c.tier.in_(_SOME))
@@ -186,6 +192,7 @@ class Connections:
         self._reading, self._polling = ways_of_reading(self._engine)
         self._writing = self._engine.execution_options(**{WRITES: True})
         self._watch = watch(self._engine)
+        self._held = threading.local()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -209,6 +216,13 @@ class Connections:
         Raises:
             StoreError: it cannot be read.
         """
+        held: sa.Connection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            try:
+                with self._told():
+                    return held.execute(question, values).all()
+            except ServerUnavailable:
+                self._held.connection = None
         try:
             return self._asked(question, values)
         except ServerUnavailable:  # by a connection from before the server was started anew; there is none left now
@@ -217,6 +231,24 @@ class Connections:
     def _asked(self, question: sa.Executable, values: Mapping[str, Any]) -> Rows:
         with self._told(), self._polling.connect() as db:
             return db.execute(question, values).all()
+
+    @contextmanager
+    def one_by_one(self) -> Iterator[None]:
+        """Within, all that this thread asks goes by one connection, without looking for one each time.
+
+        Each question is still answered as of when it is asked.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        with self._told():
+            held = self._polling.connect()
+        with held:
+            self._held.connection = held
+            try:
+                yield
+            finally:
+                self._held.connection = None
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -312,7 +344,7 @@ class Journal:
     def __init__(self, place: str | sa.Engine, clock: Clock, durability: str = "full") -> None:
         self._connections = Connections(place, durability)
         self._read, self._write = self._connections.read, self._connections.write
-        self._ask = self._connections.ask
+        self._ask, self.one_by_one = self._connections.ask, self._connections.one_by_one
         self._clock = clock
         self.evidence = Evidence(self._read)
         self.horizon = Horizon(self._read, self._write, self.evidence, clock)
@@ -456,8 +488,8 @@ class Journal:
 
     def change_set_at(self, revision: int) -> str:
         """The id of the change set of a revision; empty if there is none, or not all is known that came after it."""
-        (row,) = self._ask(_CHANGE_SET_AT, {"revision": revision})
-        return row[0] if row[0] and revision >= self.horizon.floor else ""
+        (row,) = self._ask(_KNOWN_AT, {"revision": revision})
+        return row[0] if row[0] and revision >= let_go_of(row[1]) else ""
 
     def entries(self, tier: Tier) -> dict[str, tuple[MemoryEntry, str]]:
         """All entries of a tier as they should be now, with the content hash of their text, by id."""
@@ -494,6 +526,12 @@ class Journal:
         """The kept vectors, shape (d,), of these content hashes; those never embedded are left out."""
         return self.kept.of(hashes, embedder)
 
+    def vectors_of(self, texts: Sequence[str], embedder: str) -> list[Vectors | None]:
+        """As ``vectors``, of texts and in their order."""
+        hashes = [content_hash(text) for text in texts]
+        kept = self.vectors(hashes, embedder)
+        return [kept.get(key) for key in hashes]
+
     def last_accesses(self, after: int = 0) -> tuple[dict[str, datetime], int]:
         """The latest access of each memory recalled since access number ``after``, and the newest number."""
         rows = self._ask(_ACCESSED, {"after": after})
@@ -510,7 +548,13 @@ class Journal:
 
     def text(self, name: str) -> str | None:
         """The text of this name (``personality``, ``settings``) as it should be now."""
-        return next((row[0] for row in self._ask(_TEXT, {"name": name})), None)
+        return self.texts_with(name)[name]
+
+    def texts_with(self, name: str) -> dict[str, str | None]:
+        """The text of this name, and those that are read together with it."""
+        names = _AT_OPENING if name in _AT_OPENING else (name,)
+        found: dict[str, str | None] = dict.fromkeys(names)
+        return found | {row[0]: row[1] for row in self._ask(_TEXTS, {"names": names})}
 
     def texts(self) -> dict[str, str | None]:
         """All texts as they should be now, by name."""

@@ -15,7 +15,8 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.util import LRUCache
 
-from ...errors import ForeignStore, JournalDamaged, StoreDamaged, StoreError
+from ...core.files import exhausted, out_of
+from ...errors import Exhausted, ForeignStore, JournalDamaged, StoreDamaged, StoreError
 from . import postgres
 from .postgres import ASKS_ONCE, NUMBER, TEXT, WRITES
 
@@ -205,6 +206,8 @@ def as_damage(sentence: str, error: BaseException | None) -> StoreError:
     """The error to raise: that the journal is damaged, unless it is busy, full, or not to be had."""
     if postgres.is_ours(error):
         return postgres.as_store_error(sentence, error)
+    if error is not None and (short := exhausted(error)) is not None:
+        return Exhausted(out_of("The journal", short))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     damaged = code in _DAMAGED or "decode" in str(error)  # a text that is no UTF-8 has no code of its own
     return JournalDamaged(sentence) if damaged else StoreDamaged(sentence)
@@ -244,8 +247,9 @@ def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
         if not newest:
             _migrate(engine)
     except DatabaseError as error:
+        problem = as_damage(f"The journal at {engine.url.database} cannot be opened: {error.orig}.", error.orig)
         close(engine)
-        raise as_damage(f"The journal at {engine.url.database} cannot be opened: {error.orig}.", error.orig) from error
+        raise problem from error
     except StoreDamaged:
         close(engine)
         raise
@@ -280,7 +284,7 @@ def _sqlite(url: str, durability: str) -> sa.Engine:
 def close(engine: sa.Engine) -> None:
     """Let go of a file; the connections to a server belong to whoever made them."""
     if engine.dialect.name == "sqlite":
-        engine.dispose()
+        engine.pool.dispose()  # the engine's own dispose makes a new pool, which nobody would use
 
 
 def watch(engine: sa.Engine) -> sqlite3.Connection | None:
@@ -290,8 +294,13 @@ def watch(engine: sa.Engine) -> sqlite3.Connection | None:
     """
     if engine.dialect.name != "sqlite" or not engine.url.database:
         return None
-    connection = sqlite3.connect(engine.url.database, timeout=10, check_same_thread=False, isolation_level=None)
-    connection.execute("PRAGMA synchronous=NORMAL").close()
+    try:
+        connection = sqlite3.connect(engine.url.database, timeout=10, check_same_thread=False, isolation_level=None)
+        connection.execute("PRAGMA synchronous=NORMAL").close()
+    except sqlite3.Error as error:
+        problem = as_damage(f"The journal at {engine.url.database} cannot be opened: {error}.", error)
+        close(engine)
+        raise problem from error
     return connection
 
 
