@@ -6,10 +6,11 @@
 Lives one agent through (real vectors, change sets), copies it under other names, and lets each open once, so that the
 servers hold them all. Then a process of its own opens every agent and tells: how long that took, how much memory it and
 the servers have, how many files it holds open; what a question costs (cached cues, agents drawn at random), one event,
-and a batch of 100. In the place ``journal`` nothing is stored beside the journals (``MEMORY_STORE=journal``). With
-``--awake`` only so many stay open, and it tells what the first question costs of one that sleeps, the other's going to
-sleep included. CPU is that of all these processes together; other programs do not count in it. PostgreSQL waits for its
-disk at each commit, as SQLite does.
+and a batch of 100; what memory it has then; and what another question costs of one that is awake, and of one that
+rests. In the place ``journal`` nothing is stored beside the journals (``MEMORY_STORE=journal``). With ``--awake`` only
+so many stay open, and it tells what the first question costs of one that sleeps, the other's going to sleep included.
+CPU is that of all these processes together; other programs do not count in it. PostgreSQL waits for its disk at each
+commit, as SQLite does.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,7 @@ from tests.postgres_server import PostgresServer
 
 NOW = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
 CUES = ("Who has the brass key?", "smoke over the mill", "What did Tobias promise?", "bread for the guest", "the lamp")
+MORE_CUES = ("Who promised bread?", "Who lit the lamp?")
 _WHO = ("Tobias", "Ines", "Juno", "Edda", "Oswin")
 _DID = ("borrowed the brass key", "saw smoke over the mill", "promised bread", "lit the lamp", "told nobody")
 QUERIES, EVENTS, BATCHES = 300, 100, 10
@@ -159,7 +162,7 @@ def measure(folder: Path, servers: Servers, agents: int, awake: int, *, only_ope
     cost, drawn = Cost(servers.processes), random.Random(7)  # noqa: S311 - which agent is asked
     world = World(settings_of(folder, servers, awake))
     names = [name(number) for number in range(agents)]
-    world.embedder.embed(list(CUES))
+    world.embedder.embed([*CUES, *MORE_CUES])
     before, before_server = megabytes(os.getpid()), sum(map(megabytes, servers.processes))
     wall, cpu = cost.of(lambda: [world.agent(one).name for one in names])
     told = {"open_s": wall, "open_cpu_s": cpu}
@@ -195,6 +198,17 @@ def measure(folder: Path, servers: Servers, agents: int, awake: int, *, only_ope
         told[f"{what}_ms"] = 1000 * statistics.median(walls)
         told[f"{what}_p95_ms"] = 1000 * walls[int(0.95 * len(walls))]
         told[f"{what}_cpu_ms"] = 1000 * sum(cpu for _, cpu in took) / times
+    told["mb_used"] = megabytes(os.getpid()) - before
+    rested: list[tuple[float, float]] = []
+    lively: list[tuple[float, float]] = []
+    for one in itertools.islice(world.opened(), EVENTS):
+        one.query_memory(CUES[0])
+        lively.append(cost.of(partial(one.query_memory, MORE_CUES[0])))
+        one.contents.rest()
+        rested.append(cost.of(partial(one.query_memory, MORE_CUES[1])))
+    for what, took in (("lively", lively), ("rested", rested)):
+        told[f"{what}_ms"] = 1000 * statistics.median(wall for wall, _ in took)
+        told[f"{what}_cpu_ms"] = 1000 * statistics.fmean(cpu for _, cpu in took)
     if 0 < awake < agents:
         woken: list[tuple[float, float]] = []
         for _ in range(QUERIES):

@@ -89,6 +89,7 @@ class Agent:
             for part in budget.batches(len(corpus), 500):
                 events = [entry(corpus, row, Tier.STM) for row in range(part.start, part.stop)]
                 self._agent.add_short_term(events, rate=False, now=corpus.now)
+            self._agent.contents.context.owner().settle()  # what the store takes in later would count as a query's
             untouched = [self._asked(number, touch=False) for number in range(len(corpus.cues))]
         except BaseException:
             self.close()

@@ -21,7 +21,7 @@ from .context import Part
 
 _READ = 200
 """Memories of which the language is read."""
-_AT_LEAST = 500_000
+_AT_LEAST = 700_000
 """About how many bytes an open agent takes beside its tables: the journal's connections, and what they remember."""
 
 
@@ -96,16 +96,16 @@ class Contents(Part):
         if self.context.held is not None:
             self.context.held.flush()
 
-    def rest(self) -> None:
+    def rest(self) -> bool:
         """Keep in memory no longer what can be read again as soon as somebody recalls: most of what it takes.
 
-        Raises:
-            AgentGone: the agent was closed or replaced meanwhile.
-            StoreError: the journal cannot be read.
+        Nothing is waited for: answers ``False``, and does nothing, where somebody reads or writes at this moment.
         """
-        with self.context.ledger.reading():
-            for table in self.context.ledger.tables.values():
+        held = self.context.owner()
+        with held.turns.at_once() as nobody_else:
+            for table in held.tables.values() if nobody_else else ():
                 table.rest()
+        return nobody_else
 
     def sleep(self) -> None:
         """Close the agent for a while: a little that its store lacks waits for whoever opens it again.

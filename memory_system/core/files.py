@@ -33,7 +33,7 @@ _HOUR = 3600.0
 
 
 _MANY_FILES = 65_536
-_FEW_FILES = 8
+_FEW_FILES = 24
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
 
 
@@ -65,7 +65,9 @@ def exhausted(error: BaseException) -> str | None:
         return "memory"
     told = str(error).lower()
     if isinstance(error, OSError):
-        return "files" if error.errno in _NO_MORE_FILES else None
+        return "memory" if error.errno == errno.ENOMEM else "files" if error.errno in _NO_MORE_FILES else None
+    if type(error).__name__ == "PanicException" and "too many open files" in told:  # of Chroma's own
+        return "files"
     if "unable to open database file" in told and not _some_may_be_opened():  # of SQLite, here or within Chroma
         return "files"
     if isinstance(error, RuntimeError) and "start new thread" in told:
@@ -76,7 +78,7 @@ def exhausted(error: BaseException) -> str | None:
 
 
 def _some_may_be_opened() -> bool:
-    """Whether a few files can be opened now, as many as a database takes."""
+    """Whether a few files can be opened now, more than a database takes."""
     opened: list[int] = []
     try:
         opened += (os.open(os.devnull, os.O_RDONLY) for _ in range(_FEW_FILES))

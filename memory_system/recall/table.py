@@ -12,7 +12,6 @@ from __future__ import annotations
 import copy
 import json
 import math
-import mmap
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -167,12 +166,11 @@ class Elsewhere(Protocol):
     def width(self) -> int:
         """d, the length of the vectors."""
 
-    def read(self, vectors: Vectors, codes: NDArray[np.int8], changed: Iterable[int]) -> set[int]:
-        """Fill in the rows that were read before, and those ``changed`` since; answers which have no codes yet.
+    def read(self, room: int, changed: Iterable[int]) -> tuple[dict[str, NDArray[Any]], set[int]]:
+        """The wide columns by name, shape (room, d), and which rows have no codes yet.
 
         Args:
-            vectors: shape (m, d); a row that has no vector is filled with NaN.
-            codes: shape (m, d).
+            room: how many rows are to fit; a row that has no vector is filled with NaN.
             changed: rows that have another vector than what was read before.
 
         Raises:
@@ -212,7 +210,7 @@ class Columns:
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name in WIDE:
-            self._take_up()
+            self.take_up()
         return self._arrays[name]
 
     @property
@@ -226,11 +224,15 @@ class Columns:
             for name in WIDE:
                 self._arrays.pop(name, None)
 
-    def _take_up(self) -> None:
+    def take_up(self) -> None:
+        """Read the wide ones, if they are laid aside.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
         if self._elsewhere is None or not self.laid_aside:
             return
-        wide = {name: _room_for((self.room, self._elsewhere.width), kind) for name, kind in WIDE.items()}
-        uncoded = self._elsewhere.read(wide["vectors"], wide["codes"], self._changed)
+        wide, uncoded = self._elsewhere.read(self.room, self._changed)
         self._recode |= {row for row in uncoded if row < self._coded}
         missing = [row for row in uncoded if np.isnan(wide["vectors"][row]).any()]
         self.lost += int(np.count_nonzero(~np.isnan(self._arrays["squares"][missing])))
@@ -239,7 +241,7 @@ class Columns:
 
     def _alter(self, row: int) -> None:
         if self._elsewhere is not None:
-            self._take_up()
+            self.take_up()
             self._changed.add(row)
 
     @property
@@ -300,7 +302,7 @@ class Columns:
 
     def code(self, rows: int) -> None:
         """See that the first ``rows`` have codes: the vector divided by its largest number / 127, rounded."""
-        self._take_up()
+        self.take_up()
         if self._recode:
             self._code(np.fromiter((row for row in self._recode if row < rows), np.intp))
             self._recode.clear()
@@ -323,12 +325,12 @@ class Columns:
 
     def used(self, rows: int) -> dict[str, NDArray[Any]]:
         """Every column cut to the rows in use."""
-        self._take_up()
+        self.take_up()
         return {name: array[:rows] for name, array in self._arrays.items()}
 
     def copied(self, rows: int) -> Columns:
         """The first rows as they stand now, whatever becomes of these."""
-        self._take_up()
+        self.take_up()
         other = Columns({name: array[:rows].copy() for name, array in self._arrays.items()}, min(self._coded, rows))
         other._recode = {row for row in self._recode if row < rows}
         return other
@@ -342,12 +344,6 @@ class Columns:
             larger = np.zeros((room, *array.shape[1:]), array.dtype)
             larger[: len(array)] = array
             self._arrays[name] = larger
-
-
-def _room_for(shape: tuple[int, int], kind: type[np.generic]) -> NDArray[Any]:
-    """Zeros that take memory only where they are written to, and give it back to the system when they are let go of."""
-    size = math.prod(shape) * np.dtype(kind).itemsize
-    return np.frombuffer(mmap.mmap(-1, size), kind).reshape(shape) if size else np.zeros(shape, kind)
 
 
 def lengths_fit(columns: Mapping[str, tuple[tuple[int, ...], str]]) -> bool:
@@ -621,10 +617,15 @@ class Table:
             self._bounds = state, longest, bool(complete)
         return self._bounds
 
+    def _before_change(self) -> None:
+        """Read what is told by row, before the rows are others."""
+        self.columns.take_up()
+        if self._kept_texts is not None:
+            self._texts, self._kept_texts = self._restored_texts(), None
+
     def put(self, entry: MemoryEntry, vector: Vectors | None) -> None:
         """Add an entry, or replace the one of its id."""
-        if self._kept_texts is not None:
-            self._texts, self._kept_texts = self._restored_texts(), None  # before its rows are others
+        self._before_change()
         row = self._rows.get(entry.id)
         if row is None:
             row = len(self)
@@ -662,12 +663,10 @@ class Table:
 
     def drop(self, entry_id: str) -> None:
         """Remove an entry; an id that is not held is passed over."""
-        row = self._rows.pop(entry_id, None)
-        if row is None:
+        if entry_id not in self._rows:
             return
-        last = len(self) - 1
-        if self._kept_texts is not None:
-            self._texts, self._kept_texts = self._restored_texts(), None  # before its rows are others
+        self._before_change()
+        row, last = self._rows.pop(entry_id), len(self) - 1
         if self._texts is not None:
             if row != last:
                 self._texts.move(last, row)

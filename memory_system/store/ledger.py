@@ -133,9 +133,9 @@ class Ledger:
             self._take_in, self._tidy, self.settle, self.messages.append, lambda: self._stores.is_crowded_out
         )
         self._lock = TableLock()
-        self._turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
-        self._letting_go = LettingGo(lambda: self.journal.horizon, self.text, self.settle, self.policy, self._turns)
-        self._together = Together(self._apply, self._by_itself, self._turns.writing, self._turns.others_reading)
+        self.turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
+        self._letting_go = LettingGo(lambda: self.journal.horizon, self.text, self.settle, self.policy, self.turns)
+        self._together = Together(self._apply, self._by_itself, self.turns.writing, self.turns.others_reading)
 
     def close(self, *, asleep: bool = False) -> None:
         """Write what waits, and let go of all files; closing twice does no harm.
@@ -154,15 +154,16 @@ class Ledger:
         try:
             if self._inode and not self.gone:
                 self._accesses.flush()
-                with suppress(StoreError), self._turns.writing():
+                with suppress(StoreError), self.turns.writing():
                     if not (asleep and self._told_by_note and self._behind.may_wait(self.journal)):
                         self.settle()
                     self._catch_up()
                     self._take_over_missed()
                     note = self._keep_tables()
         finally:
-            with self._turns.taken():  # also of an agent that is gone, which the background may still be writing
-                self._closed = True
+            with self.turns.taken():  # also of an agent that is gone, which the background may still be writing
+                with self._lock:  # whoever reads is done first
+                    self._closed = True
                 self._behind.forget()
                 with suppress(StoreError), self._file_lock.held() if note else nullcontext():
                     self._let_go(note)
@@ -245,7 +246,7 @@ class Ledger:
             return change_set
         with as_exhausted(f"The agent {self.folder.name!r}"):
             vectors = self._vectors_of(change_set)
-        return (self._together.at_once if self._turns.mine else self._together.ask)((change_set, vectors))
+        return (self._together.at_once if self.turns.mine else self._together.ask)((change_set, vectors))
 
     def _apply(self, plans: Sequence[_Planned]) -> list[ChangeSet | Exception]:
         """Carry out plans, in a turn, by one commit."""
@@ -296,7 +297,7 @@ class Ledger:
     def note(self, change_set: ChangeSet) -> ChangeSet:
         """Write something into the history that changes no memory."""
         self.policy.refuse()
-        with self._turns.writing():
+        with self.turns.writing():
             self._catch_up()
             noted = self.journal.commit(change_set, {}, self.embedder.identity)
             self._catch_up()
@@ -305,7 +306,7 @@ class Ledger:
 
     def keep_vectors(self, vectors: Mapping[str, Vectors]) -> None:
         """Keep vectors of texts that are held, by content hash, and show them."""
-        with self._turns.writing():
+        with self.turns.writing():
             self._catch_up()
             self.journal.kept.keep(vectors, self.embedder.identity)
             self._take_in_vectors()
@@ -366,11 +367,11 @@ class Ledger:
 
     def _take_in(self, changes: Sequence[Change], vectors: Mapping[str, Vectors], revision: int) -> None:
         """Have the store take in what is shown already. Others may read meanwhile: recall does not ask it."""
-        with self._turns.others_reading():
+        with self.turns.others_reading():
             self._stores.carry_out(changes, vectors, revision)
 
     def _tidy(self) -> bool:
-        with self._turns.others_reading():
+        with self.turns.others_reading():
             return self._stores.tidy()
 
     def _flush_at_exit(self) -> None:
@@ -770,7 +771,7 @@ class Ledger:
 
     def reading(self) -> AbstractContextManager[None]:
         """Hold the tables still, after taking in what other processes wrote; who reads within it takes in no more."""
-        return self._turns.reading()
+        return self.turns.reading()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -779,7 +780,7 @@ class Ledger:
         Raises:
             StoreError: as of ``Turns.writing``.
         """
-        with self._turns.writing():
+        with self.turns.writing():
             with suppress(StoreError):  # what it lacks is in the journal, which whoever copies the files has too
                 self.settle()
             yield
@@ -795,5 +796,5 @@ class Ledger:
         Raises:
             StoreError: it cannot be written; the journal has it.
         """
-        with self._turns.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
+        with self.turns.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
             return self._behind.settle(self.journal, most)

@@ -35,6 +35,18 @@ class TableLock:
         self._lock.release()
 
     @contextmanager
+    def at_once(self) -> Iterator[bool]:
+        """Hold it within, if nobody does, not even who asks; answers whether it is held."""
+        if self.mine or not self._lock.acquire(blocking=False):
+            yield False
+            return
+        self._holder, self._taken = threading.get_ident(), 1
+        try:
+            yield True
+        finally:
+            self.__exit__()
+
+    @contextmanager
     def let_go(self) -> Iterator[None]:
         """Others may take it within; then it is held as before. For its holder alone."""
         taken, self._taken, self._holder = self._taken, 0, None
@@ -95,6 +107,10 @@ class Turns:
                 yield
             finally:
                 self._still -= 1
+
+    def at_once(self) -> AbstractContextManager[bool]:
+        """Hold the tables as they are, if nobody does at this moment; answers whether they are held."""
+        return self._tables.at_once()
 
     @contextmanager
     def taken(self) -> Iterator[None]:

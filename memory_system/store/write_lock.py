@@ -8,7 +8,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..errors import StoreBusy, StoreDamaged
+from ..core.files import exhausted, out_of
+from ..errors import Exhausted, StoreBusy, StoreDamaged
 
 LOCK_SECONDS = 30.0
 """How long a write waits for another process before it gives up with a clear error."""
@@ -39,6 +40,8 @@ class WriteLock:
                 "Try again, or stop the other program."
             ) from error
         except OSError as error:
+            if (short := exhausted(error)) is not None:
+                raise Exhausted(out_of(f"The agent {self._folder.name!r}", short)) from error
             raise StoreDamaged(f"{self._folder} cannot be written: {error.strerror or error}.") from error
         try:
             yield

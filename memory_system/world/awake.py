@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,20 +23,24 @@ from typing import cast
 
 from ..agent import AgentMemory
 from ..core.files import may_be_open
-from ..errors import MemorySystemError
+from ..errors import Exhausted, MemorySystemError
 from ..store.chroma.store import most_clients
 
 _FILES_EACH = 6
-_FEWEST = 8
+_FEWEST = 2
+_AT_ONCE = 4
+"""How many are put to sleep where no more files can be opened."""
+_WEIGH_SECONDS = 1.0
 _COUNT: Callable[[object], int] | None = getattr(sys, "getrefcount", None)
 
 
 @dataclass
 class Opened:
-    """An open agent, and about how many bytes it takes."""
+    """An open agent, about how many bytes it takes, and whether it laid aside what it can since it grew."""
 
     agent: AgentMemory
     size: int = 0
+    rests: bool = False
 
     @property
     def holders(self) -> tuple[int, int]:
@@ -95,8 +100,7 @@ class Awake:
         self._opening, self._most_bytes = opening, most_bytes
         self._most = min(most, max(_FEWEST, may_be_open() // 2 // _FILES_EACH))
         self._agents: OrderedDict[str, Opened] = OrderedDict()
-        self._lively: OrderedDict[str, None] = OrderedDict()  # those of them that may have something to lay aside
-        self._bytes = 0
+        self._bytes, self._weighed = 0, time.monotonic()
         self._lock = threading.Lock()  # held while one is found, added or taken out, and never while one is opened
         self.unrated: frozenset[str] = frozenset()
         """The names of those that sleep with something in short-term memory that waits for its rating.
@@ -117,8 +121,10 @@ class Awake:
             if next(reversed(self._agents)) != name:  # another was used meanwhile
                 self._weigh_last()
                 self._agents.move_to_end(name)
+            self._weigh_all()
+            agent = one.agent  # from here on somebody has hold of it
         self._have_others_rest(name)
-        return one.agent
+        return agent
 
     def open(self, name: str) -> AgentMemory:
         """Open an agent, and put others to sleep for it.
@@ -127,20 +133,34 @@ class Awake:
             InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
         """
         self.close(name)  # where it was closed or replaced by others
-        agent = self._opening(name)
+        try:
+            agent = self._opening(name)
+        except Exhausted:
+            if not self._have_sleep(_AT_ONCE):
+                raise
+            agent = self._opening(name)
         with self._lock:
             self._weigh_last()
             self._agents[name] = Opened(agent)
             self.unrated -= {name}
             self._weigh_last()
-            others = [*self._agents][:-1]
+            self._weigh_all()
         self._have_others_rest(name)
+        self._have_sleep(0)
+        return agent
+
+    def _have_sleep(self, surplus: int) -> int:
+        """Put to sleep those used longest ago, until all fit; ``surplus`` of them in any case. Answers how many."""
+        with self._lock:
+            others = [*self._agents][:-1]
+        asleep = 0
         for older in others:
-            if len(self._agents) <= self._most and self._bytes <= self._most_bytes:
+            if asleep >= surplus and len(self._agents) <= self._most and self._bytes <= self._most_bytes:
                 break
             if (one := self._taken_out(older, at_rest=True)) is not None:
                 self._put_to_sleep(older, one)
-        return agent
+                asleep += 1
+        return asleep
 
     def close(self, name: str, *, asleep: bool = False) -> None:
         """Close an agent, if it is open; ``asleep``: a little that its store lacks may wait for its next opening."""
@@ -160,24 +180,27 @@ class Awake:
             if name not in self._agents or (at_rest and self._agents[name].in_use):
                 return None
             one = self._agents.pop(name)
-            self._lively.pop(name, None)
             self._bytes -= one.size
             return one
 
     def _have_others_rest(self, name: str) -> None:
-        """Have those rest that were used longest ago, until all fit; for this one they make room."""
-        while self._bytes > self._most_bytes:
-            with self._lock:
-                other = next((one for one in self._lively if one != name), None)
-                if other is None:
-                    return
-                del self._lively[other]
-                one = self._agents[other]
-            with suppress(MemorySystemError):  # where it was closed meanwhile, somebody takes it out
-                one.agent.contents.rest()
-            with self._lock:
-                if self._agents.get(other) is one:
-                    self._weigh(one)
+        """Have those rest that were used longest ago, until all fit; nobody who uses one at this moment is waited for.
+
+        Args:
+            name: for whom they make room.
+        """
+        if self._bytes <= self._most_bytes:
+            return
+        with self._lock:
+            others = [(other, one) for other, one in self._agents.items() if other != name and not one.rests]
+        for other, one in others:
+            if one.agent.contents.rest():
+                with self._lock:
+                    if self._agents.get(other) is one:
+                        self._weigh(one)
+                        one.rests = True
+            if self._bytes <= self._most_bytes:
+                break
 
     def _put_to_sleep(self, name: str, one: Opened) -> None:
         """Close an agent, unless something of it waits that cannot be written now; one that is gone is let go of."""
@@ -200,12 +223,17 @@ class Awake:
     def _weigh_last(self) -> None:
         """Weigh the agent that was used last, which may have grown meanwhile."""
         if self._agents:
-            name, one = next(reversed(self._agents.items()))
-            self._lively[name] = None
-            self._lively.move_to_end(name)
-            self._weigh(one)
+            self._weigh(next(reversed(self._agents.values())))
+
+    def _weigh_all(self) -> None:
+        """Weigh all, if that is some time ago: who keeps hold of an agent uses it without asking for it."""
+        if time.monotonic() - self._weighed > _WEIGH_SECONDS:
+            for one in self._agents.values():
+                self._weigh(one)
+            self._weighed = time.monotonic()
 
     def _weigh(self, one: Opened) -> None:
         size = one.agent.contents.size
+        one.rests = one.rests and size <= one.size
         self._bytes += size - one.size
         one.size = size

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from ..core.files import as_store_errors
+from ..core.files import as_store_errors, exhausted, out_of
 from ..core.known import WORLD_AGENT
 from ..core.names import checked_name
 from ..core.settings import Settings
-from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, StoreError
+from ..errors import AgentNotFound, AlreadyExists, Exhausted, InvalidAgentName, StoreError
 from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
 from ..store.slot import personalities_of
@@ -215,22 +215,32 @@ def agent_names(settings: Settings, journals: Journals | None = None) -> list[st
 
     Raises:
         InvalidAgentName: the world's name cannot be used.
+        StoreError: its folders cannot be looked through.
     """
     folder = Path(settings.database) / checked_name(settings.world, "world name")
     if journals is not None:
         with suppress(StoreError):  # of a server that cannot be reached, opening an agent tells
             journals.join(folder)
-    files = (path.stem for path in personalities_of(folder, Path(settings.personalities)).glob("*.json"))
-    folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
-    return sorted({name for name in (*files, *folders) if _usable(name)})
+    with as_store_errors(f"The world {settings.world!r}"):
+        files = (path.stem for path in personalities_of(folder, Path(settings.personalities)).glob("*.json"))
+        folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
+        return sorted({name for name in (*files, *folders) if _usable(name)})
 
 
 def lies_there(place: Place) -> bool:
-    """Whether an agent of exactly this name is stored: a disk may not tell capitals from small letters."""
+    """Whether an agent of exactly this name is stored: a disk may not tell capitals from small letters.
+
+    Raises:
+        Exhausted: this program may open no file more to look.
+    """
     for path in (place.folder, place.personality):
-        with suppress(OSError, ValueError), os.scandir(path.parent) as lying:  # a path can be none
-            if any(one.name == path.name for one in lying):
-                return True
+        try:
+            with os.scandir(path.parent) as lying:
+                if any(one.name == path.name for one in lying):
+                    return True
+        except (OSError, ValueError) as error:  # a path can be none
+            if (short := exhausted(error)) is not None:
+                raise Exhausted(out_of(f"The world {place.folder.parent.name!r}", short)) from error
     return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from contextlib import closing
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from memory_system import AgentMemory, Scoring, Tier, World
 from memory_system.core.entry import MemoryEntry
 from memory_system.core.memory import Vectors
+from memory_system.errors import Exhausted
 from memory_system.recall import kept_tables
 from memory_system.recall.kept_tables import Place, load, save
 from memory_system.recall.table import WIDE, Table
@@ -132,6 +134,30 @@ def test_what_was_purged_while_it_rested_is_read_from_nowhere(world: World, open
     assert len(found) == 2 * (len(EVENTS) - 1)
     world.close()
     assert told(world.agent("mira")) == found
+
+
+def test_what_does_not_fit_beside_it_finds_room_though_the_file_is_gone(world: World, opened: AgentMemory) -> None:
+    told(opened)
+    room = ltm(opened).columns.room
+    new = [{"document": f"Boat {n} came in.", "id": f"b{n}", "rating": 5} for n in range(room - len(EVENTS) + 1)]
+    opened.add_short_term(new)
+    opened.migrate_stm2ltm(ids=[str(one["id"]) for one in new[:-1]])
+    opened.contents.rest()
+    (world.folder / "mira" / "ltm.table").unlink()
+    assert len(ltm(opened)) == room
+    opened.migrate_stm2ltm(ids=[str(new[-1]["id"])])
+    assert len(told(opened)) == 2 * (room + 1)
+
+
+def test_no_memory_to_read_it_again_is_told_as_such(opened: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_given: object, **_named: object) -> None:
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("memory_system.recall.kept_tables.mmap.mmap", refused)
+        with pytest.raises(Exhausted, match="no memory left"):
+            opened.query_memory(CUE)
+    assert told(opened)
 
 
 def test_a_vector_that_is_nowhere_any_more_is_told_as_missing(world: World, opened: AgentMemory) -> None:

@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from itertools import count
+from itertools import count, pairwise
 
 import pytest
 
@@ -17,9 +17,10 @@ from memory_system.conversation import Conversation
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import StoreError
 from memory_system.recall.kept_tables import FROM_ROWS
+from memory_system.store.journal.journal import Journal
 from memory_system.store.ledger import Ledger
 from tests.conftest import NOW
-from tests.waiting import ended, until
+from tests.waiting import LAST_RESORT, ended, until
 
 NAMES = tuple(f"a{number}" for number in range(5))
 HOLDS: dict[str, Callable[[AgentMemory], object]] = {
@@ -115,12 +116,17 @@ def test_large_ones_sleep_for_want_of_memory(village: World) -> None:
     assert awake(village)[-1] == NAMES[0], "the one that is used stays, however large it is"
 
 
-@pytest.mark.parametrize("village", [{"awake_mb": 7}], indirect=True, ids=[""])
-def test_large_ones_rest_before_any_sleeps(village: World) -> None:
+def with_kept_tables(village: World) -> None:
+    """Give three of the five a table that is kept, of 900 memories."""
     events = [{"document": f"Saw boat {number}.", "rating": 5} for number in range(900)]
     for name in NAMES[:3]:
         village.agent(name).add_short_term(events)
-        village.agent(name).close()  # so that its table is kept
+        village.agent(name).close()
+
+
+@pytest.mark.parametrize("village", [{"awake_mb": 9}], indirect=True, ids=[""])
+def test_large_ones_rest_before_any_sleeps(village: World) -> None:
+    with_kept_tables(village)
     held = village.agent(NAMES[0])
     found = [hit.entry.id for hit in held.query_memory("boat", touch=False).hits]
     columns = held.contents.context.ledger.tables[Tier.STM].columns
@@ -131,6 +137,69 @@ def test_large_ones_rest_before_any_sleeps(village: World) -> None:
     assert columns.laid_aside, "though somebody has hold of it"
     assert set(awake(village)) == set(NAMES)
     assert [hit.entry.id for hit in held.query_memory("boat", touch=False).hits] == found
+
+
+@pytest.mark.parametrize("village", [{"awake_mb": 1}], indirect=True, ids=[""])
+def test_nobody_waits_for_one_that_is_to_rest(village: World) -> None:
+    with_kept_tables(village)
+    held = {name: village.agent(name) for name in NAMES}
+    for agent in held.values():
+        agent.query_memory("boat", touch=False)
+    rounds: list[str] = []
+
+    def look(name: str, other: str) -> None:
+        for _ in range(50):
+            with held[name].contents.shelf(Tier.STM) as table:
+                assert len(table.vectors) == len(table)
+                village.agent(other)
+            rounds.append(name)
+
+    looking = [threading.Thread(target=look, args=pair, daemon=True) for pair in pairwise((*NAMES[:3], NAMES[0]))]
+    for thread in looking:
+        thread.start()
+    for thread in looking:
+        ended(thread.join)
+    assert len(rounds) == 150
+    with held[NAMES[0]].contents.shelf(Tier.STM):
+        assert not held[NAMES[0]].contents.rest(), "not under whoever looks at it"
+
+
+@pytest.mark.parametrize("village", [{"awake_mb": 9}], indirect=True, ids=[""])
+def test_what_is_used_without_being_asked_for_is_weighed_too(village: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_kept_tables(village)
+    held = [village.agent(name) for name in NAMES]
+    for agent in held:
+        agent.query_memory("boat", touch=False)
+    monkeypatch.setattr("memory_system.world.awake._WEIGH_SECONDS", 0.0)
+    village.agent(NAMES[4])
+    assert sum(agent.contents.size for agent in held) <= 9 << 20
+    assert village._agents._bytes == sum(agent.contents.size for agent in held)
+
+
+def test_who_reads_while_an_agent_is_closed_is_done_first(village: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = village.agent(NAMES[0])
+    reading, go_on = threading.Event(), threading.Event()
+    told: list[object] = []
+    seen = Journal.seen
+
+    def slow(journal: Journal) -> int | None:
+        if threading.current_thread() is reader:
+            reading.set()
+            assert go_on.wait(LAST_RESORT)
+        return seen(journal)
+
+    monkeypatch.setattr(Journal, "seen", slow)
+    reader = threading.Thread(target=lambda: told.append(agent.entries(Tier.STM)[0].document), daemon=True)
+    reader.start()
+    assert reading.wait(LAST_RESORT)
+    closing = threading.Thread(target=agent.close, daemon=True)
+    closing.start()
+    closing.join(0.2)
+    assert closing.is_alive()
+    go_on.set()
+    ended(reader.join)
+    ended(closing.join)
+    assert told == [f"Lent {NAMES[0]} the key."]
 
 
 def test_no_more_are_open_than_there_may_be_files(

@@ -124,7 +124,7 @@ def most_clients() -> int:
 
     Each has some 15 open: of what may be open, they take no more than a quarter.
     """
-    return max(2, min(32, may_be_open() // 64))
+    return max(1, min(32, may_be_open() // 64))
 
 
 class ChromaStore(ChromaNotes):

@@ -221,6 +221,9 @@ _LOGGED = 4_000_000
 _PAGE = 8192
 """Bytes of a page of a new file: five vectors fit in one, where two fit in SQLite's usual 4,096. An older file keeps
 what it has."""
+_CACHED = 256
+"""Kilobytes of pages that each connection remembers: the system remembers files, too, and SQLite's usual 2,000 would be
+gigabytes for a thousand agents."""
 DURABILITY = {"full": "FULL", "normal": "NORMAL"}
 """What an acknowledged change survives, and what SQLite calls it: ``full`` a killed process and a power cut, ``normal``
 a killed process; a power cut may take the last changes with it, and never half of one."""
@@ -335,8 +338,9 @@ def _migrate(engine: sa.Engine) -> None:
 def _sqlite_settings(synchronous: str, connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions are begun by _sqlite_begin
     connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows no letter beyond ASCII
-    settings = (f"page_size={_PAGE}", "journal_mode=WAL", f"wal_autocheckpoint={_LOGGED // _PAGE}")
-    for pragma in (*settings, f"synchronous={synchronous}", "busy_timeout=10000", "foreign_keys=ON"):
+    settings: tuple[str, ...] = (f"page_size={_PAGE}", "journal_mode=WAL", f"wal_autocheckpoint={_LOGGED // _PAGE}")
+    settings += (f"synchronous={synchronous}", f"cache_size=-{_CACHED}", "busy_timeout=10000", "foreign_keys=ON")
+    for pragma in settings:
         connection.execute(f"PRAGMA {pragma}").close()
 
 
