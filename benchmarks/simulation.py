@@ -1,7 +1,7 @@
 """A world of 1,000 characters who live their day at 20 times real time, and what ends it first when it goes faster.
 
     python -m benchmarks.simulation [--agents 1000] [--memories 200] [--speed 20] [--hours 24] [--minutes 3]
-                                    [--awake 256] [--awake-mb 1024] [--threads 4] [--where folder] [--keep FOLDER]
+                                    [--awake 1000] [--awake-mb 1024] [--threads 4] [--where folder] [--keep FOLDER]
 
 A character's day is 60 events and 40 questions: Park et al. (2023) have an agent reflect at a sum of ratings of 150,
 two or three times a day, which is 60 events of a mean rating of 5.5; and it asks its memory when it acts on what it

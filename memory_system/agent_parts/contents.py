@@ -21,7 +21,7 @@ from .context import Part
 
 _READ = 200
 """Memories of which the language is read."""
-_AT_LEAST = 700_000
+_AT_LEAST = 550_000
 """About how many bytes an open agent takes beside its tables: the journal's connections, and what they remember."""
 
 
