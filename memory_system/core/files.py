@@ -33,6 +33,7 @@ _HOUR = 3600.0
 
 
 _MANY_FILES = 65_536
+_FEWER_FILES = 10_240
 _FEW_FILES = 24
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
 
@@ -52,11 +53,12 @@ def allow_more_open() -> None:
     """
     if not _POSIX:
         return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _MANY_FILES if hard == resource.RLIM_INFINITY else min(hard, _MANY_FILES)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        with suppress(OSError, ValueError):  # a system may allow less than it says; then fewer agents are open at once
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for most in (_FEWER_FILES, _MANY_FILES):  # a system may allow less than it says, as macOS does
+        wanted = most if hard == resource.RLIM_INFINITY else min(hard, most)
+        if may_be_open() < wanted:
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def exhausted(error: BaseException) -> str | None:

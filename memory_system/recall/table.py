@@ -234,7 +234,8 @@ class Columns:
             return
         wide, uncoded = self._elsewhere.read(self.room, self._changed)
         self._recode |= {row for row in uncoded if row < self._coded}
-        missing = [row for row in uncoded if np.isnan(wide["vectors"][row]).any()]
+        rows = np.fromiter(uncoded, np.intp)
+        missing = rows[np.isnan(wide["vectors"][rows, 0])]
         self.lost += int(np.count_nonzero(~np.isnan(self._arrays["squares"][missing])))
         self._arrays["squares"][missing] = self._arrays["squares32"][missing] = math.nan
         self._arrays |= wide

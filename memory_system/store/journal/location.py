@@ -93,6 +93,7 @@ class JournalHome(ABC):
 
     Args:
         folder: the agent's.
+        anchor: the name of the file in it.
     """
 
     shared = False
@@ -100,12 +101,9 @@ class JournalHome(ABC):
     put_back = f"Put {JOURNAL} back from a backup"
     """What to do where the journal is damaged, beside beginning a new one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, anchor: str) -> None:
         self.folder = folder
-
-    @property
-    @abstractmethod
-    def anchor(self) -> Path:
+        self.anchor = folder / anchor
         """The file by which the folder tells that this journal is still the agent's."""
 
     @abstractmethod
@@ -196,14 +194,9 @@ class FileHome(JournalHome):
     """
 
     def __init__(self, folder: Path, durability: str) -> None:
-        super().__init__(folder)
+        super().__init__(folder, JOURNAL)
         self._durability = durability
         self._made = False
-
-    @property
-    def anchor(self) -> Path:
-        """The journal itself."""
-        return self.folder / JOURNAL
 
     def prepare(self, claimed: int, *, thoroughly: bool) -> None:
         """As ``refuse_damaged``; a folder whose journal is elsewhere is refused, too."""

@@ -50,17 +50,12 @@ class ServerHome(JournalHome):
     put_back = "Restore a backup of the world, or the schema from a dump of the server"
 
     def __init__(self, folder: Path, server: Server) -> None:
-        super().__init__(folder)
+        super().__init__(folder, POINTER)
         self._server = server
         self._place = f"{folder.parent.name}/{folder.name}"
         self._schema = _pointed_at(folder)
         self._made = False
         self._held = 0
-
-    @property
-    def anchor(self) -> Path:
-        """What names the schema."""
-        return self.folder / POINTER
 
     def prepare(self, claimed: int, *, thoroughly: bool) -> None:
         """Find the schema or make one, take in what is in SQLite's file, and see that every table is there.
