@@ -20,7 +20,7 @@ Remember = Callable[..., str]
 @contextmanager
 def held_by_another(ledger: Ledger) -> Iterator[None]:
     """It is this thread's turn to write, while others may read."""
-    with ledger.writing(), ledger._turns.others_reading():
+    with ledger.writing(), ledger.turns.others_reading():
         yield
 
 
