@@ -22,6 +22,7 @@ from memory_system import AgentMemory, Settings, World
 from memory_system.core.settings import IN_JOURNAL
 from memory_system.core.settings import Settings as _Settings
 from memory_system.embedding.embedder import CachedEmbedder, MiniLM
+from memory_system.recall import kept_tables
 from memory_system.store.chroma import probe
 from memory_system.world.world import TOKENS
 from tests import remembered, tiers
@@ -83,6 +84,12 @@ def quick_probe(monkeypatch: pytest.MonkeyPatch) -> None:
         return Program("-m", "memory_system.store.chroma.probe_child", str(folder))
 
     monkeypatch.setattr(probe, "_started", started)
+
+
+@pytest.fixture
+def small_tables_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table is kept from ten rows on."""
+    monkeypatch.setattr(kept_tables, "FROM_ROWS", 10)
 
 
 @pytest.fixture

@@ -30,11 +30,11 @@ _IN_USE = ".in-use.lock"
 _PART = re.compile(r"\..*-[0-9a-f]{32}\.part")
 _HOUR = 3600.0
 """Seconds after which what still is not made will not be, where nobody's lock tells it."""
-
-
 _MANY_FILES = 65_536
 _FEWER_FILES = 10_240
+"""What macOS allows a process at most, though it may say that it allows more."""
 _FEW_FILES = 24
+"""More than a database opens."""
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
 
 
@@ -68,14 +68,13 @@ def exhausted(error: BaseException) -> str | None:
     told = str(error).lower()
     if isinstance(error, OSError):
         return "memory" if error.errno == errno.ENOMEM else "files" if error.errno in _NO_MORE_FILES else None
-    if type(error).__name__ == "PanicException" and "too many open files" in told:  # of Chroma's own
-        return "files"
     if "unable to open database file" in told and not _some_may_be_opened():  # of SQLite, here or within Chroma
         return "files"
+    if type(error).__name__ == "PanicException":  # of Chroma's own
+        threads = "thread" in told or "resource temporarily" in told
+        return "files" if "too many open files" in told else "threads" if threads else None
     if isinstance(error, RuntimeError) and "start new thread" in told:
         return "threads"
-    if type(error).__name__ == "PanicException" and ("thread" in told or "resource temporarily" in told):
-        return "threads"  # of Chroma's own
     return None
 
 

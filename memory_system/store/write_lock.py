@@ -8,8 +8,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..core.files import exhausted, out_of
-from ..errors import Exhausted, StoreBusy, StoreDamaged
+from ..core.files import as_exhausted
+from ..errors import StoreBusy, StoreDamaged
 
 LOCK_SECONDS = 30.0
 """How long a write waits for another process before it gives up with a clear error."""
@@ -31,17 +31,17 @@ class WriteLock:
         Raises:
             StoreBusy: another process held it for 30 seconds.
             StoreDamaged: the folder cannot be written.
+            Exhausted: this program may open no more files.
         """
         try:
-            self._lock.acquire(poll_interval=_AGAIN_SECONDS)
+            with as_exhausted(f"The agent {self._folder.name!r}"):
+                self._lock.acquire(poll_interval=_AGAIN_SECONDS)
         except Timeout as error:
             raise StoreBusy(
                 f"Another program has been writing to {self._folder.name!r} for {LOCK_SECONDS:.0f} seconds. "
                 "Try again, or stop the other program."
             ) from error
         except OSError as error:
-            if (short := exhausted(error)) is not None:
-                raise Exhausted(out_of(f"The agent {self._folder.name!r}", short)) from error
             raise StoreDamaged(f"{self._folder} cannot be written: {error.strerror or error}.") from error
         try:
             yield

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from ..core.files import as_store_errors, exhausted, out_of
+from ..core.files import as_exhausted, as_store_errors
 from ..core.known import WORLD_AGENT
 from ..core.names import checked_name
 from ..core.settings import Settings
-from ..errors import AgentNotFound, AlreadyExists, Exhausted, InvalidAgentName, StoreError
+from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, StoreError
 from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
 from ..store.slot import personalities_of
@@ -234,13 +234,10 @@ def lies_there(place: Place) -> bool:
         Exhausted: this program may open no file more to look.
     """
     for path in (place.folder, place.personality):
-        try:
-            with os.scandir(path.parent) as lying:
-                if any(one.name == path.name for one in lying):
-                    return True
-        except (OSError, ValueError) as error:  # a path can be none
-            if (short := exhausted(error)) is not None:
-                raise Exhausted(out_of(f"The world {place.folder.parent.name!r}", short)) from error
+        looking = as_exhausted(f"The world {place.folder.parent.name!r}")
+        with suppress(OSError, ValueError), looking, os.scandir(path.parent) as lying:  # a path can be none
+            if any(one.name == path.name for one in lying):
+                return True
     return False
 
 

@@ -16,7 +16,6 @@ from filelock import FileLock
 
 from memory_system import AgentMemory, Scoring, Tier, Weights, World
 from memory_system.errors import InvalidParameter
-from memory_system.recall import kept_tables
 from memory_system.recall.hybrid.states import PackedStates
 from tests.conftest import NOW
 from tests.waiting import LAST_RESORT, ended, until
@@ -108,9 +107,8 @@ def test_damaged_token_states_are_computed_anew(world: World, agent: AgentMemory
 
 
 @pytest.fixture
-def kept(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def kept(world: World, agent: AgentMemory, small_tables_are_kept: None) -> Path:
     """The folder of a closed agent whose short-term memory has a kept table."""
-    monkeypatch.setattr(kept_tables, "FROM_ROWS", 10)
     agent.add_short_term([{"document": f"lamp {n}", "id": f"l{n}", "rating": 5} for n in range(12)])
     world.close()
     return world.folder / "mira"

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Scoring, Tier, World
-from memory_system.recall import kept_tables
 from memory_system.recall.hybrid import TextIndex
 from memory_system.store.journal.journal import Journal
 from tests.conftest import NOW, ROOT
 from tests.waiting import LAST_RESORT, until
+
+pytestmark = pytest.mark.usefixtures("small_tables_are_kept")
 
 CUE = "Where is the grey heron?"
 EVENTS = [
@@ -33,11 +34,6 @@ EVENTS = [
 ]
 
 Told = tuple[list[tuple[str, float]], dict[str, object]]
-
-
-@pytest.fixture(autouse=True)
-def small_tables_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_tables, "FROM_ROWS", 10)
 
 
 @pytest.fixture

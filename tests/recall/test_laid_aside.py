@@ -18,10 +18,11 @@ from memory_system import AgentMemory, Scoring, Tier, World
 from memory_system.core.entry import MemoryEntry
 from memory_system.core.memory import Vectors
 from memory_system.errors import Exhausted
-from memory_system.recall import kept_tables
 from memory_system.recall.kept_tables import Place, load, save
 from memory_system.recall.table import WIDE, Table
 from tests.conftest import NOW
+
+pytestmark = pytest.mark.usefixtures("small_tables_are_kept")
 
 CUE = "Where is the grey heron?"
 EVENTS = [
@@ -30,11 +31,6 @@ EVENTS = [
     for n in range(9)
 ]
 D = 6
-
-
-@pytest.fixture(autouse=True)
-def small_tables_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_tables, "FROM_ROWS", 10)
 
 
 @pytest.fixture
