@@ -233,12 +233,20 @@ def lies_there(place: Place) -> bool:
     Raises:
         Exhausted: this program may open no file more to look.
     """
-    for path in (place.folder, place.personality):
-        looking = as_exhausted(f"The world {place.folder.parent.name!r}")
-        with suppress(OSError, ValueError), looking, os.scandir(path.parent) as lying:  # a path can be none
-            if any(one.name == path.name for one in lying):
-                return True
+    with suppress(OSError, ValueError):  # a path can be none
+        return any(_lies_there(path) for path in (place.folder, place.personality))
     return False
+
+
+def _lies_there(path: Path) -> bool:
+    if not path.exists():
+        return False
+    other = path.with_name(path.name.swapcase())
+    if path.name.isascii() and (other == path or not other.exists() or not other.samefile(path)):
+        return True  # its disk tells them apart; to look through a folder of thousands takes longer than to open one
+    looking = as_exhausted(f"The world {path.parent.parent.name!r}")
+    with looking, os.scandir(path.parent) as lying:
+        return any(one.name == path.name for one in lying)
 
 
 def _usable(name: str) -> bool:

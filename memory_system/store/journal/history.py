@@ -24,7 +24,8 @@ from ...core.memory import Vectors
 from ...core.times import moment_given, utc
 from ...errors import InvalidParameter, shown
 from .postgres import lower_case
-from .tables import CHANGE_SETS, CHANGES, ENTRIES, VECTORS, upsert
+from .statements import Question, Rows, upsert
+from .tables import CHANGE_SETS, CHANGES, ENTRIES, VECTORS
 
 
 def head_of(change_set: ChangeSet, applied_at: datetime, *, done: bool) -> dict[str, Any]:
@@ -106,7 +107,6 @@ def standing_undos(db: sa.Connection, revisions: list[int], until: int | None = 
 
 
 Connect = Callable[[], AbstractContextManager[sa.Connection]]
-Rows = Sequence[sa.Row[*tuple[Any, ...]]]
 Ask = Callable[..., Rows]
 
 
@@ -124,10 +124,19 @@ def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str) -> No
     upsert(db, VECTORS, rows)
 
 
-_KEPT = sa.select(VECTORS.c.hash, VECTORS.c.data).where(
-    VECTORS.c.embedder == sa.bindparam("embedder"), VECTORS.c.hash.in_(sa.bindparam("some", expanding=True))
+_KEPT = Question(
+    sa.select(VECTORS.c.hash, VECTORS.c.data).where(
+        VECTORS.c.embedder == sa.bindparam("embedder"), VECTORS.c.hash.in_(sa.bindparam("some", expanding=True))
+    )
 )
-"""Made once, as whatever every event asks: to make it takes as long as to ask it."""
+
+
+_EMBEDDERS = Question(
+    sa.select(VECTORS.c.embedder, sa.func.count().label("texts"))
+    .select_from(sa.join(ENTRIES, VECTORS, VECTORS.c.hash == ENTRIES.c.hash))
+    .group_by(VECTORS.c.embedder)
+    .order_by(sa.desc("texts"))
+)
 
 
 class KeptVectors:
@@ -157,10 +166,7 @@ class KeptVectors:
 
     def embedders(self) -> dict[str, int]:
         """Of how many texts that are held each embedder has made vectors, the one of the most first."""
-        joined = sa.join(ENTRIES, VECTORS, VECTORS.c.hash == ENTRIES.c.hash)
-        query = sa.select(VECTORS.c.embedder, sa.func.count().label("texts")).select_from(joined)
-        rows = self._ask(query.group_by(VECTORS.c.embedder).order_by(sa.desc("texts")))
-        return {row.embedder: row.texts for row in rows}
+        return {row.embedder: row.texts for row in self._ask(_EMBEDDERS)}
 
 
 _JSON = sa.JSON().with_variant(sa.Text(), "sqlite")

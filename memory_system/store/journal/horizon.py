@@ -29,7 +29,8 @@ from ..soon import Soon
 from ..turns import Turns
 from .evidence import Evidence
 from .history import Connect, slices, written
-from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, QUERIES, TEXTS, upsert
+from .statements import upsert
+from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, QUERIES, TEXTS
 from .trash import RESTORABLE
 
 REACHES_BACK_TO = "The history reaches back to revision"

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from functools import partial
-from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError
@@ -43,9 +42,10 @@ from ..access_buffer import Access, Noted
 from ..query_log import Asked, LoggedQuery, body_of, logged_of
 from .as_of import PastReader
 from .evidence import Evidence
-from .history import ALL, Applied, HistoryKinds, KeptVectors, Rows, Sought, Teller, content_hash, head_of, keep, slices
+from .history import ALL, Applied, HistoryKinds, KeptVectors, Sought, Teller, content_hash, head_of, keep, slices
 from .horizon import FLOOR, Horizon, let_go_of
 from .postgres import WRITES, commit_soon, erase, ways_of_reading
+from .statements import NONE, Question, Rows, Values, insert, insert_numbered, upsert
 from .tables import (
     ACCESSES,
     ALL_TABLES,
@@ -60,7 +60,6 @@ from .tables import (
     close,
     connect,
     pour,
-    upsert,
     watch,
 )
 from .trash import Bin, Forgotten, purge, refuse_purged
@@ -73,7 +72,7 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
     """
     accesses = [Access(*one) for one in notes if not isinstance(one, Asked)]
     if accesses:
-        db.execute(sa.insert(ACCESSES), _access_rows(accesses))
+        insert(db, ACCESSES, _access_rows(accesses))
     newest = int(db.scalar(sa.select(sa.func.max(ACCESSES.c.number))) or 0)
     room = AgentSettings.from_json(db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == "settings"))).query_log
     first = newest - len(accesses) + 1  # whoever writes is alone, so that the numbers follow each other
@@ -84,7 +83,7 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
         else:
             before += 1
     if room and queries:
-        db.execute(sa.insert(QUERIES), queries[-room:])
+        insert(db, QUERIES, queries[-room:])
     last = db.scalar(sa.select(sa.func.max(QUERIES.c.number)))
     if last is not None:
         db.execute(sa.delete(QUERIES).where(QUERIES.c.number <= last - room))
@@ -117,33 +116,34 @@ def _query_row(asked: Asked, access: int) -> dict[str, Any]:
 
 
 _SOME: sa.BindParameter[Sequence[str]] = sa.bindparam("some", expanding=True)
-_REVISIONS_OF = sa.select(CHANGE_SETS.c.id, CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id.in_(_SOME))
-_ADD_CHANGE_SET, _ADD_CHANGES = sa.insert(CHANGE_SETS), sa.insert(CHANGES)
-_TEXT = sa.select(TEXTS.c.body).where(TEXTS.c.name == sa.bindparam("name"))
-_TEXTS = sa.select(TEXTS.c.name, TEXTS.c.body).where(TEXTS.c.name.in_(sa.bindparam("names", expanding=True)))
+_REVISIONS_OF = Question(sa.select(CHANGE_SETS.c.id, CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id.in_(_SOME)))
+_TEXTS = Question(sa.select(TEXTS.c.name, TEXTS.c.body).where(TEXTS.c.name.in_(sa.bindparam("names", expanding=True))))
 _AT_OPENING = ("personality", "settings", DEFAULTS)
 """Texts that are read whenever an agent is opened."""
-_BODIES = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(_SOME))
-_PENDING = sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False))
+_BODIES = Question(sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(_SOME)))
+_PENDING = Question(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False)))
 _NEWEST = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
-_POSITION = sa.select(*(sa.select(one).scalar_subquery() for one in _NEWEST))
-_ACCESSED = (
+_POSITION = Question(sa.select(*(sa.select(one).scalar_subquery() for one in _NEWEST)))
+_ACCESSED = Question(
     sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at), sa.func.max(ACCESSES.c.number))
     .where(ACCESSES.c.number > sa.bindparam("after"))
     .group_by(ACCESSES.c.entry_id)
 )
-_CHANGE_SET_AT = sa.select(sa.func.max(CHANGE_SETS.c.id)).where(CHANGE_SETS.c.revision == sa.bindparam("revision"))
-_KNOWN_AT = sa.select(_CHANGE_SET_AT.scalar_subquery(), FLOOR.scalar_subquery())
-_CHANGED_SINCE = sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > sa.bindparam("revision"))
+_AT_REVISION = sa.select(sa.func.max(CHANGE_SETS.c.id)).where(CHANGE_SETS.c.revision == sa.bindparam("revision"))
+_CHANGE_SET_AT = Question(_AT_REVISION)
+_KNOWN_AT = Question(sa.select(_AT_REVISION.scalar_subquery(), FLOOR.scalar_subquery()))
+_CHANGED = sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > sa.bindparam("revision"))
+_CHANGED_SINCE = Question(_CHANGED)
 _ROWS = sa.select(ENTRIES.c.tier, ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash)
-_HELD = _ROWS.where(ENTRIES.c.tier.in_(_SOME))
-_HELD_OR_CHANGED = _ROWS.where(sa.or_(ENTRIES.c.tier.in_(_SOME), ENTRIES.c.id.in_(_CHANGED_SINCE)))
-_LAST_ACCESSES = (
+_COUNT = Question(sa.select(sa.func.count()).where(ENTRIES.c.tier.in_(_SOME)))
+_ALL_TEXTS = Question(sa.select(TEXTS).where(TEXTS.c.name != LET_GO))
+_HELD = Question(_ROWS.where(ENTRIES.c.tier.in_(_SOME)))
+_HELD_OR_CHANGED = Question(_ROWS.where(sa.or_(ENTRIES.c.tier.in_(_SOME), ENTRIES.c.id.in_(_CHANGED))))
+_LAST_ACCESSES = Question(
     sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at))
     .where(ACCESSES.c.entry_id.in_(_SOME))
     .group_by(ACCESSES.c.entry_id)
 )
-"""What every event asks, made once: to make a question takes as long as to ask it."""
 
 
 class QueryLog:
@@ -210,8 +210,8 @@ class Connections:
         with self._told(), self._reading.connect() as db:
             yield db
 
-    def ask(self, question: sa.Executable, values: Mapping[str, Any] = MappingProxyType({})) -> Rows:
-        """The rows that answer a single question, at the least cost.
+    def ask(self, question: Question, values: Values = NONE) -> Rows:
+        """The rows that answer a question, at the least cost.
 
         Raises:
             StoreError: it cannot be read.
@@ -220,7 +220,7 @@ class Connections:
         if held is not None:
             try:
                 with self._told():
-                    return held.execute(question, values).all()
+                    return question.of(held, values)
             except ServerUnavailable:
                 self._held.connection = None
         try:
@@ -228,9 +228,16 @@ class Connections:
         except ServerUnavailable:  # by a connection from before the server was started anew; there is none left now
             return self._asked(question, values)
 
-    def _asked(self, question: sa.Executable, values: Mapping[str, Any]) -> Rows:
-        with self._told(), self._polling.connect() as db:
-            return db.execute(question, values).all()
+    def _asked(self, question: Question, values: Values) -> Rows:
+        with self._told():
+            if self._watch is None:
+                with self._polling.connect() as db:
+                    return question.of(db, values)
+            pooled = self._engine.raw_connection()
+            try:
+                return question.plainly(cast("sqlite3.Connection", pooled.driver_connection), values)
+            finally:
+                pooled.close()
 
     @contextmanager
     def one_by_one(self) -> Iterator[None]:
@@ -256,6 +263,8 @@ class Connections:
             yield
         except DatabaseError as error:
             raise as_damage(f"The journal cannot be read: {error.orig}.", error.orig) from error
+        except sqlite3.Error as error:
+            raise as_damage(f"The journal cannot be read: {error}.", error) from error
         except PoolTimeout as error:
             raise StoreBusy("The journal cannot be read now: all connections are in use. Try again.") from error
 
@@ -271,6 +280,8 @@ class Connections:
                 yield db
         except DatabaseError as error:
             raise self._unwritten(error.orig) from error
+        except sqlite3.Error as error:
+            raise self._unwritten(error) from error
         except PoolTimeout as error:
             raise StoreBusy("The journal cannot be written now: all connections are in use. Try again.") from error
 
@@ -385,7 +396,7 @@ class Journal:
         with self._write() as db:
             revisions: dict[str, int] = {}
             for some in slices([one.id for one in change_sets]):
-                revisions |= {row[0]: int(row[1]) for row in db.execute(_REVISIONS_OF, {"some": some})}
+                revisions |= {row[0]: int(row[1]) for row in _REVISIONS_OF.of(db, {"some": some})}
             if new := list({one.id: one for one in change_sets if one.id not in revisions}.values()):
                 self._refuse_stale(db, new)
                 revisions |= self._record(db, new, alone=alone)
@@ -402,7 +413,7 @@ class Journal:
             if len(change_sets) > 1:
                 held[change.entry_id] = dump_entry(change.after)
         for text in (text for one in change_sets for text in one.texts):
-            if db.scalar(_TEXT, {"name": text.name}) != text.before:
+            if dict(_TEXTS.of(db, {"names": [text.name]})).get(text.name) != text.before:
                 raise StaleChange(f"What is kept as {text.name} has changed since this was planned. Look at it again.")
         refuse_purged(db, change_sets)
         for body in self._bodies(db, [entry_id for one in change_sets for entry_id in one.purges]).values():
@@ -415,15 +426,14 @@ class Journal:
         left: dict[str, dict[str, Any] | None] = {}
         for change_set in change_sets:
             done = alone and not (change_set.texts or change_set.purges)
-            inserted = db.execute(_ADD_CHANGE_SET, head_of(change_set, self._clock(), done=done))
-            revision = revisions[change_set.id] = int(inserted.inserted_primary_key[0])  # type: ignore[index]
+            head = head_of(change_set, self._clock(), done=done)
+            revision = revisions[change_set.id] = insert_numbered(db, CHANGE_SETS, head)
             for position, change in enumerate(change_set.changes):
                 before, after = dump_entry(change.before), dump_entry(change.after)
                 row = {"revision": revision, "position": position, "entry_id": change.entry_id, "reason": change.reason}
                 rows.append(row | {"before": before, "after": after})
                 left[change.entry_id] = None if change.after is None else _held_row(change.after, after)
-        if rows:
-            db.execute(_ADD_CHANGES, rows)
+        insert(db, CHANGES, rows)
         for ids in slices([entry_id for entry_id, row in left.items() if row is None]):
             db.execute(sa.delete(ENTRIES).where(ENTRIES.c.id.in_(ids)))
         upsert(db, ENTRIES, [row for row in left.values() if row is not None])
@@ -511,8 +521,7 @@ class Journal:
 
     def count(self, tiers: Iterable[Tier]) -> int:
         """How many entries these tiers hold now."""
-        query = sa.select(sa.func.count()).where(ENTRIES.c.tier.in_([tier.value for tier in tiers]))
-        return int(self._ask(query)[0][0])
+        return int(self._ask(_COUNT, {"some": [tier.value for tier in tiers]})[0][0])
 
     def span(self) -> tuple[datetime, datetime] | None:
         """When its first change set was applied and its newest (real time); ``None`` if there is none."""
@@ -558,7 +567,7 @@ class Journal:
 
     def texts(self) -> dict[str, str | None]:
         """All texts as they should be now, by name."""
-        return {row.name: row.body for row in self._ask(sa.select(TEXTS).where(TEXTS.c.name != LET_GO))}
+        return {row.name: row.body for row in self._ask(_ALL_TEXTS)}
 
     def pending(self) -> list[ChangeSet]:
         """Change sets that were committed and not marked done, oldest first."""
@@ -654,7 +663,7 @@ class Journal:
     def _bodies(self, db: sa.Connection, ids: Sequence[str]) -> dict[str, str]:
         held: dict[str, str] = {}
         for some in slices(ids):
-            held |= {row.id: row.body for row in db.execute(_BODIES, {"some": some})}
+            held |= {row.id: row.body for row in _BODIES.of(db, {"some": some})}
         return held
 
 

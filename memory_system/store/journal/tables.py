@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.util import LRUCache
 
@@ -353,21 +351,6 @@ def _sqlite_begin(db: sa.Connection) -> None:
     options = db.get_execution_options()
     if not options.get(ASKS_ONCE):
         db.exec_driver_sql("BEGIN IMMEDIATE" if options.get(WRITES) else "BEGIN")
-
-
-def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert rows, replacing those whose primary key is held."""
-    if not rows:
-        return
-    db.execute(_upserting(table, db.dialect.name, tuple(rows[0])), list(rows))
-
-
-@cache
-def _upserting(table: sa.Table, dialect: str, columns: tuple[str, ...]) -> sa.Insert:
-    insert = postgresql_insert(table) if dialect == "postgresql" else sqlite_insert(table)
-    keys = [column.name for column in table.primary_key]
-    values = {name: insert.excluded[name] for name in columns if name not in keys}
-    return insert.on_conflict_do_update(index_elements=keys, set_=values)
 
 
 def pour(source: sa.Connection, target: sa.Connection) -> int:

@@ -22,7 +22,8 @@ from ...core.change_set import CORE, HELD, PERSON, RATE, ChangeSet, dump_entry, 
 from ...core.entry import DECAYING, MemoryEntry
 from ...errors import StaleChange
 from .history import content_hash, document, field, holds, slices
-from .tables import CHANGE_SETS, CHANGES, ENTRIES, PURGED, QUERIES, VECTORS, upsert
+from .statements import Question, upsert
+from .tables import CHANGE_SETS, CHANGES, ENTRIES, PURGED, QUERIES, VECTORS
 from .tables import TEXTS as STATE
 
 RESTORABLE = frozenset(tier.value for tier in DECAYING)
@@ -41,7 +42,7 @@ def tombstone(entry: MemoryEntry) -> MemoryEntry:
 
 
 _PURGED_SINCE = sa.select(sa.exists().where(PURGED.c.revision > sa.bindparam("base")))
-_PURGED_OF_THESE = (
+_PURGED_OF_THESE = Question(
     sa.select(PURGED.c.entry_id, sa.func.max(PURGED.c.revision))
     .where(PURGED.c.entry_id.in_(sa.bindparam("some", expanding=True)))
     .group_by(PURGED.c.entry_id)
@@ -57,7 +58,7 @@ def refuse_purged(db: sa.Connection, change_sets: Sequence[ChangeSet]) -> None:
     coming = [[change.entry_id for change in one.changes if change.before is None] for one in change_sets]
     purged: dict[str, int] = {}
     for some in slices(list(chain.from_iterable(coming))):
-        purged |= {row[0]: row[1] for row in db.execute(_PURGED_OF_THESE, {"some": some})}
+        purged |= {row[0]: row[1] for row in _PURGED_OF_THESE.of(db, {"some": some})}
     for change_set, back in zip(change_sets, coming, strict=True):
         if any(purged.get(entry_id, change_set.base_revision) > change_set.base_revision for entry_id in back):
             raise StaleChange("A memory that this would bring back was purged for good since. Preview it again.")
