@@ -51,7 +51,7 @@ def replayed(agent: AgentMemory, revision: int) -> dict[Tier, Table]:
     for done in ledger.journal.since(0):
         if (done.revision or 0) > revision:
             break
-        vectors = ledger.vectors([change.after.document for change in done.changes if change.after])
+        vectors = ledger.vectors([change.after.document for change in done.changes if change.after], {})
         for change, vector in zip([one for one in done.changes if one.after], vectors.values(), strict=False):
             assert change.after is not None, "chosen so"
             tables[change.after.tier].put(change.after, vector)

@@ -49,7 +49,7 @@ from .operations import edit, migration, reflection, summarisation, synopsis
 from .operations.context import Progress, no_progress
 from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
-from .operations.retention import rule_of
+from .operations.retention import BESIDE, rule_of
 from .recall.cues import Judgment, SavedCue
 from .recall.hybrid import TokenStates
 from .recall.measures import Hybrid
@@ -681,7 +681,7 @@ class AgentMemory:
             Immutable: an id belongs to static memory.
         """
         taken = read(events, self._context.time(now))
-        find, planned_on = self._context.ledger.find, ground(self._context, now, progress)
+        find, planned_on = self._context.ledger.find, ground(self._context, now, progress, newest=0)
         entries, rate = arriving(self._context, taken.entries, wait) if rate else (taken.entries, False)
         plan, outcomes = edit.add(
             planned_on, entries, find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
@@ -756,7 +756,7 @@ class AgentMemory:
         Raises:
             InvalidParameter, EntryNotFound: the threshold, the retention or an id is wrong.
         """
-        planned_on = ground(self._context, now, recalls=False)
+        planned_on = ground(self._context, now, recalls=False, newest=BESIDE)
         chosen = None if ids is None else edit.listed(ids)
         rule = rule_of(planned_on.settings, threshold, retention)
         return self._context.done(migration.plan(planned_on, rule, chosen), preview)

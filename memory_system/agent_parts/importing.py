@@ -238,7 +238,7 @@ class Importing(Part):
             progress(begin / len(texts), f"Embedding {begin:,} of {len(texts):,}")
             if cancelled():
                 return False
-            ledger.keep_vectors(ledger.vectors(texts[begin : begin + _AT_ONCE]))
+            ledger.keep_vectors(ledger.vectors(texts[begin : begin + _AT_ONCE], {}))
         return True
 
     def _weighed(

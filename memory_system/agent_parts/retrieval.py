@@ -305,7 +305,12 @@ class Retrieval(Part):
 
 
 def ground(
-    context: Context, now: datetime | None = None, progress: Progress = no_progress, *, recalls: bool = True
+    context: Context,
+    now: datetime | None = None,
+    progress: Progress = no_progress,
+    *,
+    recalls: bool = True,
+    newest: int | None = None,
 ) -> Ground:
     """What an operation plans on.
 
@@ -314,6 +319,8 @@ def ground(
         now: the world's time.
         progress: is told how far it is.
         recalls: whether it recalls anything, or asks a model for what is then stored.
+        newest: how many of LTM's newest memories it looks at, for whom the others need not be copied; all of them if
+            not given.
 
     Raises:
         OtherEmbedder: it does, and the agent's vectors were made by another embedder than the chosen one.
@@ -337,12 +344,19 @@ def ground(
             context.ledger.revision,
             context.author,
             Bare(tables[Tier.STM].entries.copied()),
-            Bare(tables[Tier.LTM].entries.copied()),
+            Bare(tables[Tier.LTM].entries.copied() if newest is None else _newest(tables[Tier.LTM], newest)),
             context.settings,
             context.model,
             recall,
             progress,
             context.name,
             context.at_once,
-            tables[Tier.LTM].columns["timestamp"][: len(tables[Tier.LTM])].copy(),
         )
+
+
+def _newest(table: Table, count: int) -> list[MemoryEntry]:
+    """Those entries among which are the ``count`` newest; what is timeless counts as older than all else."""
+    ages = -table.columns["timestamp"][: len(table)]  # NaN, which stands for no time, is greater than all for numpy
+    oldest = np.partition(ages, count - 1)[count - 1] if 0 < count < len(ages) else np.nan
+    rows = np.flatnonzero(~(ages > oldest)) if count else ()
+    return [table.entries[int(row)] for row in rows]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ..errors import InvalidParameter, shown
@@ -30,6 +30,8 @@ MEMORY = "memory"
 """The store of a world that is thrown away when the program ends."""
 IN_JOURNAL = "journal"
 """No store: what the journal holds, which is all of it, is held nowhere else."""
+ON_POSTGRES = "pgvector"
+"""The same, where journals are on a PostgreSQL server; that needs no extension, whatever the name says."""
 
 _ORIGIN = re.compile(r"https?://[a-z0-9._\[\]:-]+")
 
@@ -116,7 +118,7 @@ class Settings(BaseSettings):
     """What that server wants to be shown, if it does."""
     chroma_deadline: float = Field(DEADLINE, validation_alias="MEMORY_CHROMA_DEADLINE", gt=0, le=3600)
     """Seconds that one request to it may wait."""
-    journal_url: SecretStr | None = Field(None, validation_alias="MEMORY_JOURNAL_URL")
+    journal_url: SecretStr | None = Field(None, validation_alias="MEMORY_JOURNAL_URL", validate_default=True)
     """The address of a PostgreSQL database that keeps the journals; in the agents' folders if not given."""
     dashboard_port: int = Field(8501, validation_alias="MEMORY_DASHBOARD_PORT", ge=1, le=65535)
     api_port: int = Field(5000, validation_alias="MEMORY_API_PORT", ge=1, le=65535)
@@ -143,6 +145,13 @@ class Settings(BaseSettings):
             ChromaAddress.parse(url)
         return url or None
 
+    @field_validator("journal_url")
+    @classmethod
+    def _on_postgres(cls, url: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if info.data.get("store") == ON_POSTGRES and not url:
+            raise ValueError(f"MEMORY_STORE={ON_POSTGRES} needs MEMORY_JOURNAL_URL, a PostgreSQL database's address")
+        return url
+
     @field_validator("origins")
     @classmethod
     def _origins(cls, told: str) -> str:
@@ -159,10 +168,15 @@ class Settings(BaseSettings):
         return tuple(filter(None, self.origins.split(",")))
 
     @property
+    def store_name(self) -> str:
+        """The name of the store among those that are installed."""
+        return IN_JOURNAL if self.store == ON_POSTGRES else self.store
+
+    @property
     def chroma(self) -> StorePlace | None:
         """The Chroma server that keeps the store, or a store that is not Chroma's; ``None`` for Chroma's files."""
         if self.store != "chroma":
-            return NamedStore(self.store)
+            return NamedStore(self.store_name)
         if not self.chroma_url:
             return None
         token = self.chroma_token.get_secret_value() if self.chroma_token else None

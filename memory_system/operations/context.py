@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, overload
 
-import numpy as np
-
 from ..core.change_set import Change, ChangeSet, ModelCall
 from ..core.entry import UNRATED, MemoryEntry, Source
 from ..core.kinds import MAX_PEOPLE
-from ..core.scoring import Floats
 from ..core.settings import AgentSettings
 from ..errors import ModelError
 from ..llm import LanguageModel, tasks
@@ -43,16 +40,10 @@ class Ground:
     agent: str = ""
     at_once: int = 1
     """How many texts may be rated at a time."""
-    ltm_times: Floats | None = None
-    """When what is in LTM happened, shape (n,), Unix seconds, NaN = timeless; read from the entries if not given."""
 
     def newest(self, count: int) -> list[MemoryEntry]:
         """The ``count`` newest entries of LTM, the oldest first; what is timeless counts as older than all else."""
-        if self.ltm_times is None or len(self.ltm) <= count:
-            return sorted(self.ltm, key=by_age)[-count:]
-        times = np.nan_to_num(self.ltm_times, nan=-np.inf)
-        since = np.partition(times, -count)[-count]
-        return sorted((self.ltm[int(row)] for row in np.flatnonzero(times >= since)), key=by_age)[-count:]
+        return sorted(self.ltm, key=by_age)[-count:]
 
     def step(self, begin: float, end: float) -> Ground:
         """The ground of one step of several, whose progress is a part of the whole."""

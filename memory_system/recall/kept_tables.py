@@ -272,6 +272,8 @@ _MOST_BEHIND = 500
 """Revisions that may be taken in; a table further behind is made anew."""
 _REWRITE = 0.02
 """The share of rows by which a table may have changed before it is written again."""
+_FEW = 50
+"""Changes for which none is: to read them from the journal takes a tenth of the time that writing the file takes."""
 
 
 class KeptTables:
@@ -340,7 +342,7 @@ class KeptTables:
         opened, version, texts_kept = self._versions[tier]
         return (
             opened() is not table
-            or table.version - version > _REWRITE * len(table)
+            or table.version - version > max(_REWRITE * len(table), _FEW)
             or (not texts_kept and table.texts_are_read)
         )
 

@@ -460,6 +460,13 @@ class Table:
         vector: Vectors = self.columns["vectors"][self._rows[entry_id]]
         return vector
 
+    def vector_at_hand(self, entry: MemoryEntry) -> Vectors | None:
+        """A copy of the vector of an entry's text, shape (d,), if that is held, has one, and nothing has to be read."""
+        row = self._rows.get(entry.id)
+        if row is None or self.columns.laid_aside or self.entries.document(row) != entry.document:
+            return None
+        return None if math.isnan(self.columns["squares"][row]) else self.vector(entry.id).copy()
+
     @property
     def vectors(self) -> Vectors:
         """Shape (n, d), float32; a row of NaN has no vector."""

@@ -41,6 +41,7 @@ from .ledger_checks import (
     refuse_unwritable,
     store_problem,
     texts_of,
+    vectors_at_hand,
     what_waits,
     why_not,
 )
@@ -411,10 +412,10 @@ class Ledger:
         held = (table.get(entry_id) for table in self.tables.values())
         return next((entry for entry in held if entry is not None), None)
 
-    def vectors(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """The vector of each text by content hash, from the journal where it was embedded before."""
+    def vectors(self, texts: Sequence[str], at_hand: Mapping[str, Vectors]) -> dict[str, Vectors]:
+        """The vector of each text by content hash: at hand, or from the journal, or embedded now."""
         by_hash = {content_hash(text): text for text in texts}
-        known = self.journal.vectors(by_hash, self.embedder.identity)
+        known = {**at_hand, **self.journal.vectors(by_hash.keys() - at_hand.keys(), self.embedder.identity)}
         missing = [key for key in by_hash if key not in known]
         if missing:
             known |= zip(missing, self.embedder.embed([by_hash[key] for key in missing]), strict=True)
@@ -429,10 +430,9 @@ class Ledger:
         with self._lock:
             waiting = {entry.id for entry in self.without_vector()}
             others = self.other_embedder is not None
-        fresh, left = texts_of(change_sets, waiting)
-        if others:
-            fresh, left = [], fresh + left
-        return self.vectors(fresh) | self.journal.vectors(map(content_hash, left), self.embedder.identity)
+            at_hand = vectors_at_hand(change_sets, {} if others else self.tables)
+        fresh, left = texts_of(change_sets, waiting, all_stay=others)
+        return self.vectors(fresh, at_hand) | self.journal.vectors(map(content_hash, left), self.embedder.identity)
 
     def _show(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
         """Bring the tables up to an applied change set."""

@@ -10,6 +10,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -156,13 +157,31 @@ def hashes_of(change_sets: Iterable[ChangeSet]) -> list[str]:
     return [content_hash(change.after.document) for one in change_sets for change in one.changes if change.after]
 
 
-def texts_of(change_sets: Iterable[ChangeSet], waiting: Collection[str]) -> tuple[list[str], list[str]]:
-    """The texts that change sets leave, those first that need a vector; a memory that waits for one needs no other."""
+def texts_of(
+    change_sets: Iterable[ChangeSet], waiting: Collection[str], *, all_stay: bool
+) -> tuple[list[str], list[str]]:
+    """The texts that change sets leave, those first that need a vector; a memory that waits for one needs no other.
+
+    None does if ``all_stay`` as they are.
+    """
     found: tuple[list[str], list[str]] = [], []
     for before, after in ((one.before, one.after) for change_set in change_sets for one in change_set.changes):
         if after is not None:
             stays = after.id in waiting and before is not None and before.document == after.document
-            found[stays].append(after.document)
+            found[stays or all_stay].append(after.document)
+    return found
+
+
+def vectors_at_hand(change_sets: Iterable[ChangeSet], tables: Mapping[Tier, Table]) -> dict[str, Vectors]:
+    """The vectors of texts that stay as they are, by content hash, where a table has them in memory."""
+    found: dict[str, Vectors] = {}
+    for change in chain.from_iterable(one.changes for one in change_sets):
+        before, after = change.before, change.after
+        if before is not None and after is not None and before.document == after.document:
+            table = tables.get(before.tier)
+            vector = table.vector_at_hand(before) if table is not None else None
+            if vector is not None:
+                found[content_hash(before.document)] = vector
     return found
 
 

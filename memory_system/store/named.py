@@ -150,7 +150,7 @@ def placed(settings: Settings) -> Settings:
     Raises:
         InvalidParameter: there is no store of this name, or it cannot be loaded.
     """
-    STORES.get(settings.store)
+    STORES.get(settings.store_name)
     with _placing:
         if settings.store != MEMORY or settings.database in _placed:
             return settings

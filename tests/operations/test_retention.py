@@ -12,6 +12,8 @@ import pytest
 
 from benchmarks import retention as bench
 from memory_system import AgentMemory, AgentSettings, Kind, MemoryEntry, Retention, Tier
+from memory_system.agent_parts.retrieval import ground
+from memory_system.core.change_set import Change
 from memory_system.errors import InvalidParameter
 from memory_system.operations import retention
 from memory_system.operations.retention import BESIDE, SIGNS, ByImportance, Learned, chance_of, rule_of, signs
@@ -265,3 +267,26 @@ def test_half_of_short_term_memory_goes_by_chance_since_that_keeps_what_is_asked
     assert by_half[2] > 2 * by_age[2], "evidence in short-term memory at the end"
     assert by_half[3] == by_age[3] == 1, "the latest turns are all there"
     assert by_half[1] == pytest.approx(by_age[1], abs=0.01), "and no less is kept"
+
+
+def test_a_migration_looks_at_the_newest_and_plans_as_on_all(agent: AgentMemory) -> None:
+    chance = np.random.default_rng(3)
+    held = [
+        MemoryEntry(
+            f"The ferry carried {number % 7} sacks and {number % 11} geese.",
+            id=f"m{number}",
+            rating=5,
+            tier=Tier.LTM,
+            timestamp=None if number % 5 == 0 else NOW - timedelta(hours=int(chance.integers(40))),
+        )
+        for number in range(BESIDE + 60)
+    ]
+    of_all = ground(agent._context, NOW)
+    agent.apply(of_all.plan("import", "Bring in", [Change(None, one, "It was.") for one in held]))
+    of_all = ground(agent._context, NOW)
+    assert len(of_all.ltm) > BESIDE
+    for count in (1, 7, BESIDE, BESIDE + 1000):
+        on = ground(agent._context, NOW, newest=count)
+        assert on.newest(count) == of_all.newest(count)
+        assert len(on.ltm) < len(of_all.ltm) or count > BESIDE
+    assert not ground(agent._context, NOW, newest=0).ltm

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from typer.testing import CliRunner
 
 from memory_system import AgentMemory, Settings, Tier, World
+from memory_system.__main__ import app
 from memory_system.core import State
 from memory_system.core.change_set import dump_entry
 from memory_system.embedding.embedder import CachedEmbedder
@@ -45,6 +47,29 @@ def settings(alone: None, settings: Settings) -> Settings:
 
 def _held(agent: AgentMemory) -> dict[str, str | None]:
     return {entry.id: dump_entry(entry) for tier in Tier for entry in agent.entries(tier)}
+
+
+def test_pgvector_is_a_name_for_it_where_journals_are_on_a_server(
+    journal_server: str, settings: Settings, embedder: CachedEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("pgvector", "journal"):
+        monkeypatch.setenv("MEMORY_STORE", name)
+        named = Settings(database=settings.database, personalities=settings.personalities, llm="offline")
+        with World(named, embedder=embedder) as world:
+            agent = world.agent("mira") if "mira" in world.agents() else world.create_agent("mira")
+            agent.add_short_term({"document": f"Came by {name}.", "rating": 5})
+            told = sorted(entry.document for entry in agent.entries(Tier.STM))
+    assert told == ["Came by journal.", "Came by pgvector."]
+    assert not list((named.database / named.world / "mira").glob("*chroma*"))
+    assert not list((named.database / named.world / "mira").glob("store-*"))
+
+
+def test_pgvector_without_a_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_STORE", "pgvector")
+    monkeypatch.delenv("MEMORY_JOURNAL_URL", raising=False)
+    told = CliRunner().invoke(app, ["agents"])
+    assert told.exit_code
+    assert "MEMORY_STORE=pgvector needs MEMORY_JOURNAL_URL, a PostgreSQL database's address." in told.output
 
 
 # -- on one machine ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 
 from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Tier, World
 from memory_system.core.change_set import dump_entry
+from memory_system.core.memory import Vectors
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ForeignStore, ReadOnly, StoreDamaged
 from memory_system.store import ledger_checks
@@ -336,3 +337,24 @@ def test_closing_twice_does_no_harm_to_another_who_holds_the_agent(world: World,
     other.close()
     agent.add_short_term({"document": "Still here", "rating": 5})
     assert len(agent.entries(Tier.STM)) == 1
+
+
+def test_what_only_moves_is_neither_embedded_nor_read_nor_written_anew(
+    agent: AgentMemory, reopened: Callable[[], AgentMemory], remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = [remember(f"The miller paid {number} coins.") for number in range(3)]
+    before = [agent.contents.vector(one) for one in moved]
+    kept, asked = agent._context.owner().journal.kept, []
+    read = kept.of
+
+    def noted(hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
+        hashes = list(hashes)
+        asked.extend(hashes)
+        return read(hashes, embedder)
+
+    monkeypatch.setattr(kept, "of", noted)
+    agent.migrate_stm2ltm(ids=moved)
+    assert asked == []
+    opened = reopened()
+    assert {one.id for one in opened.entries(Tier.LTM)} == set(moved)
+    assert np.array_equal([opened.contents.vector(one) for one in moved], before)

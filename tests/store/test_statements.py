@@ -15,7 +15,7 @@ from memory_system.core.times import real_clock
 from memory_system.errors import JournalDamaged, StoreDamaged
 from memory_system.store.journal import history, journal, trash
 from memory_system.store.journal.journal import Journal
-from memory_system.store.journal.statements import Question, insert, insert_numbered, upsert
+from memory_system.store.journal.statements import Question, insert, insert_new, insert_numbered, upsert
 from memory_system.store.journal.tables import ACCESSES, ENTRIES, VECTORS
 
 QUESTIONS = {
@@ -69,6 +69,12 @@ def test_rows_are_numbered_and_replaced(db: sa.Connection) -> None:
     upsert(db, ENTRIES, [_entry(3, "new"), _entry(40)])
     assert db.scalar(sa.select(ENTRIES.c.body).where(ENTRIES.c.id == "m3")) == "new"
     assert db.scalar(sa.select(sa.func.count()).select_from(ENTRIES)) == 41
+
+
+def test_what_is_kept_already_is_not_written_again(db: sa.Connection) -> None:
+    insert_new(db, VECTORS, [{"hash": name, "embedder": "e", "data": b"new"} for name in ("h4", "h44")])
+    rows = history._KEPT.of(db, {"embedder": "e", "some": ["h4", "h44"]})
+    assert {row.hash: row.data for row in rows} == {"h4": b"\x00\xff", "h44": b"new"}
 
 
 def test_what_goes_wrong_is_told_in_the_journals_own_words(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from ...core.memory import Vectors
 from ...core.times import moment_given, utc
 from ...errors import InvalidParameter, shown
 from .postgres import lower_case
-from .statements import Question, Rows, upsert
+from .statements import Question, Rows, insert_new, upsert
 from .tables import CHANGE_SETS, CHANGES, ENTRIES, VECTORS
 
 
@@ -115,13 +115,14 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str) -> None:
-    """Write vectors, shape (d,), by content hash."""
+def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str, *, anew: bool = False) -> None:
+    """Write vectors, shape (d,), by content hash; those that are kept already, too, if ``anew``."""
+    write = upsert if anew else insert_new
     rows = [
         {"hash": key, "embedder": embedder, "data": np.asarray(vector, "<f4").tobytes()}
         for key, vector in vectors.items()
     ]
-    upsert(db, VECTORS, rows)
+    write(db, VECTORS, rows)
 
 
 _KEPT = Question(
@@ -162,7 +163,7 @@ class KeptVectors:
     def keep(self, vectors: Mapping[str, Vectors], embedder: str) -> None:
         """Keep vectors that ``embedder`` made of texts that are held."""
         with self._write() as db:
-            keep(db, vectors, embedder)
+            keep(db, vectors, embedder, anew=True)
 
     def embedders(self) -> dict[str, int]:
         """Of how many texts that are held each embedder has made vectors, the one of the most first."""

@@ -64,6 +64,39 @@ from .tables import (
 )
 from .trash import Bin, Forgotten, purge, refuse_purged
 
+_SOME: sa.BindParameter[Sequence[str]] = sa.bindparam("some", expanding=True)
+_REVISIONS_OF = Question(sa.select(CHANGE_SETS.c.id, CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id.in_(_SOME)))
+_TEXTS = Question(sa.select(TEXTS.c.name, TEXTS.c.body).where(TEXTS.c.name.in_(sa.bindparam("names", expanding=True))))
+_AT_OPENING = ("personality", "settings", DEFAULTS)
+"""Texts that are read whenever an agent is opened."""
+_BODIES = Question(sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(_SOME)))
+_PENDING = Question(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False)))
+_NEWEST = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
+_NEWEST_ACCESS = Question(sa.select(_NEWEST[1]))
+_ENDS = (sa.func.min(QUERIES.c.number), sa.func.max(QUERIES.c.number))
+_FIRST_AND_LAST_QUERY = Question(sa.select(*(sa.select(one).scalar_subquery() for one in _ENDS)))
+_POSITION = Question(sa.select(*(sa.select(one).scalar_subquery() for one in _NEWEST)))
+_ACCESSED = Question(
+    sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at), sa.func.max(ACCESSES.c.number))
+    .where(ACCESSES.c.number > sa.bindparam("after"))
+    .group_by(ACCESSES.c.entry_id)
+)
+_AT_REVISION = sa.select(sa.func.max(CHANGE_SETS.c.id)).where(CHANGE_SETS.c.revision == sa.bindparam("revision"))
+_CHANGE_SET_AT = Question(_AT_REVISION)
+_KNOWN_AT = Question(sa.select(_AT_REVISION.scalar_subquery(), FLOOR.scalar_subquery()))
+_CHANGED = sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > sa.bindparam("revision"))
+_CHANGED_SINCE = Question(_CHANGED)
+_ROWS = sa.select(ENTRIES.c.tier, ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash)
+_COUNT = Question(sa.select(sa.func.count()).where(ENTRIES.c.tier.in_(_SOME)))
+_ALL_TEXTS = Question(sa.select(TEXTS).where(TEXTS.c.name != LET_GO))
+_HELD = Question(_ROWS.where(ENTRIES.c.tier.in_(_SOME)))
+_HELD_OR_CHANGED = Question(_ROWS.where(sa.or_(ENTRIES.c.tier.in_(_SOME), ENTRIES.c.id.in_(_CHANGED))))
+_LAST_ACCESSES = Question(
+    sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at))
+    .where(ACCESSES.c.entry_id.in_(_SOME))
+    .group_by(ACCESSES.c.entry_id)
+)
+
 
 def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
     """Record notes in their order, and drop the queries that there is no room for; answers the newest access number.
@@ -71,10 +104,11 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
     A query saw the accesses that stand before it, and what it says itself that it saw.
     """
     accesses = [Access(*one) for one in notes if not isinstance(one, Asked)]
-    if accesses:
-        insert(db, ACCESSES, _access_rows(accesses))
-    newest = int(db.scalar(sa.select(sa.func.max(ACCESSES.c.number))) or 0)
-    room = AgentSettings.from_json(db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == "settings"))).query_log
+    insert(db, ACCESSES, _access_rows(accesses))
+    ((newest,),) = _NEWEST_ACCESS.of(db)
+    newest = newest or 0
+    texts = dict(_TEXTS.of(db, {"names": ["settings"]}))
+    room = AgentSettings.from_json(texts.get("settings")).query_log
     first = newest - len(accesses) + 1  # whoever writes is alone, so that the numbers follow each other
     before, queries = 0, []
     for one in notes:
@@ -82,12 +116,12 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
             queries.append(_query_row(one, max(one.access, first + before - 1) if before else one.access))
         else:
             before += 1
-    if room and queries:
+    if room:
         insert(db, QUERIES, queries[-room:])
-    last = db.scalar(sa.select(sa.func.max(QUERIES.c.number)))
-    if last is not None:
+    ((oldest, last),) = _FIRST_AND_LAST_QUERY.of(db)
+    if last is not None and oldest <= last - room:
         db.execute(sa.delete(QUERIES).where(QUERIES.c.number <= last - room))
-    return newest
+    return int(newest)
 
 
 def _access_rows(accesses: Sequence[Access]) -> list[dict[str, Any]]:
@@ -113,37 +147,6 @@ def _query_row(asked: Asked, access: int) -> dict[str, Any]:
         "access": access,
         "body": body_of(asked),
     }
-
-
-_SOME: sa.BindParameter[Sequence[str]] = sa.bindparam("some", expanding=True)
-_REVISIONS_OF = Question(sa.select(CHANGE_SETS.c.id, CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id.in_(_SOME)))
-_TEXTS = Question(sa.select(TEXTS.c.name, TEXTS.c.body).where(TEXTS.c.name.in_(sa.bindparam("names", expanding=True))))
-_AT_OPENING = ("personality", "settings", DEFAULTS)
-"""Texts that are read whenever an agent is opened."""
-_BODIES = Question(sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(_SOME)))
-_PENDING = Question(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False)))
-_NEWEST = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
-_POSITION = Question(sa.select(*(sa.select(one).scalar_subquery() for one in _NEWEST)))
-_ACCESSED = Question(
-    sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at), sa.func.max(ACCESSES.c.number))
-    .where(ACCESSES.c.number > sa.bindparam("after"))
-    .group_by(ACCESSES.c.entry_id)
-)
-_AT_REVISION = sa.select(sa.func.max(CHANGE_SETS.c.id)).where(CHANGE_SETS.c.revision == sa.bindparam("revision"))
-_CHANGE_SET_AT = Question(_AT_REVISION)
-_KNOWN_AT = Question(sa.select(_AT_REVISION.scalar_subquery(), FLOOR.scalar_subquery()))
-_CHANGED = sa.select(CHANGES.c.entry_id).where(CHANGES.c.revision > sa.bindparam("revision"))
-_CHANGED_SINCE = Question(_CHANGED)
-_ROWS = sa.select(ENTRIES.c.tier, ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash)
-_COUNT = Question(sa.select(sa.func.count()).where(ENTRIES.c.tier.in_(_SOME)))
-_ALL_TEXTS = Question(sa.select(TEXTS).where(TEXTS.c.name != LET_GO))
-_HELD = Question(_ROWS.where(ENTRIES.c.tier.in_(_SOME)))
-_HELD_OR_CHANGED = Question(_ROWS.where(sa.or_(ENTRIES.c.tier.in_(_SOME), ENTRIES.c.id.in_(_CHANGED))))
-_LAST_ACCESSES = Question(
-    sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at))
-    .where(ACCESSES.c.entry_id.in_(_SOME))
-    .group_by(ACCESSES.c.entry_id)
-)
 
 
 class QueryLog:

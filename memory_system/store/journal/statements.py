@@ -101,6 +101,12 @@ def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -
         _add(db, _upserting(table, db.dialect.name, tuple(rows[0])), rows)
 
 
+def insert_new(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Add those rows, all with the same columns, whose primary key is not held."""
+    if rows:
+        _add(db, _inserting_new(table, db.dialect.name), rows)
+
+
 def _add(db: sa.Connection, statement: sa.Insert, rows: Sequence[dict[str, Any]]) -> None:
     connection = plain(db)
     if connection is None:
@@ -112,6 +118,12 @@ def _add(db: sa.Connection, statement: sa.Insert, rows: Sequence[dict[str, Any]]
 @cache
 def _inserting(table: sa.Table) -> sa.Insert:
     return sa.insert(table)
+
+
+@cache
+def _inserting_new(table: sa.Table, dialect: str) -> sa.Insert:
+    insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+    return insert.on_conflict_do_nothing()
 
 
 @cache
