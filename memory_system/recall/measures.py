@@ -85,7 +85,9 @@ class Hybrid:
         measure = query.scoring.measure
         if measure is Measure.SIMILARITY and not query.instances:
             return None
-        cues = [replace(query, cue=cue, instances=()) for cue in (query.cue, *query.instances)]
+        cues = [query]
+        if query.instances:
+            cues = [replace(query, cue=cue, instances=()) for cue in (query.cue, *query.instances)]
         found = [
             self.measure(cue, vector, tables) if measure is Measure.HYBRID else partial(_by_vector, measure, vector)
             for cue, vector in zip(cues, vectors, strict=True)

@@ -233,8 +233,10 @@ def lies_there(place: Place) -> bool:
     Raises:
         Exhausted: this program may open no file more to look.
     """
-    with suppress(OSError, ValueError):  # a path can be none
-        return any(_lies_there(path) for path in (place.folder, place.personality))
+    for path in (place.folder, place.personality):
+        with suppress(OSError, ValueError):  # a path can be none
+            if _lies_there(path):
+                return True
     return False
 
 

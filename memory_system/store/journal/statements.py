@@ -48,6 +48,15 @@ def plain(db: sa.Connection) -> sqlite3.Connection | None:
     return connection
 
 
+def _filled(values: Sequence[Any]) -> list[Any]:
+    """The values, the last one repeated until there are 1, 2, 4, 8 or so on, so that few statements have to be written.
+
+    It is all the same to whoever asks whether something is among them.
+    """
+    room = 1 << (len(values) - 1).bit_length() if values else 0
+    return [*values, *list(values[-1:]) * (room - len(values))]
+
+
 class Question:
     """What is asked again and again.
 
@@ -60,7 +69,7 @@ class Question:
         self.asked = asked
 
     def of(self, db: sa.Connection, values: Values = NONE) -> Rows:
-        """The rows that answer it, all of them."""
+        """The rows that answer it, all of them; of SQLite as of this moment, unless a transaction has begun."""
         connection = plain(db)
         return db.execute(self.asked, values).all() if connection is None else self.plainly(connection, values)
 
@@ -70,12 +79,12 @@ class Question:
         Raises:
             sqlite3.Error: it cannot be read.
         """
-        counts = {name: len(value) if isinstance(value, list | tuple) else None for name, value in values.items()}
+        lists = {name: _filled(value) for name, value in values.items() if isinstance(value, list | tuple)}
+        counts = {name: len(lists[name]) if name in lists else None for name in values}
         written = _written(self.asked, tuple(counts.items()))
         given = {**written.given, **values}
-        for name, count in counts.items():
-            if count is not None:
-                given.update((f"{name}_{number}", one) for number, one in enumerate(given.pop(name), 1))
+        for name, several in lists.items():
+            given.update((f"{name}_{number}", one) for number, one in enumerate(several, 1))
         return [written.row(one) for one in connection.execute(written.text, given).fetchall()]
 
 
