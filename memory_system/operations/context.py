@@ -42,7 +42,10 @@ class Ground:
     """How many texts may be rated at a time."""
 
     def newest(self, count: int) -> list[MemoryEntry]:
-        """The ``count`` newest entries of LTM, the oldest first; what is timeless counts as older than all else."""
+        """The ``count`` newest entries of LTM, the oldest first; what is timeless counts as older than all else.
+
+        There have to be as many in ``ltm``, which may hold the newest only.
+        """
         return sorted(self.ltm, key=by_age)[-count:]
 
     def step(self, begin: float, end: float) -> Ground:

@@ -273,7 +273,7 @@ _MOST_BEHIND = 500
 _REWRITE = 0.02
 """The share of rows by which a table may have changed before it is written again."""
 _FEW = 50
-"""Changes for which none is: to read them from the journal takes a tenth of the time that writing the file takes."""
+"""Changes for which none is: to write the file of a hundred rows takes longer than to read so many from the journal."""
 
 
 class KeptTables:

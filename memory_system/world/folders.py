@@ -234,7 +234,8 @@ def lies_there(place: Place) -> bool:
         Exhausted: this program may open no file more to look.
     """
     for path in (place.folder, place.personality):
-        with suppress(OSError, ValueError):  # a path can be none
+        looking = as_exhausted(f"The world {place.folder.parent.name!r}")
+        with suppress(OSError, ValueError), looking:  # a path can be none
             if _lies_there(path):
                 return True
     return False
@@ -246,8 +247,7 @@ def _lies_there(path: Path) -> bool:
     other = path.with_name(path.name.swapcase())
     if path.name.isascii() and (other == path or not other.exists() or not other.samefile(path)):
         return True  # its disk tells them apart; to look through a folder of thousands takes longer than to open one
-    looking = as_exhausted(f"The world {path.parent.parent.name!r}")
-    with looking, os.scandir(path.parent) as lying:
+    with os.scandir(path.parent) as lying:
         return any(one.name == path.name for one in lying)
 
 

@@ -339,7 +339,7 @@ def test_closing_twice_does_no_harm_to_another_who_holds_the_agent(world: World,
     assert len(agent.entries(Tier.STM)) == 1
 
 
-def test_what_only_moves_is_neither_embedded_nor_read_nor_written_anew(
+def test_the_vector_of_what_only_moves_is_not_asked_of_the_journal(
     agent: AgentMemory, reopened: Callable[[], AgentMemory], remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moved = [remember(f"The miller paid {number} coins.") for number in range(3)]
