@@ -12,7 +12,7 @@ import json
 import math
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -220,7 +220,8 @@ class _Living:
         self._agent: AgentMemory = world.create_agent("lived", personality(name, life.facts))
         self._agent.configure(stm_size=life.stm_size, **life.settings)
         self._told = 0
-        self._told_as: dict[str, str] = {}
+        self._told_as: dict[str, list[str]] = {}
+        """The ids under which each memory was told; several where the same is told again."""
 
     def ask(self) -> Lived:
         """Live, and ask every question in its time."""
@@ -235,7 +236,7 @@ class _Living:
                 self._tell(f"asked {done:,} of {counted(len(rows), 'question')}")
             if questions[row].right:
                 values[row] = self._asked(questions[row])
-        return Lived(self._data, self._life, len(self._held(self._told_as.values())), values)
+        return Lived(self._data, self._life, len(self._held(self._told_as)), values)
 
     def _live(self, until: Question | None) -> None:
         """What happens before a question, or all of it."""
@@ -252,8 +253,7 @@ class _Living:
 
     def _tell_agent(self, session: Sequence[MemoryEntry], now: datetime | None) -> None:
         if self._life.way is Way.EVENTS:
-            self._agent.add_short_term([_event(entry) for entry in session], now=now)
-            self._told_as |= {entry.id: entry.id for entry in session}
+            self._agent.add_short_term([self._event(entry) for entry in session], now=now)
             return
         turns = []
         for entry in session:
@@ -262,15 +262,27 @@ class _Living:
         done = self._agent.remember_conversation(turns, now=now)
         added = [change.after for change in done.changes if change.after is not None and "turn" in change.after.extras]
         told = {change.extras["turn"]: change.id for change in added}
-        self._told_as |= {entry.id: told[place] for place, entry in enumerate(session)}
+        self._told_as |= {entry.id: [told[place]] for place, entry in enumerate(session)}
+
+    def _event(self, entry: MemoryEntry) -> dict[str, Any]:
+        again = self._told_as.setdefault(entry.id, [])
+        again.append(f"{entry.id} {len(again) + 1}" if again else entry.id)
+        told: dict[str, Any] = {"id": again[-1], "document": entry.document}
+        if entry.timestamp is not None:
+            told["timestamp"] = entry.timestamp
+        if entry.rating is not None and entry.rating != UNRATED:
+            told["rating"] = entry.rating
+        return told
 
     def _asked(self, question: Question) -> tuple[float, ...]:
-        right = {self._told_as[one] for one in question.right if one in self._told_as}
+        right = {one for one in question.right if one in self._told_as}
         kept = self._held(right)
-        facets = Facets(without=(self._told_as[question.itself],)) if question.itself in self._told_as else None
+        itself = self._told_as.get(question.itself or "", [])
+        facets = Facets(without=tuple(itself)) if itself else None
+        meant = {told: one for one in right for told in self._told_as[one]}
         five, ten = (
             [
-                hit.entry.id
+                meant.get(hit.entry.id, hit.entry.id)
                 for hit in self._agent.query_memory(
                     question.cue, top_k, now=question.now, facets=facets, touch=False
                 ).hits
@@ -284,20 +296,12 @@ class _Living:
             recall_at(10, ten, right),
         )
 
-    def _held(self, ids: Any) -> set[str]:
-        return {one for one in ids if self._agent.find(one) is not None}
+    def _held(self, ids: Iterable[str]) -> set[str]:
+        """Those of the memories that are still held."""
+        return {one for one in ids if any(self._agent.find(told) is not None for told in self._told_as[one])}
 
     def _tell(self, doing: str) -> None:
         self._say(f"{self._data.name}, {self._life.way}, STM {self._life.stm_size}: {doing}")
-
-
-def _event(entry: MemoryEntry) -> dict[str, Any]:
-    told: dict[str, Any] = {"id": entry.id, "document": entry.document}
-    if entry.timestamp is not None:
-        told["timestamp"] = entry.timestamp
-    if entry.rating is not None and entry.rating != UNRATED:
-        told["rating"] = entry.rating
-    return told
 
 
 def _before(entry: MemoryEntry, moment: datetime) -> bool:

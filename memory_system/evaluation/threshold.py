@@ -66,12 +66,14 @@ class Point:
 
     Args:
         threshold: the confidence to exceed.
-        answered: of the cues that have an answer, for which one is among the first five and above it.
+        answered: of the cues that have an answer, to which anything is found.
+        rightly: of the same, for which the answer is among the first five and above it.
         nothing: of the cues that have none, which are answered by nothing.
     """
 
     threshold: float
     answered: float
+    rightly: float
     nothing: float
 
 
@@ -141,23 +143,27 @@ def curve(data: DataSet, embedder: Embedder, thresholds: Sequence[float] = STEPS
     """
     tokens = TokenStates.of(embedder)
 
-    def best(questions: Sequence[Question]) -> Floats:
-        """The highest confidence of a right memory; of any, where nothing is right."""
-        found = zip(questions, asked(data, questions, embedder, tokens), strict=True)
-        return np.array(
-            [
-                max((hit.score.passing for hit in hits if not one.right or hit.entry.id in one.right), default=0.0)
-                for one, (hits, _) in found
-            ]
-        )
+    def best(questions: Sequence[Question]) -> tuple[Floats, Floats]:
+        """The highest confidence of any memory, and of a right one."""
+        anything, right = [], []
+        for one, (hits, _) in zip(questions, asked(data, questions, embedder, tokens), strict=True):
+            anything.append(max((hit.score.passing for hit in hits), default=0.0))
+            right.append(max((hit.score.passing for hit in hits if hit.entry.id in one.right), default=0.0))
+        return np.array(anything), np.array(right)
 
-    own, other = best(data.questions), best(data.unanswerable)
-    points = tuple(Point(one, float((own > one).mean()), float((other <= one).mean())) for one in thresholds)
+    (own, right), (other, _) = best(data.questions), best(data.unanswerable)
+    points = tuple(
+        Point(one, float((own > one).mean()), float((right > one).mean()), float((other <= one).mean()))
+        for one in thresholds
+    )
     return Curve(data.name, len(own), len(other), points)
 
 
 def as_markdown(found: Curve) -> str:
     """A table in per cent."""
-    rows = [f"| {one.threshold:.2f} | {100 * one.answered:.0f} | {100 * one.nothing:.0f} |" for one in found.points]
-    head = f"| threshold | {found.answerable} cues of {found.name} answered | {found.unanswerable} others by nothing |"
-    return "\n".join([head, "|---:|---:|---:|", *rows, ""])
+    rows = [
+        f"| {one.threshold:.2f} | {100 * one.answered:.0f} | {100 * one.rightly:.0f} | {100 * one.nothing:.0f} |"
+        for one in found.points
+    ]
+    own, others = f"{found.answerable} cues of {found.name} answered", f"{found.unanswerable} others by nothing"
+    return "\n".join([f"| threshold | {own} | rightly | {others} |", "|---:|---:|---:|---:|", *rows, ""])

@@ -46,8 +46,8 @@ def test_the_order_of_the_memories_plays_no_part() -> None:
 
 def test_the_best_has_the_odds_of_the_answer_and_the_others_lose_by_how_far_they_lie_behind() -> None:
     relevancies = np.array([1 - math.exp(-1.5), 1 - math.exp(-1.0), math.nan])
-    best, other, lost = confidences(Odds(1.0, FITTED.met), relevancies, relevancies[0])
-    odds = 1.0 + FITTED.met * 1.5
+    best, other, lost = confidences(Odds(0.5, FITTED.met), relevancies, relevancies[0])
+    odds = 0.5 + FITTED.met * 1.5
     assert best == pytest.approx(1 / (1 + math.exp(-odds)))
     assert other == pytest.approx(1 / (1 + math.exp(-(odds - FITTED.behind * 0.5))))
     assert math.isnan(lost)
@@ -57,7 +57,7 @@ def test_the_best_has_the_odds_of_the_answer_and_the_others_lose_by_how_far_they
 
 def test_a_cue_about_nothing_that_is_remembered_has_low_odds() -> None:
     about_one = np.array([0.6, *[0.05] * 40])
-    assert outset(about_one).start > outset(np.full(41, 0.05)).start + 4
+    assert outset(standing(about_one)).start > outset(standing(np.full(41, 0.05))).start + 4
 
 
 def test_a_regression_finds_the_weights_that_made_its_data() -> None:

@@ -16,6 +16,7 @@ from memory_system.core.scoring import relevancy as closeness
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.recall.hybrid import PARTS, Cue, Relevancy, TextIndex, TokenStates, evidence, hybrid
 from memory_system.recall.hybrid import mix as mix_module
+from memory_system.recall.hybrid.confidence import standing
 from memory_system.recall.hybrid.late import UNRELATED
 from tests.recall.relevancy_fakes import WordStates
 
@@ -78,6 +79,7 @@ def plainly(text: str, index: TextIndex, similarity: np.ndarray, *, states: bool
 
     words = index.words(cue.stems).tolist()
     cosine = np.clip(1.5 - 0.5 / similarity, 0, 1).tolist()
+    trust = mix_module.trust(standing(np.array(cosine))[1]) if states else 1.0
     if states:
         from memory_system.recall.hybrid.states import PackedStates
 
@@ -86,9 +88,9 @@ def plainly(text: str, index: TextIndex, similarity: np.ndarray, *, states: bool
         cosine = [max(0.0, *(float(s @ direction) for s in one.sentences.astype(np.float32)), 0.0) for one in packed]
     found = []
     for row in range(len(entries)):
-        z = mix.similarity * best(cosine, row) + mix.words * best(words, row)
+        z = trust * mix.similarity * best(cosine, row) + mix.words * best(words, row)
         z += mix.names * index.named(cue.names)[row] + mix.dates * index.within(cue.asked)[row]
-        z += mix.tells_when * index.telling_times()[row] * cue.asks_when
+        z += mix.tells_when * index.telling_times()[row] * cue.asks_when * min(cosine[row] / 0.3, 1.0)
         if states:
             late = sum(w * max(best([one[at] for one in met], row), 0) for at, w in counted.items())
             z += mix.late * min(1, max(0, (late - UNRELATED) / (1 - UNRELATED)))
@@ -121,6 +123,18 @@ def test_hybrid_equals_a_plain_computation(
     assert tuple(found.parts) == PARTS
     assert total.tolist() == found.values.tolist()
     assert all((part >= 0).all() for part in found.parts.values())
+
+
+def test_similarity_counts_the_more_the_closer_together_the_cosines_lie() -> None:
+    counts = [mix_module.trust(spread) for spread in (0.02, 0.06, 0.08, mix_module.SPREAD_OF_TALKS, 0.16, 0.4)]
+    assert counts == sorted(counts, reverse=True)
+    assert (counts[0], counts[3], counts[-1]) == (2.5, 1.0, 0.3)
+
+
+def test_the_time_of_something_else_is_no_answer_to_when() -> None:
+    index = index_of(turn("The fire drill is on Wednesday"), turn("The ferry sails on Wednesday"))
+    other, own = ask("When does the ship leave?", index, NONE, [0.34, 0.45]).parts["times"]
+    assert 0 < other < own / 2
 
 
 @pytest.mark.parametrize("tokens", [NONE, TokenStates(WordStates())])

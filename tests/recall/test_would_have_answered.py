@@ -75,7 +75,7 @@ def test_what_was_forgotten_by_hand_or_purged_is_not_offered(forgetful: AgentMem
     forgetful.forget(other)
     assert ids(forgetful) == ["key"]
     forgetful.purge("key")
-    assert ids(forgetful) == []
+    assert not {"key", other} & set(ids(forgetful))
 
 
 def test_a_moment_of_the_past_tells_what_was_forgotten_by_then(forgetful: AgentMemory) -> None:

@@ -32,14 +32,14 @@ class Signs:
     met: float
     stands_out: float
     spread: float
-    behind: float = 8.0
+    behind: float = 7.0
 
 
-FITTED = Signs(start=-8.3, met=2.38, stands_out=7.08, spread=92.1)
+FITTED = Signs(start=-9.17, met=2.76, stands_out=5.19, spread=102.1)
 """Fitted by ``python -m memory_system evaluate tests/data/confidence.json --fit-confidence`` on 120 memories with a cue
 each and 120 cues that none of them answers, among 1 to 120 memories. ``start`` is set so that at a confidence of .5 as
 many cues with an answer are answered as cues without one are not. ``behind`` is what the same command finds on LoCoMo
-conversations (8.6 to 11.6, by which of ten memories is evidence), rounded down, since it costs evidence."""
+conversations (7.9 to 11.0, by which of ten memories is evidence), rounded down, since it costs evidence."""
 
 FITTED_WITHOUT_STATES = Signs(start=-5.26, met=1.16, stands_out=8.80, spread=65.0)
 """The same command on the same file, with the embedder ``multilingual``: for all that have no token states."""
@@ -86,14 +86,14 @@ UNKNOWN = Odds(0.0, FITTED.met)
 """Of what was not measured."""
 
 
-def outset(cosines: Floats, signs: Signs = FITTED) -> Odds:
+def outset(stands: tuple[float, float], signs: Signs = FITTED) -> Odds:
     """The odds that there is an answer, from how the cue stands to everything remembered.
 
     Args:
-        cosines: see ``standing``.
+        stands: see ``standing``.
         signs: those of the embedder.
     """
-    stands_out, spread = standing(cosines)
+    stands_out, spread = stands
     return Odds(signs.start + signs.stands_out * stands_out + signs.spread * spread, signs.met)
 
 

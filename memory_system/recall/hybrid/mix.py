@@ -1,7 +1,11 @@
 """Hybrid relevancy: similarity, words, late interaction, names, times and neighbours as one number from 0 to 1.
 
 Every part is 0 to 1 before it is weighted. Their weighted sum z becomes 1 - exp(-z): it grows with every part, never
-reaches 1, and n = 1 is no special case, since no part compares a memory with the others beside it.
+reaches 1, and n = 1 is no special case: no part compares a memory with one other beside it.
+
+How much similarity counts depends on the cue (``trust``). Where the cosines of everything remembered lie close together,
+as among events about different things, the one that stands out says a lot; among the turns of a talk, which resemble
+each other and the cue, the same difference says little.
 
 Token states are read for a pool, the ``POOL`` best without them. There, similarity is that of the closest sentence, and
 late interaction is added; elsewhere similarity is the whole text's, and late interaction counts as 0. So the answer
@@ -17,7 +21,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from .confidence import FITTED, FITTED_WITHOUT_STATES, Odds, outset
+from .confidence import FITTED, FITTED_WITHOUT_STATES, Odds, outset, standing
 from .cue import Cue
 from .joint import Texts
 from .late import late
@@ -47,6 +51,15 @@ FULL = Mix(similarity=0.6, words=0.1, late=1.1, names=0.27, dates=0.5, tells_whe
 """With token states. Both are fitted on LoCoMo (Maharana et al. 2024), by the likelihood of the right turns, and
 checked on conversations left out and on Smallville. Words add nothing there that late interaction does not find; they
 are kept for names and codes that the model has never seen."""
+
+SPREAD_OF_TALKS = 0.118
+"""The standard deviation of the cosines of a cue with the turns of a long conversation: the median of LoCoMo, on which
+the weights are fitted."""
+_TRUST_POWER = 1.25
+_LEAST_TRUST, _MOST_TRUST = 0.3, 2.5
+_ABOUT_IT = 0.3
+"""The cosine from which a memory that tells a time counts in full for a cue that asks when: some other thing's date
+answers nothing."""
 
 PARTS = ("similarity", "words", "late", "names", "times", "neighbours")
 
@@ -84,6 +97,8 @@ class Signals:
         names: whether it is of who is named, shape (n,).
         dates: whether it lies in a time that is named, shape (n,).
         tells_when: whether it tells a time, of a cue that asks for one, shape (n,).
+        stands: how the cue stands to everything remembered, see ``standing``.
+        trust: what similarity counts, times its weight.
     """
 
     own: Mapping[str, Floats]
@@ -91,20 +106,28 @@ class Signals:
     names: Floats
     dates: Floats
     tells_when: Floats
+    stands: tuple[float, float]
+    trust: float = 1.0
 
     @property
     def columns(self) -> Floats:
         """Shape (n, 6): what each weight of a mix counts, in its order."""
-        best = [np.maximum(self.own[name], self.near[name]) for name in self.own]
-        return np.column_stack([*best, self.names, self.dates, self.tells_when])
+        similarity, *others = (np.maximum(self.own[name], self.near[name]) for name in self.own)
+        return np.column_stack([self.trust * similarity, *others, self.names, self.dates, self._when])
+
+    @property
+    def _when(self) -> Floats:
+        """How much a time that a memory tells is what a cue asks for, shape (n,), 0 to 1."""
+        return self.tells_when * np.minimum(self.own["similarity"] / _ABOUT_IT, 1.0)
 
     def weighted(self, mix: Mix) -> dict[str, Floats]:
         """The parts by the names of ``PARTS``, weighted, shape (n,) each."""
-        raw = {name: getattr(mix, name) * values for name, values in self.own.items()}
+        weights = {"similarity": mix.similarity * self.trust, "words": mix.words, "late": mix.late}
+        raw = {name: weights[name] * values for name, values in self.own.items()}
         raw["names"] = mix.names * self.names
-        raw["times"] = mix.dates * self.dates + mix.tells_when * self.tells_when
+        raw["times"] = mix.dates * self.dates + mix.tells_when * self._when
         raw["neighbours"] = sum(
-            (getattr(mix, name) * np.maximum(self.near[name] - self.own[name], 0.0) for name in self.own),
+            (weights[name] * np.maximum(self.near[name] - self.own[name], 0.0) for name in self.own),
             np.zeros(len(self.names)),
         )
         return raw
@@ -120,7 +143,19 @@ class Signals:
         found = late(cue, index, pool, tokens)
         own["similarity"][pool], near["similarity"][pool] = found.sentence, found.near_sentence
         own["late"][pool], near["late"][pool] = found.late, found.near_late
-        return replace(self, own=own, near=near)
+        return replace(self, own=own, near=near, trust=trust(self.stands[1]))
+
+
+def trust(spread: float) -> float:
+    """What similarity counts beside the other parts, times its weight, .3 to 2.5.
+
+    As where scores of several searches are added after each was divided by its deviation (Montague and Aslam 2001); by a
+    power of it that was chosen, see ``benchmarks/relevancy.md``.
+
+    Args:
+        spread: the standard deviation of the cosines of the cue with everything remembered.
+    """
+    return float(np.clip((SPREAD_OF_TALKS / spread) ** _TRUST_POWER, _LEAST_TRUST, _MOST_TRUST))
 
 
 def signals(cue: Cue, similarity: Floats, index: Texts) -> Signals:
@@ -135,6 +170,7 @@ def signals(cue: Cue, similarity: Floats, index: Texts) -> Signals:
         index.named(cue.names),
         index.within(cue.asked),
         index.telling_times() if cue.asks_when else nothing,
+        standing(np.where(lacking, np.nan, cosine)),
     )
 
 
@@ -156,7 +192,7 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
     lacking = np.isnan(similarity)
     signs = signals(cue, similarity, index)
     fitted = FITTED if tokens.available else FITTED_WITHOUT_STATES
-    odds = outset(np.where(lacking, np.nan, signs.own["similarity"]), fitted)
+    odds = outset(signs.stands, fitted)
     raw, pool = signs.weighted(FIRST), np.zeros(0, np.intp)
     if tokens.available:
         pool = best_of_first(np.where(lacking, -1.0, _sum(raw)), index)
