@@ -1,15 +1,17 @@
 """What asking by instances adds: recall with a scripted expansion of each question, or with a language model's.
 
-    python -m benchmarks.expansion ../shared/data/locomo [--model] [--only multi-hop] [--every 2]
+    python -m benchmarks.expansion ../shared/data/locomo [--model] [--answers FILE] [--only multi-hop] [--every 2]
 
 The script (``instances.py``) reads the question alone. ``--model`` asks the small language model of the tests instead
-(``requirements-model.txt``), a second or more a question. Prints the table of relevancy.md: every category of the
-questions of all data sets together, ranked by the default preset.
+(``requirements-model.txt``), a second or more a question; ``--answers`` takes what another model answered, a line of
+JSON ``{"cue", "instances"}`` for each question that it expands. Prints the table of relevancy.md: every category of
+the questions of all data sets together, ranked by the default preset.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -60,6 +62,13 @@ def modelled() -> Iterator[Expanding]:
         yield asked
 
 
+def answers(path: Path) -> Expanding:
+    """What a model answered elsewhere, as a way to expand a cue."""
+    told = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    held = {one["cue"]: tuple(one["instances"]) for one in told}
+    return lambda cue, most: held.get(cue, ())[:most]
+
+
 def measured(
     data: DataSet, embedder: CachedEmbedder, expanding: Expanding, every: int, only: str
 ) -> Iterator[tuple[str, int, list[float]]]:
@@ -88,11 +97,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", type=Path)
     parser.add_argument("--model", action="store_true", help="the small language model in place of the script")
+    parser.add_argument("--answers", type=Path, help="what another model answered, in place of the script")
     parser.add_argument("--only", default="", help="only the questions of this category")
     parser.add_argument("--every", type=int, default=1, help="ask each so-manieth question only")
     given = parser.parse_args()
     embedder = CachedEmbedder(MiniLM(Settings().cache), size=1_000_000)
-    with modelled() if given.model else nullcontext(scripted) as expanding:
+    elsewhere = answers(given.answers) if given.answers else scripted
+    with modelled() if given.model else nullcontext(elsewhere) as expanding:
         rows = [
             row
             for data in data_sets(given.data)

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..agent import AgentMemory
 from ..core.entry import MemoryEntry
+from ..core.scoring import Passing, Scoring, Seats, Weights
 from ..core.settings import Settings
 from ..embedding.embedder import Embedder
 from ..recall.hybrid.speakers import speaker_of
@@ -44,7 +45,9 @@ BESIDE = {
     COSINE: "plain similarity, as Chroma's",
     TIME_WEIGHTED: "LangChain's time-weighted",
 }
-"""What is reported beside them, of the same texts in one memory."""
+"""What is reported beside them, of the same texts in one memory, each once."""
+BY_SIMILARITY = Scoring(Weights(recency=0.0, importance=0.0, relevancy=1.0), seats=Seats.RANKING, passing=Passing.SCORE)
+"""How a life is asked beside the default where the same is told again, so that its twins take seats as well."""
 NAMES = ("evidence kept", "found of kept", "recall@5", "recall@10")
 """What is measured of each question, in this order; the share of the evidence, 0 to 1."""
 
@@ -130,6 +133,11 @@ def table(sets: Sequence[DataSet], embedder: Embedder, say: Say, tokens: Path | 
                 values = lived(data, Life(way, size, {}, facts), embedder, say, tokens).values
                 stm = "nothing forgotten" if size == UNBOUNDED else str(size)
                 found.setdefault((way, stm, str(facts)), []).append((data.name, values))
+        if len({entry.id for entry in data.entries}) < len(data.entries):
+            settings = {"scoring": BY_SIMILARITY, "threshold": 0.0, "static_threshold": 0.0}
+            size, facts = SIZES[0]
+            values = lived(data, Life(Way.EVENTS, size, settings, facts), embedder, say, tokens).values
+            found.setdefault((f"{Way.EVENTS}, by similarity", str(size), str(facts)), []).append((data.name, values))
         ranked = run(data, tuple(BESIDE), embedder, say).values
         for preset, name in BESIDE.items():
             values = np.full((len(data.questions), len(NAMES)), np.nan)

@@ -1,8 +1,9 @@
 """Expansion: a cue that asks for several things is asked by instances too, such as “kayaking” for “hobbies”.
 
-An instance competes for seats by what it lends: a memory that it meets better than the cue does rises a share of the
-way there, and never above what the cue itself meets best. So relevancy stays on its scale, nothing falls, whether there
-is an answer at all is for the cue to say, and its best find stays the best.
+An instance competes for seats by what it lends: a memory that it meets better than the cue does rises towards what the
+instance finds there, at most to a tenth more than what the cue itself meets best. So relevancy stays on its scale,
+nothing falls, and whether there is an answer at all is for the cue to say. The best instance lends most, and all of
+them together the rest, so that what several meet stands above what one does.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from .hybrid import Odds
 from .query import Query
 from .table import Table
 
-LENT = 0.2
-"""How far a memory rises from what the cue finds of it to what its best instance does. Measured on LoCoMo, see
+BY_BEST, BY_ALL = 0.6, 0.4
+"""How far a memory rises from what the cue finds of it to what the best instance does, and to the mean of all."""
+ABOVE = 1.1
+"""The most that is lent, in times of what the cue itself meets best. Measured on LoCoMo, see
 ``benchmarks/relevancy.md``."""
 
 Relevancy = tuple[Floats, Mapping[str, Floats], Odds]
@@ -75,15 +78,18 @@ def _lent(own: Relevancy, others: Sequence[Relevancy], best: float) -> tuple[Rel
     values, parts, odds = own
     if not len(values):
         return own, np.zeros(0, np.intp)
-    offered = np.stack([one[0] for one in others])
-    chosen, rows = np.where(np.isnan(offered), -np.inf, offered).argmax(axis=0), np.arange(len(values))
-    met = offered[chosen, rows]
-    share = LENT * np.fmax(np.fmin(met, best) - values, 0.0) / np.where(met > values, met - values, 1.0)
-    lends = share > 0  # never where there is no vector
-    mixed = {
-        name: np.where(lends, part + share * (np.stack([one[1][name] for one in others])[chosen, rows] - part), part)
-        for name, part in parts.items()
-    }
+    offered, rows = np.stack([one[0] for one in others]), np.arange(len(values))
+    chosen = np.where(np.isnan(offered), -np.inf, offered).argmax(axis=0)
+    weights = np.full(offered.shape, BY_ALL / len(others))
+    weights[chosen, rows] += BY_BEST
+    gains = np.fmax(np.fmin(offered, ABOVE * best) - values, 0.0)  # 0 where there is no vector
+    shares = weights * gains / np.where(offered > values, offered - values, 1.0)
+    lends = (shares > 0).any(axis=0)
+
+    def lent(own: Floats, of_others: Floats) -> Floats:
+        return np.where(lends, own + (shares * (of_others - own)).sum(axis=0), own)
+
+    mixed = {name: lent(part, np.stack([one[1][name] for one in others])) for name, part in parts.items()}
     # added in the order of the parts, so that what is shown adds up to the last bit
-    raised = sum(mixed.values(), np.zeros(len(values))) if mixed else values + share * (met - values)
+    raised = sum(mixed.values(), np.zeros(len(values))) if mixed else lent(values, offered)
     return (np.where(lends, raised, values), mixed, odds), np.where(lends, chosen, -1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from memory_system import AgentMemory, Candidate, Measure, Query, Scoring, Seats
 from memory_system.agent_parts.retrieval import WITHOUT_INSTANCES
 from memory_system.errors import InvalidParameter
 from memory_system.interfaces.client import RemoteWorld
-from memory_system.recall.expansion import Expanded
+from memory_system.recall.expansion import ABOVE, BY_ALL, BY_BEST, Expanded
 from memory_system.recall.hybrid import UNKNOWN
 from memory_system.recall.rank import answer
 from memory_system.recall.table import Table
@@ -80,7 +81,7 @@ def test_why_not_and_forecast_see_the_same_answer(hobbies: AgentMemory) -> None:
     seats=st.sampled_from(Seats),
     top_k=st.integers(0, 8),
 )
-def test_nothing_falls_and_nothing_rises_above_what_the_cue_meets_best(
+def test_nothing_falls_and_nothing_rises_much_above_what_the_cue_meets_best(
     angles: list[float], others: list[float], seats: Seats, top_k: int
 ) -> None:
     held = tables(**{f"m{number:02d}": angle for number, angle in enumerate(angles)})
@@ -98,9 +99,25 @@ def test_nothing_falls_and_nothing_rises_above_what_the_cue_meets_best(
     for one in after.candidates:
         own = before.of(one.entry.id)
         assert own is not None
-        assert own.score.relevancy <= one.score.relevancy <= highest
+        assert own.score.relevancy <= one.score.relevancy <= max(highest * ABOVE, own.score.relevancy) + 1e-12
         assert one.instance or one.score.relevancy == own.score.relevancy
     assert answer(wider, VECTOR, held, "Mira", explain=False, measured=measured).hits == after.hits
+
+
+def test_what_several_instances_meet_rises_above_what_one_does() -> None:
+    held = tables(one=60, both=60)
+    by: dict[str, dict[str, float]] = {"first": {"one": 0.6, "both": 0.6}, "second": {"one": 0.1, "both": 0.6}}
+
+    def measured(found: dict[str, float]) -> Callable[[Tier, Table], object]:
+        return lambda _tier, table: (np.array([found[key] for key in table.ids]), {}, UNKNOWN)
+
+    query = Query("cue", NOW, instances=("first", "second"), scoring=RELEVANCY)
+    cue = measured({"one": 0.4, "both": 0.4})
+    wider = Expanded(query, held, cue, [measured(one) for one in by.values()])  # type: ignore[arg-type, list-item]
+    (tier,) = (tier for tier in held if len(held[tier]))
+    found = dict(zip(held[tier].ids, wider(tier, held[tier])[0].tolist(), strict=True))
+    lent = 0.4 * ABOVE - 0.4
+    assert found == pytest.approx({"one": 0.4 + (BY_BEST + BY_ALL / 2) * lent, "both": 0.4 + lent})
 
 
 def test_the_language_model_names_the_instances_and_the_log_keeps_them(

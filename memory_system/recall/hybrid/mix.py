@@ -3,9 +3,9 @@
 Every part is 0 to 1 before it is weighted. Their weighted sum z becomes 1 - exp(-z): it grows with every part, never
 reaches 1, and n = 1 is no special case: no part compares a memory with one other beside it.
 
-How much similarity counts depends on the cue (``trust``). Where the cosines of everything remembered lie close together,
-as among events about different things, the one that stands out says a lot; among the turns of a talk, which resemble
-each other and the cue, the same difference says little.
+How much similarity counts depends on the cue (``trust``). Where the cosines of everything remembered lie close
+together, as among events about different things, the one that stands out says a lot; among the turns of a talk, which
+resemble each other and the cue, the same difference says little.
 
 Token states are read for a pool, the ``POOL`` best without them. There, similarity is that of the closest sentence, and
 late interaction is added; elsewhere similarity is the whole text's, and late interaction counts as 0. So the answer
@@ -57,7 +57,7 @@ SPREAD_OF_TALKS = 0.118
 the weights are fitted."""
 _TRUST_POWER = 1.25
 _LEAST_TRUST, _MOST_TRUST = 0.3, 2.5
-_ABOUT_IT = 0.3
+ABOUT_IT = 0.3
 """The cosine from which a memory that tells a time counts in full for a cue that asks when: some other thing's date
 answers nothing."""
 
@@ -118,7 +118,7 @@ class Signals:
     @property
     def _when(self) -> Floats:
         """How much a time that a memory tells is what a cue asks for, shape (n,), 0 to 1."""
-        return self.tells_when * np.minimum(self.own["similarity"] / _ABOUT_IT, 1.0)
+        return self.tells_when * np.minimum(self.own["similarity"] / ABOUT_IT, 1.0)
 
     def weighted(self, mix: Mix) -> dict[str, Floats]:
         """The parts by the names of ``PARTS``, weighted, shape (n,) each."""
@@ -149,8 +149,8 @@ class Signals:
 def trust(spread: float) -> float:
     """What similarity counts beside the other parts, times its weight, .3 to 2.5.
 
-    As where scores of several searches are added after each was divided by its deviation (Montague and Aslam 2001); by a
-    power of it that was chosen, see ``benchmarks/relevancy.md``.
+    As where scores of several searches are added after each was divided by its deviation (Montague and Aslam 2001), by
+    a power of it that was chosen: see ``benchmarks/relevancy.md``.
 
     Args:
         spread: the standard deviation of the cosines of the cue with everything remembered.
