@@ -3,11 +3,12 @@
 An instance competes for seats by what it lends: a memory that it meets better than the cue does rises towards what the
 instance finds there, at most to a tenth more than what the cue itself meets best. So relevancy stays on its scale,
 nothing falls, and whether there is an answer at all is for the cue to say. The best instance lends most, and all of
-them together the rest, so that what several meet stands above what one does.
+them together the rest, so that what several meet stands above what one does; a few instances lend less than ten do.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
@@ -22,6 +23,8 @@ from .table import Table
 
 BY_BEST, BY_ALL = 0.6, 0.4
 """How far a memory rises from what the cue finds of it to what the best instance does, and to the mean of all."""
+MANY = 10
+"""So many instances lend in full; fewer by the square root of their share of it, since they tell less of a list."""
 ABOVE = 1.1
 """The most that is lent, in times of what the cue itself meets best. Measured on LoCoMo, see
 ``benchmarks/relevancy.md``."""
@@ -82,6 +85,7 @@ def _lent(own: Relevancy, others: Sequence[Relevancy], best: float) -> tuple[Rel
     chosen = np.where(np.isnan(offered), -np.inf, offered).argmax(axis=0)
     weights = np.full(offered.shape, BY_ALL / len(others))
     weights[chosen, rows] += BY_BEST
+    weights *= min(math.sqrt(len(others) / MANY), 1.0)
     gains = np.fmax(np.fmin(offered, ABOVE * best) - values, 0.0)  # 0 where there is no vector
     shares = weights * gains / np.where(offered > values, offered - values, 1.0)
     lends = (shares > 0).any(axis=0)

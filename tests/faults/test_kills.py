@@ -26,8 +26,6 @@ from tests.faults.survivor import (
     told_by,
 )
 
-pytestmark = pytest.mark.usefixtures("store_place")
-
 SHORT = {("add", 1), ("edit", 2), ("reflect", 3), ("summarise", 4), ("undo", 0), ("personality", 3)}
 """Beside all of migrate, the steps at which each operation is killed in the short round; in the long one at all."""
 pytestmark = pytest.mark.usefixtures("each_journal")

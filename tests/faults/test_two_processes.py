@@ -17,8 +17,6 @@ from tests.faults.conftest import Counted
 from tests.faults.survivor import Child, go, kill, start_in, told_by
 from tests.waiting import until
 
-pytestmark = pytest.mark.usefixtures("store_place")
-
 
 def _start(settings: Settings, **order: Any) -> Child:
     return start_in(settings, **order, wait=True)

@@ -14,7 +14,7 @@ from memory_system import AgentMemory, Candidate, Measure, Query, Scoring, Seats
 from memory_system.agent_parts.retrieval import WITHOUT_INSTANCES
 from memory_system.errors import InvalidParameter
 from memory_system.interfaces.client import RemoteWorld
-from memory_system.recall.expansion import ABOVE, BY_ALL, BY_BEST, Expanded
+from memory_system.recall.expansion import ABOVE, BY_ALL, BY_BEST, MANY, Expanded
 from memory_system.recall.hybrid import UNKNOWN
 from memory_system.recall.rank import answer
 from memory_system.recall.table import Table
@@ -116,7 +116,7 @@ def test_what_several_instances_meet_rises_above_what_one_does() -> None:
     wider = Expanded(query, held, cue, [measured(one) for one in by.values()])  # type: ignore[arg-type, list-item]
     (tier,) = (tier for tier in held if len(held[tier]))
     found = dict(zip(held[tier].ids, wider(tier, held[tier])[0].tolist(), strict=True))
-    lent = 0.4 * ABOVE - 0.4
+    lent = (0.4 * ABOVE - 0.4) * (2 / MANY) ** 0.5
     assert found == pytest.approx({"one": 0.4 + (BY_BEST + BY_ALL / 2) * lent, "both": 0.4 + lent})
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import AgentNotFound, JournalDamaged, ServerUnavailable
 from memory_system.maintenance import backup, doctor, restore
 from memory_system.store.journal import moving
+from memory_system.store.journal.history import content_hash
 from memory_system.store.journal.moving import Journals
 from memory_system.store.journal.postgres import Server
 from tests.conftest import NOW, PERSONALITY
@@ -73,6 +75,27 @@ def test_pgvector_without_a_server_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 # -- on one machine ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("damage", ["substr(data, 1, 800)", "substr(data, 1, 801)", "'rubbish'", "NULL"])
+def test_a_damaged_vector_is_made_again_of_its_text(damage: str, world: World, agent: AgentMemory) -> None:
+    agent.add_short_term([*EVENTS, {"document": "Paid the ferryman", "id": "paid", "rating": 5}])
+    place = world.folder / "mira"
+    world.close()
+    for table in place.glob("*.table"):
+        table.unlink()
+    key = content_hash(EVENTS[0]["document"])
+    with closing(sqlite3.connect(place / "journal.sqlite3")) as db, db:
+        (kept,) = db.execute("SELECT data FROM vectors WHERE hash = ?", (key,)).fetchone()
+        if damage == "NULL":
+            db.execute("DELETE FROM vectors WHERE hash = ?", (key,))
+        else:
+            db.execute(f"UPDATE vectors SET data = {damage} WHERE hash = ?", (key,))
+    again = world.agent("mira")
+    assert [hit.entry.id for hit in again.query_memory("Where was the smoke?", 1)] == ["smoke"]
+    world.close()
+    with closing(sqlite3.connect(place / "journal.sqlite3")) as db:
+        assert db.execute("SELECT data FROM vectors WHERE hash = ?", (key,)).fetchone() == (kept,)
 
 
 @pytest.mark.usefixtures("each_journal")

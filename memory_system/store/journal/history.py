@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -153,12 +154,18 @@ class KeptVectors:
         self._write = write
 
     def of(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
-        """The vectors, shape (d,), of these content hashes; those never embedded are left out."""
-        return {
+        """The vectors, shape (d,), of these content hashes; those never embedded, or damaged, are left out.
+
+        So a damaged one is made again of its text, and kept in its place.
+        """
+        found = {
             row.hash: np.frombuffer(row.data, "<f4").astype(np.float32)
             for some in slices(list(dict.fromkeys(hashes)))
             for row in self._ask(_KEPT, {"embedder": embedder, "some": some})
+            if isinstance(row.data, bytes | memoryview) and len(row.data) % 4 == 0
         }
+        widths = Counter(map(len, found.values())).most_common(1)
+        return {key: vector for key, vector in found.items() if len(vector) == widths[0][0]}
 
     def keep(self, vectors: Mapping[str, Vectors], embedder: str) -> None:
         """Keep vectors that ``embedder`` made of texts that are held."""
