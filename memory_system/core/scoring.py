@@ -39,14 +39,15 @@ def in_range(name: str, value: object, low: float, high: float, *, open_ends: bo
     Raises:
         InvalidParameter: it is not; the message names the parameter and its range.
     """
+    number = value if isinstance(value, _NUMBERS) and not isinstance(value, bool) else None
+    # before float(): 10**400 has none
+    if number is not None and (low < number < high if open_ends else low <= number <= high):
+        return float(number)
     ends = [f"{end:,}" if isinstance(end, int) else f"{end:,g}" for end in (low, high)]
     between = "between {} and {}".format(*ends) if open_ends else "from {} to {}".format(*ends)
-    if isinstance(value, bool) or not isinstance(value, _NUMBERS):
+    if number is None:
         raise InvalidParameter(f"{name} must be a number {between}, not {shown(value)}.")
-    inside = low < value < high if open_ends else low <= value <= high  # before float(): 10**400 has none
-    if not inside:
-        raise InvalidParameter(f"{name} is {_short(value)}; it must be {between}.")
-    return float(value)
+    raise InvalidParameter(f"{name} is {_short(number)}; it must be {between}.")
 
 
 def _short(value: object) -> str:
