@@ -85,7 +85,7 @@ class Facets:
             raise InvalidParameter(f"'contains' must be a text of at most {_MAX_CONTAINS:,} characters.")
 
     def __bool__(self) -> bool:
-        return self != _EVERYTHING
+        return self is not _EVERYTHING and self != _EVERYTHING
 
     def admit(self, table: Table) -> NDArray[np.bool_]:
         """Which rows of a table may be found, shape (n,)."""
@@ -146,7 +146,7 @@ def _listed(name: str, value: object, most: int = _MOST) -> list[str]:
     return listed
 
 
-_EVERYTHING = Facets()
+_EVERYTHING = Facets()  # frozen, so that every query may share it
 
 MAX_TOP_K = 10_000
 MAX_CUE = 32_000
@@ -177,7 +177,6 @@ def static_seats(top_k: int, share: float) -> int:
     return math.ceil(top_k * share - 1e-9)
 
 
-_FACETS = Facets()  # frozen, so that every query may share it
 _CLASSIC = PRESETS["classic"]
 OF_SETTINGS = ("top_k", "threshold", "static_threshold", "static_share", "scoring")
 """The parameters of a query that the agent's settings stand for where they are not given."""
@@ -212,7 +211,7 @@ class Query:
     static_threshold: float = _CLASSIC.static_threshold
     static_share: float = AgentSettings.static_share
     scoring: Scoring = _CLASSIC.scoring
-    facets: Facets = _FACETS
+    facets: Facets = _EVERYTHING
     requery: int = 0
     instances: tuple[str, ...] = ()
     unexpanded: str = ""
@@ -252,8 +251,10 @@ class Query:
         The facets say it. Plans of days that are over, in the zone of ``now``, are found only where plans are asked
         for: what was intended then is not what is to be done now.
         """
+        if not len(table):
+            return None
         found = self.facets.admit(table) if self.facets else None
-        if not len(table) or Kind.PLAN in self.facets.kinds or _PLANNED in self.facets.tags:
+        if Kind.PLAN in self.facets.kinds or _PLANNED in self.facets.tags:
             return found
         plans: NDArray[np.bool_] = table.kinds == _PLAN
         if not plans.any():
