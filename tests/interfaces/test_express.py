@@ -78,7 +78,8 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_both_ways_answer_the_same(api: httpx.Client, remember: Callable[..., str], ways: list[str]) -> None:
     remember("Lent Tobias the brass key.", hours_ago=30)
     remember("Baked forty loaves.", hours_ago=3, rating=None)
-    answer(api, json.dumps({"cue": "key"}).encode(), THE_LONG_WAY)  # so that both find it recalled just now
+    everything = json.dumps({"cue": "key", "threshold": 0, "top_k": 10}).encode()
+    answer(api, everything, THE_LONG_WAY)  # so that both find all of it recalled just now
     for body in [*(json.dumps(body).encode() for body in BODIES), *RAW]:
         ways.clear()
         long_way = answer(api, body, THE_LONG_WAY)

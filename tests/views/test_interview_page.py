@@ -299,7 +299,7 @@ def test_answers_are_kept_and_compared_after_an_edit(open_page: OpenPage) -> Non
     press(page, "Keep these answers")
     (kept,) = sittings(mira())
     assert {one.category for one in kept.answers} == {"memory"}
-    mira().add_short_term({"document": "Oswin promised me a barrel of salt", "rating": 9}, rate=False)
+    mira().add_short_term({"document": "I promised Oswin a barrel of salt", "rating": 9}, rate=False)
     press(page, "Ask 3 questions")
     assert "3 answers, of which 1 differs" in shown(page)
     assert any("barrel of salt" in block.proto.body for block in page.get("html"))
