@@ -13,7 +13,7 @@ import math
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from itertools import groupby
@@ -24,7 +24,7 @@ import numpy as np
 
 from ..agent import AgentMemory
 from ..core.entry import MemoryEntry
-from ..core.scoring import Passing, Scoring, Seats, Weights
+from ..core.scoring import Seats
 from ..core.settings import Settings
 from ..embedding.embedder import Embedder
 from ..recall.hybrid.speakers import speaker_of
@@ -33,7 +33,7 @@ from ..world.world import TOKENS, World
 from .data import UNRATED, DataSet, Form, Question, counted
 from .metrics import Estimate, Floats, estimates, recall_at, shown
 from .personality import personality
-from .trial import COSINE, TIME_WEIGHTED, Say, run
+from .trial import COSINE, SCORINGS, TIME_WEIGHTED, Say, run
 
 UNBOUNDED = 100_000
 """STM of this size never overflows, so that nothing is forgotten."""
@@ -46,7 +46,7 @@ BESIDE = {
     TIME_WEIGHTED: "LangChain's time-weighted",
 }
 """What is reported beside them, of the same texts in one memory, each once."""
-BY_SIMILARITY = Scoring(Weights(recency=0.0, importance=0.0, relevancy=1.0), seats=Seats.RANKING, passing=Passing.SCORE)
+BY_SIMILARITY = replace(SCORINGS[COSINE], seats=Seats.RANKING)
 """How a life is asked beside the default where the same is told again, so that its twins take seats as well."""
 NAMES = ("evidence kept", "found of kept", "recall@5", "recall@10")
 """What is measured of each question, in this order; the share of the evidence, 0 to 1."""

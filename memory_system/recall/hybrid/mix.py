@@ -118,6 +118,8 @@ class Signals:
     @property
     def _when(self) -> Floats:
         """How much a time that a memory tells is what a cue asks for, shape (n,), 0 to 1."""
+        if not self.tells_when.any():  # as for most cues
+            return self.tells_when
         return self.tells_when * np.minimum(self.own["similarity"] / ABOUT_IT, 1.0)
 
     def weighted(self, mix: Mix) -> dict[str, Floats]:
