@@ -1,46 +1,96 @@
-"""Recall beside an earlier version of the project: the processor time of the same queries, in turns.
+"""Recall and the API beside an earlier version of the project: processor time of the same requests, in turns.
 
     git worktree add --detach ../before COMMIT
-    python -m benchmarks.before ../before [--sizes 10000 100000] [--rounds 15]
+    python -m benchmarks.before ../before [--sizes 10000 100000] [--rounds 15] [--starts 5]
 
 A process for each checkout holds the same synthetic memories (``peers/corpus.py``) and is asked in turns, so that noise
-hits both alike; processor time, since a busy machine stretches the clock. ``answer`` is ``rank.answer`` with the vector
-given, ``query_memory`` all of it with its journal and touches, both by the classic score, which both versions have.
+hits both alike; processor time, since a busy machine stretches the clock. Where a process's memory happens to lie moves
+its times by a tenth, so that each is started several times, and the middle of what they took counts.
+
+``answer`` is ``rank.answer`` with the vector given, ``query_memory`` all of it with its journal and touches, both by
+the classic score, which both versions have. ``HTTP query`` and ``HTTP event`` (one event a request) are the processor
+time of a server (``serve``, offline) as it is by default.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
+import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 KINDS = {"answer": "Recall", "query_memory": "Agent"}
+OVER_HTTP = {"HTTP query": "query", "HTTP event": "events"}
 CUES = 10
 """Asked a round."""
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def serve(kind: str, size: int) -> None:
-    """Hold memories, and answer each line with the processor time of a round, in milliseconds a query."""
+    """Hold memories, and answer each line with the processor time of a round, in milliseconds a request."""
+    with (over_http if kind in OVER_HTTP else in_process)(kind, size) as (ask, clock):
+        for cue in range(CUES):
+            ask(cue)
+        print("ready", flush=True)
+        for _line in sys.stdin:
+            started = clock()
+            for cue in range(CUES):
+                ask(cue)
+            print(1000 * (clock() - started) / CUES, flush=True)
+
+
+@contextmanager
+def in_process(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], Callable[[], float]]]:
+    """What asks a cue in this process, and its processor time in seconds."""
     from benchmarks.peers import corpus, ours
 
     held = corpus.made(size, CUES + 1)
     with tempfile.TemporaryDirectory() as folder:
         peer = getattr(ours, KINDS[kind])(held, Path(folder), corpus.Budget(1e9))
-        peer.ask(CUES)
-        print("ready", flush=True)
-        for _line in sys.stdin:
-            started = time.process_time()
-            for cue in range(CUES):
-                peer.ask(cue)
-            print(1000 * (time.process_time() - started) / CUES, flush=True)
+        yield peer.ask, time.process_time
         peer.close()
+
+
+@contextmanager
+def over_http(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], Callable[[], float]]]:
+    """What asks a server for a cue, or tells it an event, over a connection kept open, and the server's time."""
+    from benchmarks import api
+    from benchmarks.memory import texts
+    from memory_system import Settings
+
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(database=Path(folder, "database"), personalities=Path(folder, "people"), llm="offline")
+        api.fill(settings, size)
+        places = {"MEMORY_DATABASE": str(settings.database), "MEMORY_PERSONALITIES": str(settings.personalities)}
+        with api.server(places | {"MEMORY_LLM": "offline"}, ["memory_system", "serve"]) as server:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            cues, numbers = texts(CUES), count()
+            bodies: dict[str, Callable[[int], Any]] = {
+                "query": lambda cue: {"cue": cues[cue]},
+                "events": lambda _: {"events": [{"document": f"Out {next(numbers)}.", "rating": 3}], "rate": False},
+            }
+            path, body = OVER_HTTP[kind], bodies[OVER_HTTP[kind]]
+
+            def ask(cue: int) -> None:
+                told = json.dumps(body(cue)).encode()
+                connection.request("POST", f"/v1/agents/{api.AGENT}/{path}", told, {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                read = answer.read()
+                if answer.status != 200:
+                    sys.exit(f"The server answered {answer.status}: {read[:200]!r}")
+
+            clock = ~server.process << 3 | 2  # Linux: the number of a process's own clock (clock_getcpuclockid)
+            yield ask, lambda: time.clock_gettime(clock)
 
 
 def started(checkout: Path, kind: str, size: int) -> subprocess.Popen[str]:
@@ -71,6 +121,17 @@ def ended(serving: subprocess.Popen[str]) -> None:
     serving.wait()
 
 
+def beside(before: Path, kind: str, size: int, rounds: int) -> tuple[float, float]:
+    """Milliseconds of processor time a query before and now, of two processes that are asked in turns."""
+    with ExitStack() as stack:
+        both = [stack.enter_context(started(one, kind, size)) for one in (before, ROOT)]
+        times = [[took(one) for one in both] for _ in range(rounds)]
+        for one in both:
+            ended(one)
+    earlier, now = (statistics.median(one) for one in zip(*times, strict=True))
+    return earlier, now
+
+
 def main() -> None:
     """Measure and print."""
     if sys.argv[1:2] == ["--serve"]:
@@ -79,19 +140,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path, help="a checkout of the earlier version")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--kinds", nargs="+", choices=[*KINDS, *OVER_HTTP], default=list(KINDS))
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--starts", type=int, default=5)
     given = parser.parse_args()
     print("| what | memories | before, ms | now, ms | ratio |\n|---|---:|---:|---:|---:|")
     for size in given.sizes:
         for kind in given.kinds:
-            with ExitStack() as stack:
-                both = [stack.enter_context(started(one, kind, size)) for one in (given.before.resolve(), ROOT)]
-                rounds = [[took(one) for one in both] for _ in range(given.rounds)]
-                for one in both:
-                    ended(one)
-            before, now = (statistics.median(times) for times in zip(*rounds, strict=True))
-            print(f"| {kind} | {size:,} | {before:.2f} | {now:.2f} | {now / before:.2f} |", flush=True)
+            middles = [beside(given.before.resolve(), kind, size, given.rounds) for _ in range(given.starts)]
+            before, now = (statistics.median(times) for times in zip(*middles, strict=True))
+            ratios = sorted(after / earlier for earlier, after in middles)
+            print(
+                f"| {kind} | {size:,} | {before:.2f} | {now:.2f} | {statistics.median(ratios):.2f} "
+                f"({ratios[0]:.2f} to {ratios[-1]:.2f}) |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

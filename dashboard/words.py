@@ -37,7 +37,7 @@ INSTANCES = "Instances asked too"
 ASKED_TOO = "Asked too:"
 SEATS_HELP = (
     "Ranking: the best of all tiers, on one scale; a conversation's synopsis takes no seat where one of its turns "
-    "passes. Cascade: static, short-term, long-term, while seats are free."
+    "passes, and memories in the same words take one. Cascade: static, short-term, long-term, while seats are free."
 )
 RELEVANCY_HELP = (
     "Similarity and cosine compare meanings as wholes, by the squared and by the cosine distance of the vectors. "

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -291,7 +292,7 @@ class Parts:
         """Shape (n,): what has to exceed the threshold."""
         return self.totals if self.confidence is None else self.confidence
 
-    @property
+    @cached_property
     def totals(self) -> Floats:
         """Shape (n,): the same sums, in the same order, as ``Score.total``."""
         return self.totals_by(self.weights.recency, self.weights.importance, self.weights.relevancy)
@@ -305,9 +306,12 @@ class Parts:
         """The parts of some rows, in their order."""
         sub_parts = {name: values[rows] for name, values in self.sub_parts.items()}
         confidence = None if self.confidence is None else self.confidence[rows]
-        return Parts(
+        some = Parts(
             self.recency[rows], self.importance[rows], self.relevancy[rows], self.weights, sub_parts, confidence
         )
+        if "totals" in vars(self):  # added up already
+            vars(some)["totals"] = self.totals[rows]
+        return some
 
     def one(self, row: int) -> Score:
         """The score of one row."""

@@ -33,7 +33,7 @@ from .candidates import Candidates, Judged
 from .expansion import Expanded, Measured, Relevancy
 from .hybrid import UNKNOWN, confidences, lowest
 from .query import Query
-from .seats import Synopses, behind_turns, seated, synopses_of
+from .seats import Place, Synopses, behind, by_score, outdone, seated, synopses_of, twins_of
 from .table import Table, WhatIf
 from .top_k import Sought, best_of, top_measured, top_rows
 from .verdicts import Candidate, Verdict, because, below, gap, met_by, verdicts_of
@@ -262,11 +262,11 @@ class _Asked:
     def hits(self) -> tuple[Candidate, ...]:
         """The recalled candidates only."""
         ranked = {tier: self._ranked(tier) for tier in LIVED}
-        behind: dict[Tier, list[int]] = {Tier.STM: [], Tier.LTM: []}
+        left_out: dict[Tier, list[int]] = {Tier.STM: [], Tier.LTM: []}
         while new := self._behind(ranked):
             for tier, row in new:
-                behind[tier].append(row)
-            ranked |= {tier: self._ranked(tier, behind[tier]) for tier in {tier for tier, _ in new}}
+                left_out[tier].append(row)
+            ranked |= {tier: self._ranked(tier, left_out[tier]) for tier in {tier for tier, _ in new}}
         ids = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
         totals = {tier: one.parts.totals if one.best else _NO_TOTALS for tier, one in ranked.items()}
         given = seated(self.query, totals, ids)
@@ -280,18 +280,25 @@ class _Asked:
                 by = self._instance(tier, row)
                 words = met_by(words, by)
             found.append(Candidate(entry, score, rank, Verdict.RECALLED, words, instance=by))
-        return (*found, *self._guided(found, behind))
+        return (*found, *self._guided(found, left_out))
 
-    def _behind(self, ranked: Mapping[Tier, _Ranked]) -> list[tuple[Tier, int]]:
-        """The synopses among the best of each tier that take no seat, since a turn of theirs may have one."""
-        if self.query.scoring.seats is Seats.CASCADE or not any(one.table.tags for one in ranked.values()):
+    def _behind(self, ranked: Mapping[Tier, _Ranked]) -> list[Place]:
+        """Those among the best of each tier that take no seat, since what says the same may have one."""
+        if self.query.scoring.seats is Seats.CASCADE:
             return []
-        among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
-        return [
-            at
-            for at, turns in synopses_of(self.tables, among).items()
-            if any(self._able[tier][row] for tier, row in turns)
-        ]
+        if any(one.table.tags for one in ranked.values()):
+            among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
+            told = synopses_of(self.tables, among).items()
+            if found := [at for at, turns in told if any(self._able[tier][row] for tier, row in turns)]:
+                return found
+
+        def ahead(at: Place) -> tuple[float, str]:
+            one = ranked[at[0]]
+            return -float(one.parts.totals[one.best.index(at[1])]), one.table.ids[at[1]]
+
+        best = {tier: one.best for tier, one in ranked.items()}
+        twins = twins_of({tier: one.table.entries for tier, one in ranked.items()}, best)
+        return [place for places in twins for place in outdone(places, ahead)]
 
     @cached_property
     def _able(self) -> dict[Tier, NDArray[np.bool_]]:
@@ -354,13 +361,16 @@ class _Asked:
         able = {tier: admitted[tier] & above[tier] for tier in LIVED}
         ranking = self.query.scoring.seats is Seats.RANKING
         synopses: Synopses = synopses_of(self.tables) if ranking else {}
-        behind = behind_turns(self.query.scoring.seats, synopses, able)
+        entries = {tier: self.tables[tier].entries for tier in LIVED}
+        twins = twins_of(entries, {tier: np.flatnonzero(able[tier]).tolist() for tier in DECAYING}) if ranking else ()
+        ahead = by_score(totals, {tier: self.tables[tier].ids for tier in DECAYING})
+        left_out = behind(self.query.scoring.seats, synopses, twins, able, ahead)
         orders, best = {}, {}
         for tier in LIVED:
-            by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
+            lowest_last = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
             places = self.tables[tier].id_ranks
-            orders[tier] = np.lexsort((places, by_score, behind[tier], ~above[tier], ~admitted[tier]))
-            competing = int((able[tier] & ~behind[tier]).sum())
+            orders[tier] = np.lexsort((places, lowest_last, left_out.of(tier), ~above[tier], ~admitted[tier]))
+            competing = int((able[tier] & ~left_out.of(tier)).sum())
             best[tier] = orders[tier][: min(competing, self.query.top_k)]
         ids = {tier: [self.tables[tier].ids[row] for row in rows.tolist()] for tier, rows in best.items()}
         given = seated(self.query, {tier: totals[tier][rows] for tier, rows in best.items()}, ids)
@@ -369,14 +379,13 @@ class _Asked:
             table = self.tables[tier]
             ranks = np.empty(len(table), np.intp)
             ranks[orders[tier]] = np.arange(1, len(table) + 1)
-            passed = admitted[tier], above[tier], behind[tier]
+            passed = admitted[tier], above[tier], left_out
             verdicts = verdicts_of(tier, totals[tier], ranks, *passed, given, self.query)
             met_by_row = partial(self._instance, tier) if self.query.instances else None
             columns = scored[tier], totals[tier], ranks, verdicts, met_by_row
             judged.append(Judged(tier, table.entries.copied(), list(table.ids), *columns))
         everyone = Candidates(judged, given, self.query, synopses)
-        left_out = {tier: np.flatnonzero(rows).tolist() for tier, rows in behind.items()}
-        guided = self._guided(everyone.hits, left_out) if self.query.requery else ()
+        guided = self._guided(everyone.hits, left_out.rows) if self.query.requery else ()
         return Candidates(judged, given, self.query, synopses, guided) if guided else everyone
 
     def _ranked(self, tier: Tier, behind: Sequence[int] = ()) -> _Ranked:

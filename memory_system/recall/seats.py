@@ -5,16 +5,17 @@ Under the **ranking** the best of all tiers together get the seats, best first; 
 ids. Under both, static memory takes at most ``static_share`` of the ``top_k`` seats (rounded up), and more only where
 STM and LTM together cannot fill the rest.
 
-Under the ranking a conversation's synopsis and its turns are one answer: while a turn that it rests on may be found and
-passes, the synopsis takes no seat.
+Under the ranking what says the same is one answer. While a turn of a conversation may be found and passes, the synopsis
+that rests on it takes no seat; and of memories of STM and LTM in the same words, the one that scores highest has it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from ..core.entry import DECAYING, LIVED, Tier
 from ..core.scoring import Floats, Seats
 from .query import Query
-from .table import Table
+from .table import Rows, Table
 
 SYNOPSIS = "synopsis"
 """The tag of what sums up a conversation; its evidence are the turns."""
@@ -33,23 +34,26 @@ class Seated:
     """Who has a seat.
 
     Args:
-        of: how many of each tier are recalled: the best of it.
-        numbers: for each tier, shape (seats of it,): the seat of its best, its second best ..., counted from 1.
+        order: the answer: for each seat its tier, and the place in that tier's order by score, counted from 0.
         static: the most seats that static memory may take here.
         lowest: the score that the last seat went to, where every memory competed for it; minus infinity where a seat
             is free, infinity where there is none, NaN under the cascade.
     """
 
-    of: Mapping[Tier, int]
-    numbers: Mapping[Tier, NDArray[np.intp]]
+    order: Sequence[tuple[Tier, int]]
     static: int
     lowest: float
 
-    @property
-    def order(self) -> list[tuple[Tier, int]]:
-        """The answer: for each seat its tier, and the place in that tier's order by score, counted from 0."""
-        found = [(int(seat), tier, place) for tier in LIVED for place, seat in enumerate(self.numbers[tier])]
-        return [(tier, place) for _, tier, place in sorted(found, key=lambda one: one[0])]
+    @cached_property
+    def of(self) -> Mapping[Tier, int]:
+        """How many of each tier are recalled: the best of it."""
+        return {tier: len(seats) for tier, seats in self.numbers.items()}
+
+    @cached_property
+    def numbers(self) -> Mapping[Tier, NDArray[np.intp]]:
+        """For each tier, shape (seats of it,): the seat of its best, its second best ..., counted from 1."""
+        seats = {tier: [seat for seat, (one, _) in enumerate(self.order, start=1) if one is tier] for tier in LIVED}
+        return {tier: np.array(taken, np.intp) for tier, taken in seats.items()}
 
 
 def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Sequence[str]]) -> Seated:
@@ -60,30 +64,55 @@ def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Seque
         scores: for each tier the scores above its threshold, the highest first, at most ``top_k``.
         ids: whose they are.
     """
-    counts = [len(scores[tier]) for tier in LIVED]
+    static, stm, ltm = (len(scores[tier]) for tier in LIVED)
+    most = static_most(query.top_k, query.static_seats, stm, ltm)
     if query.scoring.seats is Seats.CASCADE:
-        of = seats_of(query.top_k, query.static_seats, *counts)
-        ends = accumulate(of[tier] for tier in LIVED)
-        numbers = {tier: np.arange(end - of[tier] + 1, end + 1) for tier, end in zip(LIVED, ends, strict=True)}
-        return Seated(of, numbers, static_most(query.top_k, query.static_seats, *counts[1:]), math.nan)
-    most = static_most(query.top_k, query.static_seats, *counts[1:])
+        of = seats_of(query.top_k, query.static_seats, static, stm, ltm)
+        return Seated([(tier, place) for tier in LIVED for place in range(of[tier])], most, math.nan)
     able = {tier: most if tier is Tier.STATIC else query.top_k for tier in LIVED}
     competing = [
-        (-float(score), name, tier)
+        (-score, name, tier, place)
         for tier in LIVED
-        for score, name in zip(scores[tier][: able[tier]].tolist(), ids[tier], strict=False)
+        if ids[tier]
+        for place, (score, name) in enumerate(zip(scores[tier][: able[tier]].tolist(), ids[tier], strict=False))
     ]
-    best = sorted(competing, key=lambda one: one[:2])[: query.top_k]
-    numbers = {
-        tier: np.array([seat for seat, one in enumerate(best, start=1) if one[2] is tier], np.intp) for tier in LIVED
-    }
-    of = {tier: len(numbers[tier]) for tier in LIVED}
+    best = sorted(competing, key=itemgetter(0, 1))[: query.top_k]
     last = -best[-1][0] if best else math.inf
-    return Seated(of, numbers, most, last if len(best) == query.top_k else -math.inf)
+    order = [(tier, place) for _, _, tier, place in best]
+    return Seated(order, most, last if len(best) == query.top_k else -math.inf)
 
 
-Synopses = Mapping[tuple[Tier, int], Sequence[tuple[Tier, int]]]
-"""Where each synopsis is, by tier and row, and where those of its turns are that are held."""
+Place = tuple[Tier, int]
+"""Where a memory is: its tier and row."""
+Ahead = Callable[[Place], tuple[float, str]]
+"""What memories are ordered by for a seat: the highest score first, of equal ones the lowest id."""
+Synopses = Mapping[Place, Sequence[Place]]
+"""Where each synopsis is, and where those of its turns are that are held."""
+Twins = Sequence[Sequence[Place]]
+"""Where memories in the same words are, at least two together."""
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Which rows of each tier take no seat, since what says the same may have one, shape (n,) each.
+
+    Args:
+        turns: synopses.
+        twins: the same words score higher elsewhere.
+    """
+
+    turns: Mapping[Tier, NDArray[np.bool_]]
+    twins: Mapping[Tier, NDArray[np.bool_]]
+
+    def of(self, tier: Tier) -> NDArray[np.bool_]:
+        """All of a tier."""
+        rows: NDArray[np.bool_] = self.turns[tier] | self.twins[tier]
+        return rows
+
+    @property
+    def rows(self) -> dict[Tier, list[int]]:
+        """Their numbers."""
+        return {tier: np.flatnonzero(self.of(tier)).tolist() for tier in self.turns}
 
 
 def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] | None = None) -> Synopses:
@@ -93,7 +122,7 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
         tables: one table a tier.
         ids: the memories of each tier that are looked at; all if ``None``.
     """
-    found: dict[tuple[Tier, int], list[tuple[Tier, int]]] = {}
+    found: dict[Place, list[Place]] = {}
     for tier in DECAYING:
         table = tables[tier]
         for entry_id in table.tags if ids is None else ids[tier]:
@@ -112,21 +141,52 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
     return found
 
 
-def behind_turns(
-    seats: Seats, synopses: Synopses, able: Mapping[Tier, NDArray[np.bool_]]
-) -> dict[Tier, NDArray[np.bool_]]:
-    """Which rows of each tier are synopses that take no seat, since a turn of theirs may have one.
+def twins_of(entries: Mapping[Tier, Rows], rows: Mapping[Tier, Iterable[int]]) -> Twins:
+    """Those of some rows of STM and LTM that say the same as another in the same words, whatever the case.
+
+    Args:
+        entries: what each tier holds.
+        rows: those of each tier that are looked at.
+    """
+    found: dict[str, list[Place]] = {}
+    for tier in DECAYING:
+        document = entries[tier].document
+        for row in rows[tier]:
+            found.setdefault(document(row).casefold(), []).append((tier, row))
+    return [places for places in found.values() if len(places) > 1]
+
+
+def behind(
+    seats: Seats, synopses: Synopses, twins: Twins, able: Mapping[Tier, NDArray[np.bool_]], ahead: Ahead
+) -> Behind:
+    """Which rows take no seat, since what says the same may have one.
 
     Args:
         seats: the rule; under the cascade there are none.
         synopses: see there.
-        able: whether a row may be found and passes, shape (n,).
+        twins: see there.
+        able: whether a row of a tier may be found and passes, shape (n,).
+        ahead: what memories are ordered by, the best first.
     """
-    behind = {tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()}
+    turns, same = ({tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()} for _ in range(2))
     if seats is Seats.RANKING:
-        for (tier, row), turns in synopses.items():
-            behind[tier][row] = able[tier][row] and any(able[one][turn] for one, turn in turns)
-    return behind
+        for (tier, row), told in synopses.items():
+            turns[tier][row] = able[tier][row] and any(able[one][turn] for one, turn in told)
+        for places in twins:
+            competing = [(tier, row) for tier, row in places if able[tier][row] and not turns[tier][row]]
+            for tier, row in outdone(competing, ahead):
+                same[tier][row] = True
+    return Behind(turns, same)
+
+
+def by_score(totals: Mapping[Tier, Floats], ids: Mapping[Tier, Sequence[str]]) -> Ahead:
+    """Of memories whose scores and ids are known, shape (n,) for each tier."""
+    return lambda at: (-float(totals[at[0]][at[1]]), ids[at[0]][at[1]])
+
+
+def outdone(places: Iterable[Place], ahead: Ahead) -> list[Place]:
+    """All of some memories in the same words but the one that goes ahead."""
+    return sorted(places, key=ahead)[1:]
 
 
 def static_most(top_k: int, static: int, stm: int, ltm: int) -> int:

@@ -15,6 +15,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 import numpy as np
 import simsimd
@@ -77,7 +78,7 @@ def top_rows(table: Table, sought: Sought, *, codes: bool | None = None) -> tupl
         near = relevancies[likely].astype(np.float64)
         lower = estimated[likely] - steepest * (near - 1.0 / (1.0 / near + error + rounding))
         lowest = max(lowest, float(lower.min()) - rounding)
-    close = np.flatnonzero(estimated >= lowest - steepest * error - rounding)
+    close = (estimated >= lowest - steepest * error - rounding).nonzero()[0]
     # the error of the distance moves a far memory's relevancy less than a near one's
     far = relevancies[close].astype(np.float64)
     upper = estimated[close] + steepest * (1.0 / np.maximum(1.0 / far - error - rounding, 1.0) - far)
@@ -161,8 +162,8 @@ def _chosen(table: Table, sought: Sought, rows: RowNumbers, parts: Parts) -> tup
     """The best of some rows whose parts are known."""
     totals = parts.totals
     ids = [table.ids[row] for row in rows.tolist()]
-    best = best_of(np.flatnonzero(totals > sought.threshold), totals, ids, sought.top_k)
-    return rows[best].tolist(), parts.taken(np.array(best, np.intp))
+    best = np.array(best_of((totals > sought.threshold).nonzero()[0], totals, ids, sought.top_k), np.intp)
+    return rows[best].tolist(), parts.taken(best)
 
 
 def best_of(rows: RowNumbers, totals: Floats, ids: Sequence[str], top_k: int) -> list[int]:
@@ -172,7 +173,8 @@ def best_of(rows: RowNumbers, totals: Floats, ids: Sequence[str], top_k: int) ->
     if len(rows) > top_k:
         kth = np.partition(totals[rows], len(rows) - top_k)[len(rows) - top_k]
         rows = rows[totals[rows] >= kth]  # all that tie for the last seat, so that their ids decide
-    return sorted(rows.tolist(), key=lambda row: (-totals[row], ids[row]))[:top_k]
+    competing = [(-total, ids[row], row) for row, total in zip(rows.tolist(), totals[rows].tolist(), strict=True)]
+    return [row for _, _, row in sorted(competing, key=itemgetter(0, 1))[:top_k]]
 
 
 def _estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[Estimates, Estimates, float]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.scoring import Floats, Score, Seats
 from .query import Query
-from .seats import Seated
+from .seats import Behind, Seated
 
 NAMES: Mapping[Tier, str] = {
     Tier.STATIC: "static",
@@ -32,6 +32,7 @@ class Verdict(StrEnum):
     BEYOND_TOP_K = "beyond top-k"
     BEYOND_SEATS = "beyond static seats"
     BEHIND_TURNS = "behind its turns"
+    BEHIND_TWIN = "behind the same words"
     NOT_REACHED = "not reached"
     FILTERED_OUT = "filtered out"
     NO_VECTOR = "no vector"
@@ -69,7 +70,7 @@ def verdicts_of(
     ranks: NDArray[np.intp],
     admitted: NDArray[np.bool_],
     passing: NDArray[np.bool_],
-    behind: NDArray[np.bool_],
+    behind: Behind,
     given: Seated,
     query: Query,
 ) -> NDArray[np.uint8]:
@@ -81,7 +82,7 @@ def verdicts_of(
         ranks: 1 = the highest of those that the facets admit, shape (n,).
         admitted: whether the facets admit it, shape (n,).
         passing: whether it exceeds its threshold, shape (n,).
-        behind: whether it is a synopsis whose turns take the seats, shape (n,).
+        behind: what takes no seat, since what says the same may have one.
         given: who has a seat.
         query: what was asked.
     """
@@ -92,7 +93,8 @@ def verdicts_of(
         (~admitted, Verdict.FILTERED_OUT),
         (np.isnan(totals), Verdict.NO_VECTOR),
         (~passing, Verdict.BELOW_THRESHOLD),
-        (behind, Verdict.BEHIND_TURNS),
+        (behind.turns[tier], Verdict.BEHIND_TURNS),
+        (behind.twins[tier], Verdict.BEHIND_TWIN),
         (ranks <= given.of[tier], Verdict.RECALLED),
         (above & static, Verdict.BEYOND_SEATS),
         (np.full(len(totals), cascade and not static and taken >= query.top_k > 0), Verdict.NOT_REACHED),
@@ -104,6 +106,7 @@ def verdicts_of(
 _ALWAYS = {
     Verdict.NO_VECTOR: "It has no vector, so nothing can be said of its relevancy.",
     Verdict.BEHIND_TURNS: "It is a synopsis, and a turn of its talk passes too: the two do not compete for seats.",
+    Verdict.BEHIND_TWIN: "Another memory in the same words scores higher: the two do not compete for seats.",
 }
 _FILTERED = {
     True: "The facets that were asked for do not admit it.",
@@ -128,7 +131,7 @@ def because(
     name = NAMES[tier]
     ranking = query.scoring.seats is Seats.RANKING
     match verdict:
-        case Verdict.NO_VECTOR | Verdict.BEHIND_TURNS:
+        case Verdict.NO_VECTOR | Verdict.BEHIND_TURNS | Verdict.BEHIND_TWIN:
             return _ALWAYS[verdict]
         case Verdict.FILTERED_OUT:
             return _FILTERED[bool(query.facets)]

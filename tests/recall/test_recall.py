@@ -363,6 +363,7 @@ _entries = st.tuples(
     _vectors,
     st.none() | st.sampled_from([1, 5, 10]),
     st.none() | st.sampled_from([-1, 0.5, 1, 2, 30, 3000]),
+    st.integers(0, 25),
 )
 _weight = st.sampled_from([0, 0.25, 1, 3])
 _queries = st.builds(
@@ -396,7 +397,8 @@ def plain_score(entry: MemoryEntry, vector: list[int], scoring: Scoring) -> floa
 def plain_answer(rows: list[tuple[MemoryEntry, list[int] | None]], query: Query) -> list[str]:
     """Reserved seats for static memory, and what is free; the rest for STM and then LTM, or for the best of both.
 
-    Under the ranking static memory takes no seat that a better memory would have.
+    Under the ranking static memory takes no seat that a better memory would have, and of memories of STM and LTM in the
+    same words only the best has one.
     """
     ranked: dict[Tier, list[tuple[float, str]]] = {tier: [] for tier in LIVED}
     for entry, vector in rows:
@@ -404,7 +406,11 @@ def plain_answer(rows: list[tuple[MemoryEntry, list[int] | None]], query: Query)
             ranked[entry.tier].append((-total, entry.id))
     reserved = math.ceil(round(query.top_k * query.static_share, 6))
     if query.scoring.seats is Seats.RANKING:
-        lived = sorted(ranked[Tier.STM] + ranked[Tier.LTM])
+        words = {entry.id: entry.document for entry, _ in rows}
+        best: dict[str, tuple[float, str]] = {}
+        for one in sorted(ranked[Tier.STM] + ranked[Tier.LTM]):
+            best.setdefault(words[one[1]], one)
+        lived = list(best.values())
         able = max(reserved, query.top_k - len(lived))
         return [name for _, name in sorted(sorted(ranked[Tier.STATIC])[:able] + lived)[: query.top_k]]
     static, stm, ltm = ([name for _, name in sorted(ranked[tier])] for tier in LIVED)
@@ -417,9 +423,9 @@ def plain_answer(rows: list[tuple[MemoryEntry, list[int] | None]], query: Query)
 def test_query_and_explain_recall_what_a_plain_full_computation_recalls(drawn: list, query: Query) -> None:
     tables = {tier: Table() for tier in Tier}
     rows: list[tuple[MemoryEntry, list[int] | None]] = []
-    for number, (tier, vector, rating, hours) in enumerate(drawn):
+    for number, (tier, vector, rating, hours, words) in enumerate(drawn):
         when = None if hours is None else NOW - timedelta(hours=hours)
-        entry = MemoryEntry("x", id=f"{number * 7 % 25:02}", tier=tier, rating=rating, timestamp=when)
+        entry = MemoryEntry(f"x{words}", id=f"{number * 7 % 25:02}", tier=tier, rating=rating, timestamp=when)
         rows.append((entry, vector))
         tables[tier].put(entry, None if vector is None else np.array(vector, np.float32))
     found, explained = (answer(query, CUE, tables, "Mira", explain=explain) for explain in (False, True))

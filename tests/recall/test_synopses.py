@@ -22,7 +22,7 @@ def tables_of(*rows: tuple[Tier, str, list[int], tuple[str, ...]], **each: Any) 
     tables = {tier: Table() for tier in Tier}
     for tier, name, vector, turns in rows:
         tags = ("synopsis",) if turns else ()
-        entry = MemoryEntry("y", id=name, tier=tier, tags=tags, evidence=turns, **each)
+        entry = MemoryEntry(f"y {name}", id=name, tier=tier, tags=tags, evidence=turns, **each)
         tables[tier].put(entry, np.array(vector, np.float32))
     return tables
 
@@ -79,7 +79,7 @@ def test_of_many_it_is_the_full_computation(rows: int, top_k: int) -> None:
             turns[name] = tuple(f"{number - back:04}" for back in (1, 2, 3))
         vector = rng.normal(size=3).astype(np.float32)
         entry = MemoryEntry(
-            "y", id=name, tier=tier, tags=("synopsis",) if name in turns else (), evidence=turns.get(name, ())
+            f"y {name}", id=name, tier=tier, tags=("synopsis",) if name in turns else (), evidence=turns.get(name, ())
         )
         tables[tier].put(entry, vector / np.linalg.norm(vector))
     found = ask(tables, top_k=top_k, threshold=0.4)

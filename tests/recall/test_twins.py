@@ -1,0 +1,106 @@
+"""Memories in the same words are one answer: the one that scores highest has the seat."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from memory_system import AgentMemory, Facets, MemoryEntry, Query, Recall, Scoring, Seats, Tier, Verdict, Weights
+from memory_system.recall.rank import FEW, answer
+from memory_system.recall.table import Table
+from tests.conftest import NOW
+
+CUE = np.array([1, 0, 0], np.float32)
+RANKING = Scoring(Weights(1, 0, 1), seats=Seats.RANKING)
+TOLD = "Another memory in the same words scores higher: the two do not compete for seats."
+
+
+def tables_of(*rows: tuple[Tier, str, str, int]) -> dict[Tier, Table]:
+    """Tables of (tier, id, words, hours ago); what begins with the same letter means the same."""
+    tables = {tier: Table() for tier in Tier}
+    for tier, name, words, hours in rows:
+        vector = np.array([0.9 - ord(words[0].casefold()) / 1000, 0.4, 0], np.float32)
+        entry = MemoryEntry(words, id=name, tier=tier, rating=5, timestamp=NOW - timedelta(hours=hours))
+        tables[tier].put(entry, vector)
+    return tables
+
+
+def ask(tables: dict[Tier, Table], scoring: Scoring = RANKING, **parameters: object) -> Recall:
+    """The whole answer; the quick one is the same."""
+    query = Query("cue", NOW, scoring=scoring, **{"threshold": 0.1, **parameters})  # type: ignore[arg-type]
+    quick, whole = (answer(query, CUE, tables, "Mira", explain=explain) for explain in (False, True))
+    assert quick.hits == whole.hits
+    return whole
+
+
+def ids(recall: Recall) -> list[str]:
+    return [hit.entry.id for hit in recall]
+
+
+def test_the_same_words_take_one_seat_whatever_tier_they_are_in_and_whatever_their_case() -> None:
+    told = tables_of(
+        (Tier.LTM, "old", "a knock", 90),
+        (Tier.STM, "new", "A KNOCK", 2),
+        (Tier.LTM, "oldest", "a knock", 900),
+        (Tier.STM, "other", "b", 5),
+        (Tier.LTM, "third", "c", 6),
+    )
+    found = ask(told, top_k=3)
+    assert ids(found) == ["new", "other", "third"]
+    behind = {one.entry.id: one.because for one in found.candidates if one.verdict is Verdict.BEHIND_TWIN}
+    assert behind == dict.fromkeys(["old", "oldest"], TOLD)
+    assert ids(ask(told, top_k=9)) == ["new", "other", "third"]  # nor is a seat that is free for what is told already
+    assert ids(ask(told, top_k=9, requery=3)) == ["new", "other", "third"]
+
+
+def test_of_equal_scores_the_lowest_id_has_the_seat() -> None:
+    assert ids(ask(tables_of((Tier.LTM, "2", "a", 5), (Tier.STM, "3", "a", 5), (Tier.STM, "1", "a", 5)))) == ["1"]
+
+
+def test_a_memory_whose_twin_cannot_be_found_or_does_not_pass_has_its_seat() -> None:
+    told = tables_of((Tier.LTM, "old", "a", 9000), (Tier.STM, "new", "a", 2))
+    assert ids(ask(told, facets=Facets(without=("new",)))) == ["old"]
+    fresh = ask(told).candidates[0].score.total
+    assert ids(ask(told, threshold=fresh)) == []
+
+
+def test_a_fact_of_the_personality_is_no_twin_and_the_cascade_is_to_the_letter_what_it_was() -> None:
+    told = tables_of((Tier.STATIC, "fact", "a", 1), (Tier.STM, "new", "a", 2), (Tier.LTM, "old", "a", 90))
+    assert sorted(ids(ask(told, static_threshold=0.1))) == ["fact", "new"]
+    assert ids(ask(told, Scoring(Weights(1, 0, 1)), static_threshold=0.1)) == ["fact", "new", "old"]
+
+
+@pytest.mark.parametrize("rows", [60, FEW + 400])
+@pytest.mark.parametrize("top_k", [1, 5, 40])
+def test_of_many_it_is_the_full_computation(rows: int, top_k: int) -> None:
+    rng = np.random.default_rng(rows + top_k)
+    tables = {tier: Table() for tier in Tier}
+    words = {f"{number:04}": f"word {rng.integers(rows // 3)}" for number in range(rows)}
+    for number, (name, text) in enumerate(words.items()):
+        tier = (Tier.LTM, Tier.STM)[int(number % 9 == 0)]
+        vector = rng.normal(size=3).astype(np.float32)
+        tables[tier].put(MemoryEntry(text, id=name, tier=tier), vector / np.linalg.norm(vector))
+    found = ask(tables, top_k=top_k, threshold=0.4)
+    scores = {one.entry.id: one.score.total for one in found.candidates}
+    best: dict[str, str] = {}
+    for name in sorted(scores, key=lambda name: (-scores[name], name)):
+        if scores[name] > 0.4:
+            best.setdefault(words[name], name)
+    assert ids(found) == list(best.values())[:top_k]
+    passing = {name for name, score in scores.items() if score > 0.4}
+    behind = {one.entry.id for one in found.candidates if one.verdict is Verdict.BEHIND_TWIN}
+    assert behind == passing - set(best.values())
+
+
+def test_a_way_to_recall_a_memory_behind_the_same_words_is_one_that_recalls_it(agent: AgentMemory) -> None:
+    for hours, rating in ((200, 9), (2, 3)):
+        event = {"document": "The bell rang.", "id": f"{hours}", "rating": rating}
+        agent.add_short_term([{**event, "timestamp": NOW - timedelta(hours=hours)}])
+    found = agent.explain("When did the bell ring?", scoring=Scoring(Weights(1, 1, 1), seats=Seats.RANKING))
+    assert ids(found) == ["2"]
+    ways = agent.ways(found.query, "200")
+    assert ways
+    for way in ways:
+        assert "200" in ids(agent.answer(way.query))
