@@ -63,7 +63,7 @@ def in_process(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], 
 
 @contextmanager
 def over_http(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], Callable[[], float]]]:
-    """What asks a server for a cue, or tells it an event, over a connection kept open, and the server's time."""
+    """What asks a server for a cue, or tells it an event, over a connection of its own a round; the server's time."""
     from benchmarks import api
     from benchmarks.memory import texts
     from memory_system import Settings
@@ -82,6 +82,8 @@ def over_http(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], C
             path, body = OVER_HTTP[kind], bodies[OVER_HTTP[kind]]
 
             def ask(cue: int) -> None:
+                if cue == 0:  # a new one for each round: a server closes what nobody asks through
+                    connection.close()
                 told = json.dumps(body(cue)).encode()
                 connection.request("POST", f"/v1/agents/{api.AGENT}/{path}", told, {"Content-Type": "application/json"})
                 answer = connection.getresponse()

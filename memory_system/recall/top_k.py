@@ -12,10 +12,12 @@ changes by no more than the distance does.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import simsimd
@@ -204,7 +206,7 @@ def _plain_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
     """Twice the dot product of every row, shape (n,), and by how much it may be wrong."""
     dots = table.vectors @ (cue * np.float32(2))
     drift = len(cue) * _UNIT / (1 - len(cue) * _UNIT)
-    return dots, 2 * drift * table.longest * float(np.linalg.norm(cue))
+    return dots, 2 * drift * table.longest * _length(cue)
 
 
 def _coded_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
@@ -212,13 +214,17 @@ def _coded_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
     table.columns.code(len(table))
     step = float(np.abs(cue).max()) / 127 or 1.0
     codes = np.rint(cue / np.float32(step)).astype(np.int8)
-    left = float(np.linalg.norm(cue.astype(np.float64) - codes * step))
+    left = _length(cue.astype(np.float64) - codes * step)
     count, columns = len(table), table.columns
     dots: Estimates = np.asarray(simsimd.cdist(codes[None], columns["codes"][:count], "dot", out_dtype="f32"))[0]
     dots *= columns["scales"][:count]
     dots *= np.float32(2 * step)
     residual = columns.residual
-    return dots, 2 * ((table.longest + residual) * left + residual * float(np.linalg.norm(cue)))
+    return dots, 2 * ((table.longest + residual) * left + residual * _length(cue))
+
+
+def _length(vector: NDArray[np.floating[Any]]) -> float:
+    return math.sqrt(vector.dot(vector))
 
 
 def _likely(estimated: Estimates, top_k: int) -> RowNumbers:
@@ -230,9 +236,9 @@ def _likely(estimated: Estimates, top_k: int) -> RowNumbers:
     if blocks < 2 * top_k:
         rows = np.arange(len(estimated))
         if len(rows) > top_k:
-            rows = np.argpartition(-estimated, top_k - 1)[:top_k]
+            rows = (-estimated).argpartition(top_k - 1)[:top_k]
     else:
         in_blocks = estimated[: blocks * _BLOCK].reshape(blocks, _BLOCK)
-        best = np.argpartition(in_blocks.max(axis=1), blocks - top_k)[blocks - top_k :]
+        best = in_blocks.max(axis=1).argpartition(blocks - top_k)[blocks - top_k :]
         rows = best * _BLOCK + in_blocks[best].argmax(axis=1)
     return rows[np.isfinite(estimated[rows])]
