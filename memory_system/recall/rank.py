@@ -33,7 +33,7 @@ from .candidates import Candidates, Judged
 from .expansion import Expanded, Measured, Relevancy
 from .hybrid import UNKNOWN, confidences, lowest
 from .query import Query
-from .seats import Place, Synopses, behind, by_score, outdone, seated, synopses_of, twins_of
+from .seats import Place, Synopses, behind, by_score, outdone, repeats_of, seated, synopses_of, twins_of
 from .table import Table, WhatIf
 from .top_k import Sought, best_of, top_measured, top_rows
 from .verdicts import Candidate, Verdict, because, below, gap, met_by, verdicts_of
@@ -289,16 +289,21 @@ class _Asked:
         if any(one.table.tags for one in ranked.values()):
             among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
             told = synopses_of(self.tables, among).items()
-            if found := [at for at, turns in told if any(self._able[tier][row] for tier, row in turns)]:
-                return found
+            if synopses := [at for at, turns in told if any(self._able[tier][row] for tier, row in turns)]:
+                return synopses
 
         def ahead(at: Place) -> tuple[float, str]:
             one = ranked[at[0]]
             return -float(one.parts.totals[one.best.index(at[1])]), one.table.ids[at[1]]
 
+        found = set[Place]()
         best = {tier: one.best for tier, one in ranked.items()}
-        twins = twins_of({tier: one.table.entries for tier, one in ranked.items()}, best)
-        return [place for places in twins for place in outdone(places, ahead)]
+        for places in twins_of({tier: one.table.entries for tier, one in ranked.items()}, best):
+            found.update(outdone(places, ahead))
+            for tier in {tier for tier, _ in places}:  # nothing of a tier scores higher than what is among its best
+                first = min((place for place in places if place[0] is tier), key=ahead)
+                found.update((tier, row) for row in repeats_of(self.tables[tier], first[1]))
+        return list(found)
 
     @cached_property
     def _able(self) -> dict[Tier, NDArray[np.bool_]]:

@@ -156,6 +156,14 @@ def twins_of(entries: Mapping[Tier, Rows], rows: Mapping[Tier, Iterable[int]]) -
     return [places for places in found.values() if len(places) > 1]
 
 
+def repeats_of(table: Table, row: int) -> list[int]:
+    """The other rows of a table in the words of a row, as far as they have its very vector, too."""
+    lengths, document = table.columns["squares"][: len(table)], table.entries.document
+    words = document(row).casefold()
+    near = np.flatnonzero(lengths == lengths[row]).tolist()
+    return [other for other in near if other != row and document(other).casefold() == words]
+
+
 def behind(
     seats: Seats, synopses: Synopses, twins: Twins, able: Mapping[Tier, NDArray[np.bool_]], ahead: Ahead
 ) -> Behind:

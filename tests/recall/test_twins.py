@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 import numpy as np
 import pytest
 
 from memory_system import AgentMemory, Facets, MemoryEntry, Query, Recall, Scoring, Seats, Tier, Verdict, Weights
+from memory_system.recall import rank
 from memory_system.recall.rank import FEW, answer
-from memory_system.recall.table import Table
+from memory_system.recall.seats import Twins, twins_of
+from memory_system.recall.table import Rows, Table
 from tests.conftest import NOW
 
 CUE = np.array([1, 0, 0], np.float32)
@@ -92,6 +95,26 @@ def test_of_many_it_is_the_full_computation(rows: int, top_k: int) -> None:
     passing = {name for name, score in scores.items() if score > 0.4}
     behind = {one.entry.id for one in found.candidates if one.verdict is Verdict.BEHIND_TWIN}
     assert behind == passing - set(best.values())
+
+
+def test_thousands_of_the_same_words_are_left_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = tables_of(
+        *((Tier.LTM, f"{number:04}", "a bell", number) for number in range(3 * FEW)),
+        *((Tier.STM, f"s{number}", "a bell", 5 + number) for number in range(30)),
+        (Tier.STM, "other", "b", 9),
+        (Tier.LTM, "third", "c", 9),
+    )
+    looked: list[object] = []
+
+    def counted(entries: Mapping[Tier, Rows], rows: Mapping[Tier, Iterable[int]]) -> Twins:
+        looked.append(rows)
+        return twins_of(entries, rows)
+
+    monkeypatch.setattr(rank, "twins_of", counted)
+    query = Query("cue", NOW, scoring=RANKING, threshold=0.1)
+    assert ids(answer(query, CUE, told, "Mira", explain=False)) == ["0000", "other", "third"]
+    assert len(looked) <= 3
+    assert ids(ask(told)) == ["0000", "other", "third"]
 
 
 def test_a_way_to_recall_a_memory_behind_the_same_words_is_one_that_recalls_it(agent: AgentMemory) -> None:
