@@ -23,12 +23,14 @@ TIERS = LIVED
 class Judged:
     """One tier, judged: entries, parts, totals, ranks (1 = highest) and verdicts (numbers of ``VERDICTS``) by row.
 
-    ``instance`` tells which instance of the cue met a row better than the cue, where it was asked by instances too.
+    ``words`` are the documents of STM and LTM under the ranking, case-folded. ``instance`` tells which instance of the
+    cue met a row better than the cue, where it was asked by instances too.
     """
 
     tier: Tier
     entries: Rows
     ids: list[str]
+    words: list[str]
     parts: Parts
     totals: Floats
     ranks: NDArray[np.intp]

@@ -33,7 +33,7 @@ from .candidates import Candidates, Judged
 from .expansion import Expanded, Measured, Relevancy
 from .hybrid import UNKNOWN, confidences, lowest
 from .query import Query
-from .seats import Place, Synopses, behind, by_score, outdone, repeats_of, seated, synopses_of, twins_of
+from .seats import Place, Synopses, Words, behind, by_score, outdone, repeats_of, seated, synopses_of, twins_of
 from .table import Table, WhatIf
 from .top_k import Sought, best_of, top_measured, top_rows
 from .verdicts import Candidate, Verdict, because, below, gap, met_by, verdicts_of
@@ -298,7 +298,8 @@ class _Asked:
 
         found = set[Place]()
         best = {tier: one.best for tier, one in ranked.items()}
-        for places in twins_of({tier: one.table.entries for tier, one in ranked.items()}, best):
+        words: Words = lambda tier, row: ranked[tier].table.entries.document(row).casefold()  # noqa: E731
+        for places in twins_of(words, best):
             found.update(outdone(places, ahead))
             for tier in {tier for tier, _ in places}:  # nothing of a tier scores higher than what is among its best
                 first = min((place for place in places if place[0] is tier), key=ahead)
@@ -366,8 +367,9 @@ class _Asked:
         able = {tier: admitted[tier] & above[tier] for tier in LIVED}
         ranking = self.query.scoring.seats is Seats.RANKING
         synopses: Synopses = synopses_of(self.tables) if ranking else {}
-        entries = {tier: self.tables[tier].entries for tier in LIVED}
-        twins = twins_of(entries, {tier: np.flatnonzero(able[tier]).tolist() for tier in DECAYING}) if ranking else ()
+        words = {tier: self.tables[tier].folded if ranking else () for tier in DECAYING}
+        lived = {tier: np.flatnonzero(able[tier]).tolist() for tier in DECAYING}
+        twins = twins_of(lambda tier, row: words[tier][row], lived) if ranking else ()
         ahead = by_score(totals, {tier: self.tables[tier].ids for tier in DECAYING})
         left_out = behind(self.query.scoring.seats, synopses, twins, able, ahead)
         orders, best = {}, {}
@@ -388,7 +390,7 @@ class _Asked:
             verdicts = verdicts_of(tier, totals[tier], ranks, *passed, given, self.query)
             met_by_row = partial(self._instance, tier) if self.query.instances else None
             columns = scored[tier], totals[tier], ranks, verdicts, met_by_row
-            judged.append(Judged(tier, table.entries.copied(), list(table.ids), *columns))
+            judged.append(Judged(tier, table.entries.copied(), list(table.ids), list(words.get(tier, ())), *columns))
         everyone = Candidates(judged, given, self.query, synopses)
         guided = self._guided(everyone.hits, left_out.rows) if self.query.requery else ()
         return Candidates(judged, given, self.query, synopses, guided) if guided else everyone

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..core.entry import DECAYING, LIVED, Tier
 from ..core.scoring import Floats, Seats
 from .query import Query
-from .table import Rows, Table
+from .table import Table
 
 SYNOPSIS = "synopsis"
 """The tag of what sums up a conversation; its evidence are the turns."""
@@ -86,6 +86,7 @@ Place = tuple[Tier, int]
 """Where a memory is: its tier and row."""
 Ahead = Callable[[Place], tuple[float, str]]
 """What memories are ordered by for a seat: the highest score first, of equal ones the lowest id."""
+Words = Callable[[Tier, int], str]
 Synopses = Mapping[Place, Sequence[Place]]
 """Where each synopsis is, and where those of its turns are that are held."""
 Twins = Sequence[Sequence[Place]]
@@ -141,18 +142,17 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
     return found
 
 
-def twins_of(entries: Mapping[Tier, Rows], rows: Mapping[Tier, Iterable[int]]) -> Twins:
+def twins_of(words: Words, rows: Mapping[Tier, Iterable[int]]) -> Twins:
     """Those of some rows of STM and LTM that say the same as another in the same words, whatever the case.
 
     Args:
-        entries: what each tier holds.
+        words: what the row of a tier says, case-folded.
         rows: those of each tier that are looked at.
     """
     found: dict[str, list[Place]] = {}
     for tier in DECAYING:
-        document = entries[tier].document
         for row in rows[tier]:
-            found.setdefault(document(row).casefold(), []).append((tier, row))
+            found.setdefault(words(tier, row), []).append((tier, row))
     return [places for places in found.values() if len(places) > 1]
 
 

@@ -117,11 +117,9 @@ class Field:
         self._seats, self._synopses = query.scoring.seats, candidates.synopses
         self._weighed: tuple[tuple[float, ...], dict[Tier, Floats], dict[Tier, Rows]] | None = None
         self._passed: tuple[tuple[float, ...], dict[Tier, Rows]] | None = None
-        entries = {judged.tier: judged.entries for judged in candidates.tiers}
-        ranking = self._seats is Seats.RANKING
-        self._twins = (
-            twins_of(entries, {tier: range(len(one.ids)) for tier, one in self._tiers.items()}) if ranking else ()
-        )
+        words = {judged.tier: judged.words for judged in candidates.tiers}
+        rows = {tier: range(len(told)) for tier, told in words.items()}
+        self._twins = twins_of(lambda tier, row: words[tier][row], rows)
 
     def recalls(self, stand: Stand) -> bool:
         """Whether the first round of a query with the levers there recalls the memory."""

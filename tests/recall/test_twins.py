@@ -11,8 +11,8 @@ import pytest
 from memory_system import AgentMemory, Facets, MemoryEntry, Query, Recall, Scoring, Seats, Tier, Verdict, Weights
 from memory_system.recall import rank
 from memory_system.recall.rank import FEW, answer
-from memory_system.recall.seats import Twins, twins_of
-from memory_system.recall.table import Rows, Table
+from memory_system.recall.seats import Twins, Words, twins_of
+from memory_system.recall.table import Table
 from tests.conftest import NOW
 
 CUE = np.array([1, 0, 0], np.float32)
@@ -106,9 +106,9 @@ def test_thousands_of_the_same_words_are_left_out_at_once(monkeypatch: pytest.Mo
     )
     looked: list[object] = []
 
-    def counted(entries: Mapping[Tier, Rows], rows: Mapping[Tier, Iterable[int]]) -> Twins:
+    def counted(words: Words, rows: Mapping[Tier, Iterable[int]]) -> Twins:
         looked.append(rows)
-        return twins_of(entries, rows)
+        return twins_of(words, rows)
 
     monkeypatch.setattr(rank, "twins_of", counted)
     query = Query("cue", NOW, scoring=RANKING, threshold=0.1)
