@@ -130,6 +130,8 @@ class _Compared:
                 return "It has no vector any more", causes
             case Verdict.BEHIND_TURNS:
                 return "A turn of its conversation now passes too", causes
+            case Verdict.BEHIND_TWIN:
+                return "Another memory in the same words now scores higher", causes
             case _ if then.via:
                 return "What led to it no longer does", causes
         return self._overtaken(now, self._after, self._before, "It was overtaken by"), causes
@@ -152,6 +154,8 @@ class _Compared:
                 return "It had no vector then", causes
             case Verdict.BEHIND_TURNS:
                 return "A turn of its conversation passed too then", causes
+            case Verdict.BEHIND_TWIN:
+                return "Another memory in the same words scored higher then", causes
         return self._overtaken(now, self._before, self._after, "It took the seat of"), causes
 
     def _moved(self, entry_id: str, then: Candidate | None, now: Candidate | None) -> tuple[str, list[str]]:

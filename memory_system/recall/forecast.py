@@ -285,6 +285,8 @@ class _Ahead:
             return self._below(hit)
         if then.verdict is Verdict.BEHIND_TURNS:
             return "A turn of its conversation passes too, and the two do not compete for seats."
+        if then.verdict is Verdict.BEHIND_TWIN:
+            return "Another memory in the same words scores higher, and the two do not compete for seats."
         entered = [one for name, one in self.hits(leaves).items() if name not in before]
         ranking = self._query.scoring.seats is Seats.RANKING
         rivals = [one for one in entered if ranking or one.entry.tier is hit.entry.tier]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Literal, overload
@@ -33,7 +33,7 @@ from .candidates import Candidates, Judged
 from .expansion import Expanded, Measured, Relevancy
 from .hybrid import UNKNOWN, confidences, lowest
 from .query import Query
-from .seats import Place, Synopses, Words, behind, by_score, outdone, repeats_of, seated, synopses_of, twins_of
+from .seats import Place, Synopses, Told, Twins, behind, in_the_same_words, seated, synopses_of
 from .table import Table, WhatIf
 from .top_k import Sought, best_of, top_measured, top_rows
 from .verdicts import Candidate, Verdict, because, below, gap, met_by, verdicts_of
@@ -54,6 +54,8 @@ def second_round(
         tables: one table a tier; static memory leads on, and is not led to.
         scored: the parts of every tier as the first round scaled them, of which recency and importance stay.
         left_out: what is not led to, by id: synopses whose turns are in the answer.
+
+    Under the ranking nothing is led to in whose words another memory of STM or LTM has a seat.
     """
     held = {one.entry.id for one in found}.union(left_out)
     best: dict[str, tuple[float, Score, Candidate, Tier, int]] = {}
@@ -78,7 +80,15 @@ def second_round(
                 entry_id = table.ids[row]
                 if entry_id not in held and (entry_id not in best or totals[row] > best[entry_id][0]):
                     best[entry_id] = float(totals[row]), parts.one(row), hit, tier, row
-    ordered = sorted(best.items(), key=lambda one: (-one[1][0], one[0]))[: query.top_k - len(found)]
+    ordered = sorted(best.items(), key=lambda one: (-one[1][0], one[0]))
+    if query.scoring.seats is Seats.RANKING:
+        told = {one.entry.document.casefold() for one in found if one.entry.tier is not Tier.STATIC}
+        best_of_words: dict[str, str] = {}
+        for entry_id, (*_, tier, row) in ordered:
+            best_of_words.setdefault(tables[tier].entries.document(row).casefold(), entry_id)
+        free = {entry_id for words, entry_id in best_of_words.items() if words not in told}
+        ordered = [one for one in ordered if one[0] in free]
+    ordered = ordered[: query.top_k - len(found)]
     return tuple(
         Candidate(
             tables[tier].entries[row],
@@ -262,10 +272,16 @@ class _Asked:
     def hits(self) -> tuple[Candidate, ...]:
         """The recalled candidates only."""
         ranked = {tier: self._ranked(tier) for tier in LIVED}
-        left_out: dict[Tier, list[int]] = {Tier.STM: [], Tier.LTM: []}
-        while new := self._behind(ranked):
+        left_out: dict[Tier, set[int]] = {Tier.STM: set(), Tier.LTM: set()}
+        synopses, swept = set[Place](), set[str]()
+        while self.query.scoring.seats is Seats.RANKING:
+            turns = self._behind_turns(ranked)
+            synopses.update(turns)
+            new = turns or self._behind_twins(ranked, swept)
+            if not new:
+                break
             for tier, row in new:
-                left_out[tier].append(row)
+                left_out[tier].add(row)
             ranked |= {tier: self._ranked(tier, left_out[tier]) for tier in {tier for tier, _ in new}}
         ids = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
         totals = {tier: one.parts.totals if one.best else _NO_TOTALS for tier, one in ranked.items()}
@@ -280,31 +296,46 @@ class _Asked:
                 by = self._instance(tier, row)
                 words = met_by(words, by)
             found.append(Candidate(entry, score, rank, Verdict.RECALLED, words, instance=by))
-        return (*found, *self._guided(found, left_out))
+        return (*found, *self._guided(found, synopses))
 
-    def _behind(self, ranked: Mapping[Tier, _Ranked]) -> list[Place]:
-        """Those among the best of each tier that take no seat, since what says the same may have one."""
-        if self.query.scoring.seats is Seats.CASCADE:
+    def _behind_turns(self, ranked: Mapping[Tier, _Ranked]) -> list[Place]:
+        """The synopses among the best of each tier that take no seat, since a turn of theirs may have one."""
+        if not any(one.table.tags for one in ranked.values()):
             return []
-        if any(one.table.tags for one in ranked.values()):
-            among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
-            told = synopses_of(self.tables, among).items()
-            if synopses := [at for at, turns in told if any(self._able[tier][row] for tier, row in turns)]:
-                return synopses
+        among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
+        told = synopses_of(self.tables, among).items()
+        return [at for at, turns in told if any(self._able[tier][row] for tier, row in turns)]
+
+    def _behind_twins(self, ranked: Mapping[Tier, _Ranked], swept: set[str]) -> set[Place]:
+        """Those that take no seat, since one among the best of each tier scores higher in the same words.
+
+        That one is the highest of all in its tier, so that the others need not come up one after the other: they are
+        sought by their vectors, which mostly are the same, and where that has been done, by their words.
+
+        Args:
+            ranked: the best of each tier.
+            swept: the words that were sought before.
+        """
 
         def ahead(at: Place) -> tuple[float, str]:
             one = ranked[at[0]]
             return -float(one.parts.totals[one.best.index(at[1])]), one.table.ids[at[1]]
 
+        told: Told = lambda tier, row: ranked[tier].table.entries.document(row).casefold()  # noqa: E731
         found = set[Place]()
-        best = {tier: one.best for tier, one in ranked.items()}
-        words: Words = lambda tier, row: ranked[tier].table.entries.document(row).casefold()  # noqa: E731
-        for places in twins_of(words, best):
-            found.update(outdone(places, ahead))
-            for tier in {tier for tier, _ in places}:  # nothing of a tier scores higher than what is among its best
-                first = min((place for place in places if place[0] is tier), key=ahead)
-                found.update((tier, row) for row in repeats_of(self.tables[tier], first[1]))
-        return list(found)
+        for words, places in in_the_same_words(told, {tier: one.best for tier, one in ranked.items()}).items():
+            found.update(sorted(places, key=ahead)[1:])
+            for tier in {tier for tier, _ in places}:
+                table, (_, best) = ranked[tier].table, min((one for one in places if one[0] is tier), key=ahead)
+                if words in swept:
+                    same = [row for row, said in enumerate(table.folded) if said == words]
+                else:
+                    lengths = table.columns["squares"][: len(table)]
+                    near = np.flatnonzero(lengths == lengths[best]).tolist()
+                    same = [row for row in near if told(tier, row) == words]
+                found.update((tier, row) for row in same if row != best)
+            swept.add(words)
+        return found
 
     @cached_property
     def _able(self) -> dict[Tier, NDArray[np.bool_]]:
@@ -368,10 +399,10 @@ class _Asked:
         ranking = self.query.scoring.seats is Seats.RANKING
         synopses: Synopses = synopses_of(self.tables) if ranking else {}
         words = {tier: self.tables[tier].folded if ranking else () for tier in DECAYING}
-        lived = {tier: np.flatnonzero(able[tier]).tolist() for tier in DECAYING}
-        twins = twins_of(lambda tier, row: words[tier][row], lived) if ranking else ()
-        ahead = by_score(totals, {tier: self.tables[tier].ids for tier in DECAYING})
-        left_out = behind(self.query.scoring.seats, synopses, twins, able, ahead)
+        lived = {tier: np.flatnonzero(able[tier]).tolist() if ranking else () for tier in DECAYING}
+        several = in_the_same_words(lambda tier, row: words[tier][row], lived).values()
+        twins = Twins.among(several, {tier: self.tables[tier].ids for tier in DECAYING})
+        left_out = behind(self.query.scoring.seats, synopses, twins, able, totals)
         orders, best = {}, {}
         for tier in LIVED:
             lowest_last = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
@@ -392,10 +423,11 @@ class _Asked:
             columns = scored[tier], totals[tier], ranks, verdicts, met_by_row
             judged.append(Judged(tier, table.entries.copied(), list(table.ids), list(words.get(tier, ())), *columns))
         everyone = Candidates(judged, given, self.query, synopses)
-        guided = self._guided(everyone.hits, left_out.rows) if self.query.requery else ()
+        turns = ((tier, row) for tier, rows in left_out.turns.items() for row in np.flatnonzero(rows).tolist())
+        guided = self._guided(everyone.hits, turns) if self.query.requery else ()
         return Candidates(judged, given, self.query, synopses, guided) if guided else everyone
 
-    def _ranked(self, tier: Tier, behind: Sequence[int] = ()) -> _Ranked:
+    def _ranked(self, tier: Tier, behind: Collection[int] = ()) -> _Ranked:
         """The best of a tier, but for these rows."""
         table, query, admitted = self.tables[tier], self.query, self._allowed[tier]
         if not len(table):
@@ -496,10 +528,10 @@ class _Asked:
         allowed = self._allowed[tier]
         return np.ones(len(self.tables[tier]), np.bool_) if allowed is None else allowed
 
-    def _guided(self, found: Sequence[Candidate], behind: Mapping[Tier, Sequence[int]]) -> tuple[Candidate, ...]:
+    def _guided(self, found: Sequence[Candidate], synopses: Iterable[Place]) -> tuple[Candidate, ...]:
         if not self.query.requery or len(found) >= self.query.top_k:
             return ()
-        left_out = {self.tables[tier].ids[row] for tier, rows in behind.items() for row in rows}
+        left_out = {self.tables[tier].ids[row] for tier, row in synopses}
         return second_round(self.query, found, self.tables, self._all_parts(), left_out)
 
 

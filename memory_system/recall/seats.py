@@ -84,13 +84,9 @@ def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Seque
 
 Place = tuple[Tier, int]
 """Where a memory is: its tier and row."""
-Ahead = Callable[[Place], tuple[float, str]]
-"""What memories are ordered by for a seat: the highest score first, of equal ones the lowest id."""
-Words = Callable[[Tier, int], str]
+Told = Callable[[Tier, int], str]
 Synopses = Mapping[Place, Sequence[Place]]
 """Where each synopsis is, and where those of its turns are that are held."""
-Twins = Sequence[Sequence[Place]]
-"""Where memories in the same words are, at least two together."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +105,6 @@ class Behind:
         """All of a tier."""
         rows: NDArray[np.bool_] = self.turns[tier] | self.twins[tier]
         return rows
-
-    @property
-    def rows(self) -> dict[Tier, list[int]]:
-        """Their numbers."""
-        return {tier: np.flatnonzero(self.of(tier)).tolist() for tier in self.turns}
 
 
 def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] | None = None) -> Synopses:
@@ -142,30 +133,65 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
     return found
 
 
-def twins_of(words: Words, rows: Mapping[Tier, Iterable[int]]) -> Twins:
-    """Those of some rows of STM and LTM that say the same as another in the same words, whatever the case.
+def in_the_same_words(told: Told, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
+    """Those of some rows of STM and LTM that say the same as another, by their words.
 
     Args:
-        words: what the row of a tier says, case-folded.
+        told: what the row of a tier says, case-folded.
         rows: those of each tier that are looked at.
     """
     found: dict[str, list[Place]] = {}
     for tier in DECAYING:
         for row in rows[tier]:
-            found.setdefault(words(tier, row), []).append((tier, row))
-    return [places for places in found.values() if len(places) > 1]
+            found.setdefault(told(tier, row), []).append((tier, row))
+    return {words: places for words, places in found.items() if len(places) > 1}
 
 
-def repeats_of(table: Table, row: int) -> list[int]:
-    """The other rows of a table in the words of a row, as far as they have its very vector, too."""
-    lengths, document = table.columns["squares"][: len(table)], table.entries.document
-    words = document(row).casefold()
-    near = np.flatnonzero(lengths == lengths[row]).tolist()
-    return [other for other in near if other != row and document(other).casefold() == words]
+@dataclass(frozen=True, eq=False)
+class Twins:
+    """Memories of STM and LTM in the same words.
+
+    Args:
+        places: where they are, shape (m,), counted over the rows of STM and then those of LTM; those in the same words
+            beside each other, in the order of their ids.
+        words: which words each says, by number, shape (m,).
+    """
+
+    places: NDArray[np.intp]
+    words: NDArray[np.intp]
+
+    @classmethod
+    def among(cls, several: Iterable[Sequence[Place]], ids: Mapping[Tier, Sequence[str]]) -> Twins:
+        """Those of some places, those in the same words together, whose ids are these."""
+        before = {Tier.STM: 0, Tier.LTM: len(ids[Tier.STM])}
+        ordered = [sorted(places, key=lambda at: ids[at[0]][at[1]]) for places in several]
+        counted = [before[tier] + row for places in ordered for tier, row in places]
+        words = np.repeat(np.arange(len(ordered)), [len(places) for places in ordered])
+        return cls(np.array(counted, np.intp), words)
+
+    def outdone(self, able: NDArray[np.bool_], totals: Floats) -> NDArray[np.bool_]:
+        """Which rows are able to take a seat and stand behind another in the same words.
+
+        Args:
+            able: shape (n,), over STM and then LTM.
+            totals: their scores, shape (n,); of equal ones the lowest id goes ahead.
+        """
+        competing = able[self.places]
+        order = np.lexsort((np.where(competing, -totals[self.places], np.inf), self.words))  # ids decide: it is stable
+        first = np.ones(len(order), np.bool_)
+        first[1:] = self.words[order][1:] != self.words[order][:-1]
+        competing[order[first]] = False
+        found = np.zeros(len(able), np.bool_)
+        found[self.places[competing]] = True
+        return found
 
 
 def behind(
-    seats: Seats, synopses: Synopses, twins: Twins, able: Mapping[Tier, NDArray[np.bool_]], ahead: Ahead
+    seats: Seats,
+    synopses: Synopses,
+    twins: Twins,
+    able: Mapping[Tier, NDArray[np.bool_]],
+    totals: Mapping[Tier, Floats],
 ) -> Behind:
     """Which rows take no seat, since what says the same may have one.
 
@@ -174,27 +200,18 @@ def behind(
         synopses: see there.
         twins: see there.
         able: whether a row of a tier may be found and passes, shape (n,).
-        ahead: what memories are ordered by, the best first.
+        totals: the scores of a tier, shape (n,).
     """
-    turns, same = ({tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()} for _ in range(2))
+    turns = {tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()}
+    same = {tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()}
     if seats is Seats.RANKING:
         for (tier, row), told in synopses.items():
             turns[tier][row] = able[tier][row] and any(able[one][turn] for one, turn in told)
-        for places in twins:
-            competing = [(tier, row) for tier, row in places if able[tier][row] and not turns[tier][row]]
-            for tier, row in outdone(competing, ahead):
-                same[tier][row] = True
+        if len(twins.places):
+            competing = np.concatenate([able[tier] & ~turns[tier] for tier in DECAYING])
+            found = twins.outdone(competing, np.concatenate([totals[tier] for tier in DECAYING]))
+            same |= zip(DECAYING, np.split(found, [len(able[Tier.STM])]), strict=True)
     return Behind(turns, same)
-
-
-def by_score(totals: Mapping[Tier, Floats], ids: Mapping[Tier, Sequence[str]]) -> Ahead:
-    """Of memories whose scores and ids are known, shape (n,) for each tier."""
-    return lambda at: (-float(totals[at[0]][at[1]]), ids[at[0]][at[1]])
-
-
-def outdone(places: Iterable[Place], ahead: Ahead) -> list[Place]:
-    """All of some memories in the same words but the one that goes ahead."""
-    return sorted(places, key=ahead)[1:]
 
 
 def static_most(top_k: int, static: int, stm: int, ltm: int) -> int:

@@ -29,7 +29,7 @@ from ..errors import EntryNotFound, shown
 from .candidates import Candidates, Judged
 from .forecast import Asker, counts_from, has_closed_form, hours_above, learnt
 from .query import Facets, Query, static_seats
-from .seats import behind, by_score, seats_of, static_most, twins_of
+from .seats import Twins, behind, in_the_same_words, seats_of, static_most
 from .table import WhatIf
 from .verdicts import VERDICTS, Candidate, Verdict
 
@@ -118,8 +118,10 @@ class Field:
         self._weighed: tuple[tuple[float, ...], dict[Tier, Floats], dict[Tier, Rows]] | None = None
         self._passed: tuple[tuple[float, ...], dict[Tier, Rows]] | None = None
         words = {judged.tier: judged.words for judged in candidates.tiers}
-        rows = {tier: range(len(told)) for tier, told in words.items()}
-        self._twins = twins_of(lambda tier, row: words[tier][row], rows)
+        several = in_the_same_words(
+            lambda tier, row: words[tier][row], {tier: range(len(words[tier])) for tier in words}
+        )
+        self._twins = Twins.among(several.values(), {tier: one.ids for tier, one in self._tiers.items()})
 
     def recalls(self, stand: Stand) -> bool:
         """Whether the first round of a query with the levers there recalls the memory."""
@@ -143,16 +145,14 @@ class Field:
     def _passing(self, stand: Stand, totals: Mapping[Tier, Floats]) -> dict[Tier, Rows]:
         """Which rows of each tier may be found and exceed their threshold, shape (n,)."""
         confident = self._own.sure is not None
-        held = stand[:2] if confident and not self._twins else (*stand[:2], *stand[4:])
+        held = stand[:2] if confident and not len(self._twins.places) else (*stand[:2], *stand[4:])
         if self._passed is None or self._passed[0] != held:  # by confidence whatever the weights are
             passing = {
                 tier: (totals[tier] if one.sure is None else one.sure) > stand.threshold_of(tier)
                 for tier, one in self._tiers.items()
             }
-            if self._synopses or self._twins:
-                ahead = by_score(totals, {tier: one.ids for tier, one in self._tiers.items()})
-                left_out = behind(self._seats, self._synopses, self._twins, passing, ahead)
-                passing = {one: rows & ~left_out.of(one) for one, rows in passing.items()}
+            left_out = behind(self._seats, self._synopses, self._twins, passing, totals)
+            passing = {one: rows & ~left_out.of(one) for one, rows in passing.items()}
             self._passed = held, passing
         return self._passed[1]
 

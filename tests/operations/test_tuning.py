@@ -31,7 +31,7 @@ def asker_over(rng: Rng, cues: int, memories: int = 60) -> Asker:
     for number in range(memories):
         when = NOW - timedelta(hours=float(rng.integers(2, 900)))
         rating = int(rng.integers(1, 11))
-        entry = MemoryEntry("y", id=f"m{number:03d}", tier=Tier.LTM, rating=rating, timestamp=when)
+        entry = MemoryEntry(f"y {number}", id=f"m{number:03d}", tier=Tier.LTM, rating=rating, timestamp=when)
         tables[Tier.LTM].put(entry, drawn[number])
     return Asker(tables, {f"cue {number}": drawn[memories + number] for number in range(cues)}, "Mira")
 

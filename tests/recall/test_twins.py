@@ -11,7 +11,7 @@ import pytest
 from memory_system import AgentMemory, Facets, MemoryEntry, Query, Recall, Scoring, Seats, Tier, Verdict, Weights
 from memory_system.recall import rank
 from memory_system.recall.rank import FEW, answer
-from memory_system.recall.seats import Twins, Words, twins_of
+from memory_system.recall.seats import Place, Told, in_the_same_words
 from memory_system.recall.table import Table
 from tests.conftest import NOW
 
@@ -106,15 +106,67 @@ def test_thousands_of_the_same_words_are_left_out_at_once(monkeypatch: pytest.Mo
     )
     looked: list[object] = []
 
-    def counted(words: Words, rows: Mapping[Tier, Iterable[int]]) -> Twins:
+    def counted(told: Told, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
         looked.append(rows)
-        return twins_of(words, rows)
+        return in_the_same_words(told, rows)
 
-    monkeypatch.setattr(rank, "twins_of", counted)
+    monkeypatch.setattr(rank, "in_the_same_words", counted)
     query = Query("cue", NOW, scoring=RANKING, threshold=0.1)
     assert ids(answer(query, CUE, told, "Mira", explain=False)) == ["0000", "other", "third"]
     assert len(looked) <= 3
     assert ids(ask(told)) == ["0000", "other", "third"]
+
+
+@pytest.mark.parametrize("vectors", [2, 7, 1000])
+def test_the_same_words_with_many_vectors_are_left_out_in_a_few_rounds(
+    vectors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = {tier: Table() for tier in Tier}
+    for number in range(1200):
+        vector = np.array([0.5 + (number % vectors) / 5000, 0.4, 0], np.float32)
+        entry = MemoryEntry(f"a bell {number % 2}", id=f"{number:04}", tier=(Tier.LTM, Tier.STM)[int(number % 3 == 0)])
+        tables[entry.tier].put(entry, vector)
+    looked: list[object] = []
+
+    def counted(told: Told, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
+        looked.append(rows)
+        return in_the_same_words(told, rows)
+
+    monkeypatch.setattr(rank, "in_the_same_words", counted)
+    found = answer(Query("cue", NOW, scoring=RANKING, threshold=0.1), CUE, tables, "Mira", explain=False)
+    assert sorted(hit.entry.document for hit in found) == ["a bell 0", "a bell 1"]
+    assert len(looked) <= 5
+    assert ids(ask(tables)) == ids(found)
+
+
+def test_a_second_round_leads_to_nothing_in_the_words_of_a_hit_and_to_the_same_words_once() -> None:
+    tables = {tier: Table() for tier in Tier}
+    near, far = np.array([0.8, 0.6, 0], np.float32), np.array([0.5, 0.866, 0], np.float32)
+    for name, words, hours, rating, vector in (
+        ("hit", "a hit", 2, 5, near),
+        ("same", "the same", 2, 9, far),
+        ("twin", "the same", 2, 9, far),
+        ("faded", "The same", 900, 1, far),
+        ("led", "led to", 900, 1, far),
+        ("once", "Led to", 900, 1, far),
+    ):
+        at = NOW - timedelta(hours=hours)
+        tables[Tier.LTM].put(MemoryEntry(words, id=name, tier=Tier.LTM, rating=rating, timestamp=at), vector)
+    scoring = Scoring(Weights(0.25, 0.25, 1), seats=Seats.RANKING)
+    found = ask(tables, scoring, threshold=0.55, requery=2)
+    assert ids(found) == ["hit", "same", "led"]
+    assert [hit.via for hit in found] == ["", "", "hit"]
+
+
+def test_a_forecast_and_a_query_lived_again_name_the_same_words(agent: AgentMemory) -> None:
+    bell = {"document": "The bell rang.", "id": "old", "rating": 9, "timestamp": NOW - timedelta(days=9)}
+    agent.add_short_term([bell])
+    agent.configure(scoring=Scoring(Weights(1, 0.1, 1), seats=Seats.RANKING), threshold=0.1)
+    agent.query_memory("When did the bell ring?", touch=False)
+    agent.add_short_term([bell | {"id": "new", "document": "THE BELL RANG.", "timestamp": NOW}])
+    lived = agent.relive(agent.queries()[0].number)
+    words = [" ".join(str(one) for one in (difference, difference.because)) for difference in lived.differences]
+    assert any("Another memory in the same words now scores higher" in one for one in words), words
 
 
 def test_a_way_to_recall_a_memory_behind_the_same_words_is_one_that_recalls_it(agent: AgentMemory) -> None:
