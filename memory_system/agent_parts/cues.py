@@ -17,6 +17,7 @@ from ..operations import edit, tuning
 from ..operations.context import Progress, no_progress
 from ..operations.migration import MIGRATE
 from ..recall.cues import (
+    MAX_IDS,
     Judgment,
     SavedCue,
     dump_cues,
@@ -181,7 +182,9 @@ class Cues(Part):
     def tune(
         self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
     ) -> ChangeSet:
-        """Fit weights, decay, threshold and retention to thumbs and saved cues, where the gain can be shown.
+        """Fit weights, decay, threshold and retention to labels, where the gain can be shown.
+
+        Labels are the thumbs, the saved cues, and what the tests of the world's story want it to recall at present.
 
         The change set tells the gain on held-out labels with its interval, and the answers that get worse. It is empty,
         and says why, where there are too few labels or the gain is not shown; see ``operations.tuning``. It asks each
@@ -202,7 +205,8 @@ class Cues(Part):
         with context.ledger.reading():
             revision, held, settings = context.ledger.revision, context.ledger.text("settings"), context.settings
             remembered = context.held_or_known
-            labels = tuning.labelled(self.judgments, self.saved_cues, lambda one: remembered(one) is not None)
+            saved = (*self.saved_cues, *self._of_the_story())
+            labels = tuning.labelled(self.judgments, saved, lambda one: remembered(one) is not None)
             labels = labels[-tuning.MAX_CUES :]
             enough = sum(bool(one.right) for one in labels) >= tuning.MIN_CUES
             tables = {tier: table.copied() for tier, table in context.lived(moment).items()} if enough else {}
@@ -216,11 +220,24 @@ class Cues(Part):
             found = tuning.fit(labels, settings, asker, query, progress)
             ids = {entry.id for entry in judged}
             kept = tuning.fit_retention(
-                tuning.labelled(self.judgments, self.saved_cues, ids.__contains__)[-tuning.MAX_CUES :], settings, judged
+                tuning.labelled(self.judgments, saved, ids.__contains__)[-tuning.MAX_CUES :], settings, judged
             )
         planned = partial(context.plan, revision=revision)
         plan = tuning.plan(planned, held, settings, labels, found, kept, lambda one: context.last_version(one).document)
         return context.done(plan, preview)
+
+    def _of_the_story(self) -> list[SavedCue]:
+        """What the tests of the world's story want recalled at present, as saved cues."""
+        wanted = () if self.context.knows is None else self.context.knows.to_be_recalled()
+        held = [entry for tier in LIVED for entry in self.context.entries(tier)] if wanted else []
+        found = []
+        for number, (cue, recalls) in enumerate(wanted, start=1):
+            said = recalls.casefold()
+            of_id = [one.id for one in held if one.id == recalls]
+            must = of_id or [one.id for one in held if said in one.document.casefold()]
+            if must:
+                found.append(SavedCue(f"test {number}", cue, tuple(must[:MAX_IDS])))
+        return found
 
     def _judged_by_retention(self) -> list[MemoryEntry]:
         """What migration may judge, and the last that it forgot: rated, and neither pinned, protected nor authored."""

@@ -92,6 +92,8 @@ class Knowledge:
         whose: the character that an agent plays, which a rehearsal is not by its own name.
         lying_in: the places of the world that lie in one of these, however far down.
         cast: the names that the personalities of its characters have.
+        to_be_recalled: what the tests of its story want a character to recall: each cue, and the id or the words of a
+            memory.
     """
 
     def __init__(
@@ -101,10 +103,12 @@ class Knowledge:
         whose: Callable[[str], str],
         lying_in: Callable[[Sequence[str]], Sequence[str]],
         cast: Callable[[], Sequence[str]],
+        to_be_recalled: Callable[[str], Sequence[tuple[str, str]]],
     ) -> None:
         self.whose = whose
         self.lying_in = lying_in
         self.cast = cast
+        self.to_be_recalled = to_be_recalled
         self._folder = folder
         self._open = open_
         self._agent: Any = None
@@ -166,13 +170,14 @@ class Knowledge:
 
 
 def alone(world: Path, open_: Callable[..., Any], **how: Any) -> Knowledge:
-    """What the world of a folder knows, for an agent that is opened by itself; of places and a cast it knows none."""
+    """What the world of a folder knows, for an agent that is opened by itself: no places, no cast, no tests."""
     return Knowledge(
         world / WORLD_AGENT,
         lambda: open_(WORLD_AGENT, database=world.parent, world=world.name, **how),
         lambda name: played(world / name),
         lambda _places: (),
         lambda: (),
+        lambda _name: (),
     )
 
 
@@ -209,6 +214,10 @@ class Knows:
     def as_of(self, then: Then) -> Knows:
         """What it knew then."""
         return replace(self, then=then)
+
+    def to_be_recalled(self) -> Sequence[tuple[str, str]]:
+        """What the tests of the story want it to recall: each cue, and the id or the words of a memory."""
+        return self.knowledge.to_be_recalled(self.knowledge.whose(self.name))
 
     def static(self, static: Table, now: datetime) -> Table:
         """Its static memory with what it knows at a time of the world; the very same table where that is nothing."""

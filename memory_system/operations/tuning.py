@@ -1,8 +1,9 @@
 """Tuning: weights, decay, threshold and retention that serve an agent's labelled cues better, if that can be shown.
 
-A labelled cue names memories that were judged right or wrong answers to it, or that a saved cue must or must not
-recall. What is counted is how well each answer matches its labels, the F measure 2 TP / (TP + FP + right) of van
-Rijsbergen 1979, "Information Retrieval", chapter 7; of a cue without a right memory, whether nothing wrong is recalled.
+A labelled cue names memories that were judged right or wrong answers to it, that a saved cue must or must not recall,
+or that a test of the world's story wants recalled. What is counted is how well each answer matches its labels, the F
+measure 2 TP / (TP + FP + right) of van Rijsbergen 1979, "Information Retrieval", chapter 7; of a cue without a right
+memory, whether nothing wrong is recalled.
 
 Labels are given to what was recalled, so that any other answer has fewer memories that are known to be wrong. That
 would speak for every change; so what the settings in use do not recall, and nobody judged, counts as wrong too (as in

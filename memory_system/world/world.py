@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, cast
 
 from ..agent import AgentMemory
@@ -142,16 +141,15 @@ class World:
             self.folder / WORLD_AGENT,
             lambda: self._opened(WORLD_AGENT),
             self.character_of,
-            lambda named: where.lying_in(self, named),
+            partial(where.lying_in, self),
             self._cast,
+            partial(story.to_be_recalled, self),
         )
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -9,13 +9,14 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from memory_system import AgentMemory, AgentSettings, MemoryEntry, Query, Scoring, Seats, Tier, Weights
+from memory_system import AgentMemory, AgentSettings, MemoryEntry, Query, Scoring, Seats, Tier, Weights, World
 from memory_system.core.settings import Retention
 from memory_system.operations.context import no_progress
 from memory_system.operations.tuning import MIN_CUES, Fit, Labelled, fit, fit_retention, labelled
 from memory_system.recall.cues import Judgment, SavedCue
 from memory_system.recall.forecast import Asker
 from memory_system.recall.table import Table
+from memory_system.world.knows import Sort, StoryTest
 from tests.conftest import NOW
 
 Remember = Callable[..., str]
@@ -226,6 +227,28 @@ def test_a_proposal_is_applied_and_undone_as_any_other(judged: AgentMemory) -> N
     assert done.revision is not None
     judged.undo(done.revision)
     assert judged.settings == before
+
+
+def test_what_tests_of_the_story_want_recalled_at_present_counts_as_labels(
+    world: World, agent: AgentMemory, remember: Remember
+) -> None:
+    things = THINGS[: MIN_CUES + 1]
+    ids = {thing: remember(f"The {thing} was sold to Juno.") for thing in things}
+    tests = [
+        StoryTest(thing, Sort.RECALLS, f"What became of the {thing}?", agent.name, recalls=ids[thing])
+        for thing in things[: MIN_CUES - 2]
+    ]
+    tests += [
+        StoryTest("words", Sort.RECALLS, "What became of another?", agent.name, recalls=f"the {things[-1]} WAS"),
+        StoryTest("then", Sort.RECALLS, "What of it then?", agent.name, recalls=ids[things[0]], by=1),
+        StoryTest("gone", Sort.RECALLS, "What is gone?", agent.name, recalls="no memory says this"),
+        StoryTest("other", Sort.RECALLS, "What has another?", "somebody", recalls=ids[things[0]]),
+        StoryTest("knows", Sort.KNOWS, "Juno has it.", agent.name),
+    ]
+    world.keep_tests(tests)
+    assert "1 more" in agent.tune(preview=True).title
+    agent.judge("Who bought it?", ids[things[0]], verdict=True)
+    assert "more labelled" not in agent.tune(preview=True).title
 
 
 def test_with_too_few_labels_it_says_how_many_are_missing(agent: AgentMemory, remember: Remember) -> None:

@@ -285,6 +285,16 @@ def story_tests(world: InFolder) -> tuple[StoryTest, ...]:
     return read(world.folder / FILE)
 
 
+def to_be_recalled(world: InFolder, agent: str) -> list[tuple[str, str]]:
+    """What tests of the story want a character to recall at present: each cue, and the id or the words of a memory.
+
+    Raises:
+        InvalidDocument: something in the file is wrong; each problem says its line and what to do.
+    """
+    tests = story_tests(world)
+    return [(one.fact, one.recalls) for one in tests if one.sort is Sort.RECALLS and one.agent == agent and not one.by]
+
+
 def keep_tests(world: InFolder, tests: Sequence[StoryTest]) -> None:
     """Keep these tests in the place of the former ones.
 
