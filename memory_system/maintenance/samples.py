@@ -29,8 +29,6 @@ from ..agent import AgentMemory
 from ..core.change_set import Change, ChangeSet
 from ..core.entry import MemoryEntry, Tier
 from ..core.names import MAX_NAME
-from ..core.presets import DEFAULT
-from ..core.scoring import Passing, Seats
 from ..core.settings import AgentSettings, Retention
 from ..core.shipped import personalities as shipped
 from ..core.times import parse_time, real_clock
@@ -162,16 +160,9 @@ def _damaged(path: Path, error: Exception) -> StoreDamaged:
 
 
 SETTINGS = AgentSettings(
-    stm_size=20,
-    top_k=6,
-    static_share=0.3,
-    threshold=0.45,
-    static_threshold=0.35,
-    retention=Retention.IMPORTANCE,
-    migration_threshold=0.25,
-    scoring=dataclasses.replace(DEFAULT.scoring, seats=Seats.CASCADE, passing=Passing.SCORE),
+    stm_size=20, top_k=6, static_share=0.3, retention=Retention.IMPORTANCE, migration_threshold=0.25
 )
-"""How the characters of the story remember: all but what is purely mundane, recalled by the rule they lived with."""
+"""How the characters of the story remember: all but what is purely mundane."""
 _ANY_CUE = "What happened?"
 
 

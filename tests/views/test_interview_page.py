@@ -282,6 +282,7 @@ def test_a_muted_memory_is_missing_from_the_second_answer(open_page: OpenPage) -
 
 def test_a_muted_fact_that_core_memory_tells_too_is_pointed_out(open_page: OpenPage) -> None:
     page = open_page("interview", show="ablation")
+    page.text_input[0].set_value("How many true keys to the tide mill are there?").run()
     press(page, "Ask")
     next(one for one in page.checkbox if "only one true key" in one.label).check().run()
     press(page, words.ASK_AGAIN_WITHOUT_THEM)

@@ -97,7 +97,8 @@ def test_without_a_cue_the_newest_come_first_and_only_so_many(open_page: OpenPag
 
 
 def test_looking_changes_neither_memories_nor_access_times(open_page: OpenPage) -> None:
-    page = open_page("memory", cue=CUE, memory="mira-0302-02")
+    open_page("memory")
+    page = open_page("memory", cue=CUE, memory=not_recalled())
     agent = mira()
     before, stamp = everything(agent), agent.stamp
     page.run()
