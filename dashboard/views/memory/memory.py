@@ -90,10 +90,9 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
         data = _forgotten(agent, at, shown, own)
     elif found is not None:
         rows, recalled, more = listing.candidates(found, shown, at.most)
-        confident = "confidence" if found.query.scoring.confident else "score"
         data = {
             "rows": rows, "recalled": recalled, "more": more, "seats": listing.line_of_seats(found, found.query),
-            "status": f"{len(found)} recalled of {found.considered:,} · {confident} above {found.query.threshold:.2f}",
+            "status": f"{len(found)} recalled of {found.considered:,} · above {found.query.threshold:.2f}",
         }  # fmt: skip
     else:
         rows, more = listing.plain(entries, shown, at.most, agent.now)
