@@ -36,11 +36,11 @@ def test_every_slider_scores_again_at_once(page: Page, dashboard: Dashboard) -> 
     took = [milliseconds(page)]
     for label, key in (
         (words.THRESHOLD, "End"),
+        (words.STATIC_THRESHOLD, "End"),
         (words.WEIGHT_OF_RECENCY, "End"),
         (words.WEIGHT_OF_IMPORTANCE, "End"),
         (words.WEIGHT_OF_RELEVANCY, "Home"),
         (words.RECENCY_KEPT, "Home"),
-        (words.STATIC_THRESHOLD, "End"),
         ("Share of seats for static memory", "Home"),
     ):
         slide(page, label, key)

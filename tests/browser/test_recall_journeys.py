@@ -155,6 +155,7 @@ def press_toggle(page: Page, label: str) -> None:
 @pytest.mark.full
 def test_what_is_recalled_says_when_it_is_forgotten_and_so_it_comes(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
+    choose(page, "Preset", "classic")  # by the default it is a confidence that passes, whatever the time
     open_expander(page, WEIGHTS)
     slide(page, words.WEIGHT_OF_RECENCY, "End")
     slide_to(page, THRESHOLD, 1.5, 0.01)
