@@ -15,7 +15,9 @@ from memory_system.recall.seats import Place, Told, in_the_same_words
 from memory_system.recall.table import Table
 from tests.conftest import NOW
 
-CUE = np.array([1, 0, 0], np.float32)
+from . import test_synopses
+from .test_synopses import CUE, ids
+
 RANKING = Scoring(Weights(1, 0, 1), seats=Seats.RANKING)
 TOLD = "Another memory in the same words scores higher: the two do not compete for seats."
 
@@ -31,15 +33,7 @@ def tables_of(*rows: tuple[Tier, str, str, int]) -> dict[Tier, Table]:
 
 
 def ask(tables: dict[Tier, Table], scoring: Scoring = RANKING, **parameters: object) -> Recall:
-    """The whole answer; the quick one is the same."""
-    query = Query("cue", NOW, scoring=scoring, **{"threshold": 0.1, **parameters})  # type: ignore[arg-type]
-    quick, whole = (answer(query, CUE, tables, "Mira", explain=explain) for explain in (False, True))
-    assert quick.hits == whole.hits
-    return whole
-
-
-def ids(recall: Recall) -> list[str]:
-    return [hit.entry.id for hit in recall]
+    return test_synopses.ask(tables, scoring, **parameters)
 
 
 def test_the_same_words_take_one_seat_whatever_tier_they_are_in_and_whatever_their_case() -> None:
