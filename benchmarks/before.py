@@ -5,7 +5,7 @@
 
 A process for each checkout holds the same synthetic memories (``peers/corpus.py``) and is asked in turns, so that noise
 hits both alike; processor time, since a busy machine stretches the clock. Where a process's memory happens to lie moves
-its times by a tenth, so that each is started several times, and the middle of what they took counts.
+its times by up to a fifth, so that each is started several times, and the middle of what they took counts.
 
 ``answer`` is ``rank.answer`` with the vector given, ``query_memory`` all of it with its journal and touches, both by
 the classic score, which both versions have. ``HTTP query`` and ``HTTP event`` (one event a request) are the processor
@@ -54,7 +54,7 @@ def in_process(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], 
     """What asks a cue in this process, and its processor time in seconds."""
     from benchmarks.peers import corpus, ours
 
-    held = corpus.made(size, CUES + 1)
+    held = corpus.made(size, CUES)
     with tempfile.TemporaryDirectory() as folder:
         peer = getattr(ours, KINDS[kind])(held, Path(folder), corpus.Budget(1e9))
         yield peer.ask, time.process_time
@@ -109,7 +109,7 @@ def started(checkout: Path, kind: str, size: int) -> subprocess.Popen[str]:
 
 
 def took(serving: subprocess.Popen[str]) -> float:
-    """Milliseconds of processor time a query, of one round."""
+    """Milliseconds of processor time a request, of one round."""
     assert serving.stdin is not None
     assert serving.stdout is not None
     print(file=serving.stdin, flush=True)
@@ -124,7 +124,7 @@ def ended(serving: subprocess.Popen[str]) -> None:
 
 
 def beside(before: Path, kind: str, size: int, rounds: int) -> tuple[float, float]:
-    """Milliseconds of processor time a query before and now, of two processes that are asked in turns."""
+    """Milliseconds of processor time a request before and now, of two processes that are asked in turns."""
     with ExitStack() as stack:
         both = [stack.enter_context(started(one, kind, size)) for one in (before, ROOT)]
         times = [[took(one) for one in both] for _ in range(rounds)]

@@ -15,11 +15,11 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 
 from benchmarks.memory import texts
-from benchmarks.peers import corpus
-from memory_system import MemoryEntry, Query, Settings, Tier
+from benchmarks.peers import corpus, ours
+from memory_system import Query, Settings, Tier
 from memory_system.core.presets import DEFAULT
 from memory_system.core.scoring import Measure, Scoring, Weights
 from memory_system.embedding.embedder import CachedEmbedder, MiniLM
@@ -35,10 +35,7 @@ def filled(held: corpus.Corpus, told: Sequence[str]) -> dict[Tier, Table]:
     """Tables that hold these memories in long-term memory."""
     tables = {tier: Table() for tier in Tier}
     for row, text in enumerate(told):
-        when = datetime.fromtimestamp(held.last_access[row], UTC)
-        rating = round(10 * held.importance[row])
-        entry = MemoryEntry(text, id=str(row), tier=Tier.LTM, rating=rating, timestamp=when)
-        tables[Tier.LTM].put(entry, held.vectors[row])
+        tables[Tier.LTM].put(replace(ours.entry(held, row, Tier.LTM), document=text), held.vectors[row])
     return tables
 
 

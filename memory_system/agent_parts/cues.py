@@ -197,6 +197,7 @@ class Cues(Part):
 
         Raises:
             InvalidParameter: ``now`` is no time with a zone.
+            InvalidDocument: something in the file of the story's tests is wrong.
             OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
         """
         context, moment = self.context, self.context.time(now)
@@ -230,11 +231,11 @@ class Cues(Part):
         """What the tests of the world's story want recalled at present, as saved cues."""
         wanted = () if self.context.knows is None else self.context.knows.to_be_recalled()
         held = [entry for tier in LIVED for entry in self.context.entries(tier)] if wanted else []
+        told = {one.id: one.document.casefold() for one in held}
         found = []
         for number, (cue, recalls) in enumerate(wanted, start=1):
-            said = recalls.casefold()
-            of_id = [one.id for one in held if one.id == recalls]
-            must = of_id or [one.id for one in held if said in one.document.casefold()]
+            words = recalls.casefold()
+            must = [recalls] if recalls in told else [name for name, said in told.items() if words in said]
             if must:
                 found.append(SavedCue(f"test {number}", cue, tuple(must[:MAX_IDS])))
         return found

@@ -33,7 +33,7 @@ from .candidates import Candidates, Judged
 from .expansion import Expanded, Measured, Relevancy
 from .hybrid import UNKNOWN, confidences, lowest
 from .query import Query
-from .seats import Place, Synopses, Told, Twins, behind, in_the_same_words, seated, synopses_of
+from .seats import Place, Synopses, Twins, behind, in_the_same_words, seated, synopses_of
 from .table import Table, WhatIf
 from .top_k import Sought, best_of, top_measured, top_rows
 from .verdicts import Candidate, Verdict, because, below, gap, met_by, verdicts_of
@@ -80,15 +80,18 @@ def second_round(
                 entry_id = table.ids[row]
                 if entry_id not in held and (entry_id not in best or totals[row] > best[entry_id][0]):
                     best[entry_id] = float(totals[row]), parts.one(row), hit, tier, row
-    ordered = sorted(best.items(), key=lambda one: (-one[1][0], one[0]))
+    ordered, free = sorted(best.items(), key=lambda one: (-one[1][0], one[0])), query.top_k - len(found)
     if query.scoring.seats is Seats.RANKING:
         told = {one.entry.document.casefold() for one in found if one.entry.tier is not Tier.STATIC}
-        best_of_words: dict[str, str] = {}
-        for entry_id, (*_, tier, row) in ordered:
-            best_of_words.setdefault(tables[tier].entries.document(row).casefold(), entry_id)
-        free = {entry_id for words, entry_id in best_of_words.items() if words not in told}
-        ordered = [one for one in ordered if one[0] in free]
-    ordered = ordered[: query.top_k - len(found)]
+        several, ordered = ordered, []
+        for one in several:
+            *_, tier, row = one[1]
+            words = tables[tier].entries.document(row).casefold()
+            if words not in told:
+                told.add(words)
+                ordered.append(one)
+            if len(ordered) == free:
+                break
     return tuple(
         Candidate(
             tables[tier].entries[row],
@@ -98,7 +101,7 @@ def second_round(
             f"Found by way of “{hit.entry.document[:60]}”, {gap(score.passing - query.threshold)} above the threshold.",
             hit.entry.id,
         )
-        for rank, (_, (_, score, hit, tier, row)) in enumerate(ordered, start=1)
+        for rank, (_, (_, score, hit, tier, row)) in enumerate(ordered[:free], start=1)
     )
 
 
@@ -321,7 +324,9 @@ class _Asked:
             one = ranked[at[0]]
             return -float(one.parts.totals[one.best.index(at[1])]), one.table.ids[at[1]]
 
-        told: Told = lambda tier, row: ranked[tier].table.entries.document(row).casefold()  # noqa: E731
+        def told(tier: Tier, row: int) -> str:
+            return ranked[tier].table.entries.document(row).casefold()
+
         found = set[Place]()
         for words, places in in_the_same_words(told, {tier: one.best for tier, one in ranked.items()}).items():
             found.update(sorted(places, key=ahead)[1:])
@@ -400,14 +405,13 @@ class _Asked:
         synopses: Synopses = synopses_of(self.tables) if ranking else {}
         words = {tier: self.tables[tier].folded if ranking else () for tier in DECAYING}
         lived = {tier: np.flatnonzero(able[tier]).tolist() if ranking else () for tier in DECAYING}
-        several = in_the_same_words(lambda tier, row: words[tier][row], lived).values()
-        twins = Twins.among(several, {tier: self.tables[tier].ids for tier in DECAYING})
+        twins = Twins.among(words, {tier: self.tables[tier].ids for tier in DECAYING}, lived)
         left_out = behind(self.query.scoring.seats, synopses, twins, able, totals)
         orders, best = {}, {}
         for tier in LIVED:
-            lowest_last = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
+            by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
             places = self.tables[tier].id_ranks
-            orders[tier] = np.lexsort((places, lowest_last, left_out.of(tier), ~above[tier], ~admitted[tier]))
+            orders[tier] = np.lexsort((places, by_score, left_out.of(tier), ~above[tier], ~admitted[tier]))
             competing = int((able[tier] & ~left_out.of(tier)).sum())
             best[tier] = orders[tier][: min(competing, self.query.top_k)]
         ids = {tier: [self.tables[tier].ids[row] for row in rows.tolist()] for tier, rows in best.items()}

@@ -161,13 +161,19 @@ class Twins:
     words: NDArray[np.intp]
 
     @classmethod
-    def among(cls, several: Iterable[Sequence[Place]], ids: Mapping[Tier, Sequence[str]]) -> Twins:
-        """Those of some places, those in the same words together, whose ids are these."""
+    def among(
+        cls,
+        words: Mapping[Tier, Sequence[str]],
+        ids: Mapping[Tier, Sequence[str]],
+        rows: Mapping[Tier, Iterable[int]],
+    ) -> Twins:
+        """Those of some rows, of tiers that say these words, case-folded, and have these ids."""
+        several = in_the_same_words(lambda tier, row: words[tier][row], rows).values()
         before = {Tier.STM: 0, Tier.LTM: len(ids[Tier.STM])}
         ordered = [sorted(places, key=lambda at: ids[at[0]][at[1]]) for places in several]
         counted = [before[tier] + row for places in ordered for tier, row in places]
-        words = np.repeat(np.arange(len(ordered)), [len(places) for places in ordered])
-        return cls(np.array(counted, np.intp), words)
+        numbers = np.repeat(np.arange(len(ordered)), [len(places) for places in ordered])
+        return cls(np.array(counted, np.intp), numbers)
 
     def outdone(self, able: NDArray[np.bool_], totals: Floats) -> NDArray[np.bool_]:
         """Which rows are able to take a seat and stand behind another in the same words.

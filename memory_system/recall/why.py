@@ -29,7 +29,7 @@ from ..errors import EntryNotFound, shown
 from .candidates import Candidates, Judged
 from .forecast import Asker, counts_from, has_closed_form, hours_above, learnt
 from .query import Facets, Query, static_seats
-from .seats import Twins, behind, in_the_same_words, seats_of, static_most
+from .seats import Twins, behind, seats_of, static_most
 from .table import WhatIf
 from .verdicts import VERDICTS, Candidate, Verdict
 
@@ -118,10 +118,8 @@ class Field:
         self._weighed: tuple[tuple[float, ...], dict[Tier, Floats], dict[Tier, Rows]] | None = None
         self._passed: tuple[tuple[float, ...], dict[Tier, Rows]] | None = None
         words = {judged.tier: judged.words for judged in candidates.tiers}
-        several = in_the_same_words(
-            lambda tier, row: words[tier][row], {tier: range(len(words[tier])) for tier in words}
-        )
-        self._twins = Twins.among(several.values(), {tier: one.ids for tier, one in self._tiers.items()})
+        ids = {tier: one.ids for tier, one in self._tiers.items()}
+        self._twins = Twins.among(words, ids, {tier: range(len(told)) for tier, told in words.items()})
 
     def recalls(self, stand: Stand) -> bool:
         """Whether the first round of a query with the levers there recalls the memory."""
