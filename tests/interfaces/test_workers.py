@@ -314,6 +314,6 @@ def test_a_signal_that_comes_while_a_worker_is_started_is_heeded_afterwards() ->
         with workers._signals_held_back():
             os.kill(os.getpid(), signal.SIGTERM)
             assert came == []
-        assert came == [signal.SIGTERM]
+        until(lambda: came == [signal.SIGTERM])  # another thread may be the one that it comes to, and that in a moment
     finally:
         signal.signal(signal.SIGTERM, before)
