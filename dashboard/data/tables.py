@@ -230,6 +230,8 @@ def evidence(found: Evidence) -> list[str]:
         lines.append("the cue asks when, and it names a time")
     if found.neighbour:
         lines.append("helped by its neighbour in the conversation")
+    if found.asks:
+        lines.append("it ends with a question, so each part counts a little less")
     return [visible(line) for line in lines]
 
 

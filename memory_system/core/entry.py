@@ -357,6 +357,14 @@ UNRATED = "Not rated yet: the language model gave no rating."
 BY_RULES = "By the offline rules, until the language model rates it."
 """The explanation of a rating that the language model is still to be asked about."""
 
+OFFLINE_ESTIMATE = "Offline estimate"
+"""How the explanation of a rating by the offline rules begins."""
+
+
+def rated_by_rules(explanation: str) -> bool:
+    """Whether a rating is the offline rules', neither a language model's nor a person's."""
+    return explanation == BY_RULES or explanation.startswith(OFFLINE_ESTIMATE)
+
 
 def wants_rating(rating: float | None, explanation: str) -> bool:
     """Whether a memory was to be rated by the model and is not; one that nobody wanted rated is left alone."""

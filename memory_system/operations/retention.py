@@ -1,9 +1,9 @@
 """Retention: which memories are kept when they leave short-term memory, in which order they leave, and why.
 
 ``ByImportance`` is the rule of the first memory system: an importance threshold, the oldest first. ``Learned`` is the
-default: a logistic regression of seven signs that anybody can read in a memory. Its weights are fitted to labelled
-conversations (LoCoMo, Maharana et al. 2024, arXiv 2402.17753: whether a turn was asked for later), and
-``python -m benchmarks.retention DATA`` fits them again.
+default: a logistic regression of ten signs that anybody can read in a memory. The weights of the seven in its text are
+fitted to labelled conversations (LoCoMo, Maharana et al. 2024, arXiv 2402.17753: whether a turn was asked for later),
+and ``python -m benchmarks.retention DATA`` fits them again. Those of the three beside it are set.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import re
 import unicodedata
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from ..core.entry import MemoryEntry
+from ..core.entry import MemoryEntry, rated_by_rules
 from ..core.kinds import Kind
 from ..core.scoring import in_range
 from ..core.settings import AgentSettings, Retention, checked_retention
@@ -39,7 +40,8 @@ class Sign:
     Args:
         weight: what one unit of it adds to the log-odds of being asked for. The units are the logarithm of 1 + a count
             (``says``: words but for stop words; ``names``: capitals within a sentence; ``new``), 0 or 1 (``numbers``,
-            ``times``, ``self``) and a share of the words (``asks``).
+            ``times``, ``self``, ``recalled``, ``cited``), a share of the words (``asks``), and how far a rating
+            lies from the middle, -.8 to 1 (``rated``).
         usual: its mean over the turns that it was fitted on.
         pro: what is said where it speaks for a memory.
         con: what is said where it speaks against one.
@@ -62,6 +64,15 @@ SIGNS: Mapping[str, Sign] = {
     "new": Sign(1.223, 0.922, "much of it is new", "little of it is new"),
 }
 """The weights: LoCoMo, five conversations, 2,760 turns, 683 of them asked for (``python -m benchmarks.retention``)."""
+BESIDE_THE_TEXT: Mapping[str, Sign] = {
+    "recalled": Sign(math.log(2), 0.0, "it has been recalled", "nothing has recalled it"),
+    "cited": Sign(math.log(8), 0.0, "something rests on it", "nothing rests on it"),
+    "rated": Sign(1.0, 0.0, "it is rated high", "it is rated low"),
+}
+"""Set, not fitted: in those conversations nothing is recalled, nothing rests on a turn, and no model rated them. Having
+been recalled doubles the odds, something that rests on it makes them eight times as high, and the highest rating 2.7
+times as high as a middle one. A rating by the offline rules tells nothing of being asked for, so that it counts nothing."""
+_EVERY = {**SIGNS, **BESIDE_THE_TEXT}
 
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 _COUNTS = frozenset(
@@ -70,6 +81,7 @@ _COUNTS = frozenset(
 _SELF = frozenset("i i'm i've i'd i'll me my mine myself we we're we've us our ours".split())  # noqa: SIM905
 _DERIVED = frozenset({Kind.REFLECTION, Kind.PLAN, Kind.SUMMARY})
 _KEPT_READINGS = 4096
+_MIDDLE = 5.0
 
 
 @dataclass(frozen=True)
@@ -139,6 +151,17 @@ def signs(entries: Sequence[MemoryEntry], wanted: Iterable[str]) -> dict[str, di
                 if not known[stem]:
                     del known[stem]
     return found
+
+
+def beside_the_text(entry: MemoryEntry, cited: AbstractSet[str]) -> dict[str, float]:
+    """The signs of ``BESIDE_THE_TEXT`` of a memory.
+
+    Args:
+        entry: the memory.
+        cited: the ids of what something rests on.
+    """
+    rated = 0.0 if entry.rating is None or rated_by_rules(entry.explanation) else (entry.rating - _MIDDLE) / _MIDDLE
+    return {"recalled": float(entry.last_access is not None), "cited": float(entry.id in cited), "rated": rated}
 
 
 @dataclass(frozen=True)
@@ -223,9 +246,13 @@ class Learned:
     def judge(self, entries: Sequence[MemoryEntry], before: Sequence[MemoryEntry]) -> dict[str, Verdict]:
         """See ``Rule``."""
         readable = {entry.id for entry in entries if entry.kind not in _DERIVED and _is_latin(entry.document)}
-        found = signs(sorted({one.id: one for one in (*before, *entries)}.values(), key=by_age), readable)
+        known = {one.id: one for one in (*before, *entries)}.values()
+        found = signs(sorted(known, key=by_age), readable)
+        cited = {evidence for one in known for evidence in one.evidence}
         return {
-            entry.id: self._verdict(entry, found[entry.id]) if entry.id in readable else self.otherwise.verdict(entry)
+            entry.id: self._verdict(entry, found[entry.id] | beside_the_text(entry, cited))
+            if entry.id in readable
+            else self.otherwise.verdict(entry)
             for entry in entries
         }
 
@@ -235,9 +262,9 @@ class Learned:
             return Verdict(True, chance, f"rated {entry.rating:g}, and what is rated {POIGNANT} or more is kept")
         kept = chance > self.threshold
         how = "exceeds" if kept else "does not exceed"
-        speaks = {name: sign.weight * (shown[name] - sign.usual) for name, sign in SIGNS.items()}
+        speaks = {name: sign.weight * (shown[name] - sign.usual) for name, sign in _EVERY.items()}
         name = max(speaks, key=lambda one: speaks[one] if kept else -speaks[one])
-        said = SIGNS[name].pro if kept else SIGNS[name].con
+        said = _EVERY[name].pro if kept else _EVERY[name].con
         why = f"the chance that it is asked for, {percent(chance)}, {how} {percent(self.threshold)}: {said}"
         return Verdict(kept, chance, why)
 
@@ -253,7 +280,7 @@ class Learned:
 
 def chance_of(shown: Mapping[str, float]) -> float:
     """The chance, 0 to 1, that a memory with these signs is asked for."""
-    return 1 / (1 + math.exp(-INTERCEPT - sum(sign.weight * shown[name] for name, sign in SIGNS.items())))
+    return 1 / (1 + math.exp(-INTERCEPT - sum(_EVERY[name].weight * value for name, value in shown.items())))
 
 
 def percent(share: float) -> str:

@@ -14,6 +14,7 @@ from benchmarks import retention as bench
 from memory_system import AgentMemory, AgentSettings, Kind, MemoryEntry, Retention, Tier
 from memory_system.agent_parts.retrieval import ground
 from memory_system.core.change_set import Change
+from memory_system.core.entry import BY_RULES
 from memory_system.errors import InvalidParameter
 from memory_system.operations import retention
 from memory_system.operations.retention import BESIDE, SIGNS, ByImportance, Learned, chance_of, rule_of, signs
@@ -103,6 +104,37 @@ def test_what_is_poignant_is_kept_whatever_its_signs() -> None:
     assert not learned().judge([told.evolve(rating=7)], [])[told.id].kept
     verdict = learned().judge([told.evolve(rating=8)], [])[told.id]
     assert (verdict.kept, verdict.why) == (True, "rated 8, and what is rated 8 or more is kept")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"last_access": NOW}, "it has been recalled"),
+        ({"rating": 7, "explanation": "A friend is rarely seen."}, "it is rated high"),
+    ],
+)
+def test_what_stands_beside_the_text_speaks_for_a_memory(changes: dict[str, object], why: str) -> None:
+    (told,) = entries("Good evening")
+    before, after = (learned().judge([one], [])[told.id] for one in (told, told.evolve(**changes)))
+    assert before.worth < after.worth
+    assert learned(after.worth * 0.99).judge([told.evolve(**changes)], [])[told.id].why.endswith(why)
+
+
+def test_what_something_rests_on_has_eight_times_the_odds() -> None:
+    told, reflection = entries("Good evening", "They are polite here")
+    reflection = reflection.evolve(kind=Kind.REFLECTION, evidence=(told.id,))
+    alone, cited = (learned().judge([told], some)[told.id].worth for some in ([], [reflection]))
+    assert cited / (1 - cited) == pytest.approx(8 * alone / (1 - alone))
+    assert learned(cited * 0.99).judge([told, reflection], [])[told.id].why.endswith("something rests on it")
+
+
+@pytest.mark.parametrize("explanation", [BY_RULES, "Offline estimate: something is idle."])
+def test_a_rating_by_the_offline_rules_counts_nothing_and_a_low_one_of_a_model_counts_against(explanation: str) -> None:
+    (told,) = entries(WORTH)
+    worth = learned().judge([told], [])[told.id].worth
+    rated = [told.evolve(rating=1, explanation=one) for one in (explanation, "Small talk.")]
+    by_rules, by_model = (learned().judge([one], [])[told.id].worth for one in rated)
+    assert by_model < worth == by_rules
 
 
 @pytest.mark.parametrize(

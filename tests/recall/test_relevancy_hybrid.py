@@ -94,13 +94,16 @@ def plainly(text: str, index: TextIndex, similarity: np.ndarray, *, states: bool
         if states:
             late = sum(w * max(best([one[at] for one in met], row), 0) for at, w in counted.items())
             z += mix.late * min(1, max(0, (late - UNRELATED) / (1 - UNRELATED)))
+            z *= 0.94 if entries[row].document.endswith("?") else 1
         found.append(1 - math.exp(-z))
     return found
 
 
 STORES = st.lists(
     st.tuples(
-        st.lists(st.sampled_from(WORDS), min_size=1, max_size=8), st.integers(0, 7), st.sampled_from(["", "one", "two"])
+        st.lists(st.sampled_from([*WORDS, "?"]), min_size=1, max_size=8),
+        st.integers(0, 7),
+        st.sampled_from(["", "one", "two"]),
     ),
     max_size=12,
 )
@@ -173,6 +176,18 @@ def test_a_more_similar_vector_never_lowers_the_relevancy_outside_the_pool(token
     index = index_of(*(turn(f"lamp {number}", number, "") for number in range(8)))
     found = ask("boat", index, NONE, [0.33 + 0.08 * number for number in range(8)]).values
     assert (np.diff(found) > 0).all()
+
+
+@pytest.mark.parametrize(
+    "question", ["Did you sell the boat?", "“Did you sell the boat?”", "船を売った？ 😀", "بعت القارب؟"]
+)
+def test_what_asks_counts_a_little_less_in_all_of_its_parts(question: str) -> None:
+    plain = ask(question, index_of(turn(question.rstrip("?？؟”😀 "))), TokenStates(WordStates()))
+    asked = ask(question, index_of(turn(question)), TokenStates(WordStates()))
+    assert math.log1p(-asked.values[0]) == pytest.approx(0.94 * math.log1p(-plain.values[0]))
+    index = index_of(turn(question), turn("Yes. Why? Because."))
+    cue, tokens = Cue.read("boat", NOW), TokenStates(WordStates())
+    assert [evidence(cue, row, index, tokens, pool=np.arange(2)).asks for row in (0, 1)] == [True, False]
 
 
 def test_the_turns_around_one_that_answers_are_helped() -> None:

@@ -90,6 +90,7 @@ def test_every_sort_of_evidence_has_its_line() -> None:
         dates=(DateMatch("in May", "yesterday"), DateMatch("2023", "")),
         tells_when=True,
         neighbour="id",
+        asks=True,
     )
     assert tables.evidence(found) == [
         "words: keys (60% of the cue), mill (40% of the cue)",
@@ -99,6 +100,7 @@ def test_every_sort_of_evidence_has_its_line() -> None:
         "time: 2023 ~ when it happened",
         "the cue asks when, and it names a time",
         "helped by its neighbour in the conversation",
+        "it ends with a question, so each part counts a little less",
     ]
     assert tables.evidence(Evidence()) == []
 

@@ -19,6 +19,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from ...core.change_set import ModelCall
+from ...core.entry import OFFLINE_ESTIMATE
 from ...core.languages import ENGLISH, NAMES, language_of
 from ...core.memory import Vectors
 from ...embedding.embedder import Embedder, known_languages
@@ -100,7 +101,7 @@ class OfflineModel:
         """The similarity-weighted mean of the nearest hand-labelled sentences."""
         text = str(data["memory"])
         if _IDLE.search(text):
-            return Rating(rating=1, explanation="Offline estimate: something is idle.")
+            return Rating(rating=1, explanation=f"{OFFLINE_ESTIMATE}: something is idle.")
         across = self._across(text)
         if self._anchors is None:
             path = resources.files(__package__).joinpath("anchors.json")
@@ -118,7 +119,7 @@ class OfflineModel:
         sure = "closest to" if similar[nearest[0]] >= _WEAK else "weak match; nothing closer than"
         return Rating(
             rating=min(10, max(1, round(mean))),
-            explanation=f"Offline estimate{across}: {sure} “{closest['text']}” ({closest['why']}).",
+            explanation=f"{OFFLINE_ESTIMATE}{across}: {sure} “{closest['text']}” ({closest['why']}).",
         )
 
     def _across(self, text: str) -> str:

@@ -12,7 +12,7 @@ from .joint import Texts
 from .late import UNRELATED, cosines, token_weights
 from .neighbours import strength
 from .states import PackedStates, TokenStates
-from .words import words
+from .words import asks, words
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Evidence:
         dates: which times of the cue it meets.
         tells_when: whether the cue asks when, and it says so.
         neighbour: the id of the neighbour whose tokens helped most; empty if none did.
+        asks: whether each part counts a little less, since it ends with a question.
     """
 
     words: tuple[WordMatch, ...] = ()
@@ -70,6 +71,7 @@ class Evidence:
     dates: tuple[DateMatch, ...] = ()
     tells_when: bool = False
     neighbour: str = ""
+    asks: bool = False
 
 
 def evidence(
@@ -97,6 +99,7 @@ def evidence(
         dates=_dates(cue, row, index),
         tells_when=bool(cue.asks_when and index.telling_times()[row]),
         neighbour=neighbour,
+        asks=row in pool and asks(index.document(row)),
     )
 
 

@@ -22,6 +22,7 @@ _SIGNS = re.compile(
 )
 """Chinese signs, kana and hangul."""
 _ENDING = re.compile(r"'(?:s|m|re|ve|d|ll|t)?$")
+_QUESTION = re.compile(r"[?\uff1f\u061f][^\w?]*$")
 _LONGEST = 64
 """Characters of a word that count: what is longer is no word, but two such texts may still share its start."""
 
@@ -82,6 +83,11 @@ def stems(text: str, language: str = "") -> list[str]:
     if not text.isascii():
         found = [one[start:end] for one in found for start, end in _cut(one)]
     return list(filter(None, map(_stems_of(language), found)))
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends with a question, in quotes or not."""
+    return _QUESTION.search(text[-_LONGEST:]) is not None
 
 
 def _cut(word: str) -> Iterator[tuple[int, int]]:
