@@ -33,6 +33,7 @@ from tests.browser.hands import field, lines, press, take, tick  # noqa: E402
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 2400
 STOLEN = "Juno stole the mill key from Tobias's coat."
+LONG_AGO = "2026-03-01T12:00:00+00:00"
 BRANCH = "if the key is found"
 WIDTHS = {1366: 900, 390: 844}
 
@@ -90,6 +91,8 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
         lambda _page: None,
     ),
     "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}, lambda _page: None),
+    "nearest": ("recall", {"agent": "mira", "cue": "Which opening is best in chess?"}, lambda _page: None),
+    "forgotten": ("recall", {"agent": "ines", "cue": "Who has the mill key?"}, lambda _page: None),
     "long_term": ("long_term", {"agent": "mira"}, open_a_reflection),
     "history": ("history", {"agent": "mira"}, select_a_change),
     "relive": ("relive", {"agent": "tobias", "query": "1"}, lambda _page: None),
@@ -112,7 +115,7 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
 
 
 def live_on(places: dict[str, str], embedder: Embedder) -> None:
-    """Let a game ask Tobias, and somebody change what he answers with, to be re-lived; and branch the world."""
+    """Let a game ask Tobias, and somebody change what he answers with, to be re-lived; let Ines forget; branch."""
     settings = Settings(
         database=Path(places["MEMORY_DATABASE"]), personalities=Path(places["MEMORY_PERSONALITIES"]), llm="offline"
     )
@@ -121,6 +124,12 @@ def live_on(places: dict[str, str], embedder: Embedder) -> None:
         found = tobias.acting_as("harbour.py").query_memory("Who has the mill key?")
         tobias.forget(next(hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC))
         tobias.add_short_term({"document": "Juno has the mill key now, under the flour bin.", "rating": 9}, rate=False)
+        ines = world.agent("ines")
+        ines.add_short_term({"document": "Juno has the mill key, she said.", "timestamp": LONG_AGO}, rate=True)
+        room = ines.settings.stm_size
+        ines.configure(stm_size=len(list(ines.entries(Tier.STM))) - 1)
+        ines.migrate_stm2ltm(threshold=1.0)
+        ines.configure(stm_size=room)
     Worlds(settings, embedder=embedder).branch(settings.world, BRANCH)
     with World(settings.model_copy(update={"world": BRANCH}), embedder=embedder) as branch:
         branch.agent("mira").add_short_term({"document": "Edda gave me the mill key.", "rating": 8}, rate=False)

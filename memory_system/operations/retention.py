@@ -71,7 +71,7 @@ BESIDE_THE_TEXT: Mapping[str, Sign] = {
 }
 """Set, not fitted: in those conversations nothing is recalled, nothing rests on a turn, and no model rated them. Having
 been recalled doubles the odds, something that rests on it makes them eight times as high, and the highest rating 2.7
-times as high as a middle one. A rating by the offline rules tells nothing of being asked for, so that it counts nothing."""
+times as high as a middle one. The offline rules tell nothing of being asked for, so their rating counts nothing."""
 _EVERY = {**SIGNS, **BESIDE_THE_TEXT}
 
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")

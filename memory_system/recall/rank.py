@@ -391,7 +391,8 @@ class _Asked:
         _, _, tier, row = min(found)
         score = self._parts(tier, slice(row, row + 1)).one(0) if plain else scored[tier].one(row)
         table = self.tables[tier]
-        words = f"It came nearest: {below(tier, score, self.query.threshold_of(tier))}"
+        missed = below(tier, score, self.query.threshold_of(tier))
+        words = f"It came nearest: {missed[0].lower()}{missed[1:]}"
         return Candidate(table.entries[row], score, 1, Verdict.BELOW_THRESHOLD, words)
 
     def every_candidate(self) -> Candidates:

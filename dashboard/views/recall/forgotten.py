@@ -25,7 +25,8 @@ def show(agent: AgentMemory, query: Query) -> None:
             st.text(f"{one.score.total:.2f}  {tables.visible(one.entry.document)}")
         if len(found) > _MOST:
             st.caption(f"And {len(found) - _MOST} more.")
-        widgets.lead("Migration forgot them. See in the bin why each.", "history", agent.name)
+        what = "it. See in the bin why." if len(found) == 1 else "them. See in the bin why each."
+        widgets.lead(f"Migration forgot {what}", "history", agent.name)
         if agent.read_only is not None:
             return
         if st.button(words.RESTORE_THEM, icon=":material/restore_from_trash:", help="In Python: AgentMemory.restore"):

@@ -113,7 +113,10 @@ def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
         st.caption(widgets.plain(query.unexpanded))
     if found.nearest is not None:
         st.caption(
-            widgets.plain(f"Nothing passed the threshold. “{found.nearest.entry.document}” {found.nearest.because}")
+            widgets.plain(
+                f"Nothing passed the threshold. “{found.nearest.entry.document}” "
+                f"{found.nearest.because.removeprefix('It ')}"
+            )
         )
     recall_forgotten.show(agent, query)
     why.opened(agent, found)
