@@ -31,6 +31,7 @@ from .interfaces.cli.arguments import (
     Origins,
     errors_told,
     exit_code,
+    no_world_yet,
     settings_of,
     the_world,
 )
@@ -105,7 +106,7 @@ def fill(
     json: Json = False,
 ) -> None:
     """Fill an empty world with sample agents. Example: python -m memory_system fill database/samples/harrow_quay."""
-    with the_world(json=json) as world:
+    with the_world(json=json, begins=True) as world:
         empty = not holds_something(world)
         filled = (
             empty and not dry_run and fill_world(world, samples or shipped_samples(), lambda line: say(line, err=json))
@@ -150,6 +151,9 @@ def serve(
     refuse_unsafe(settings, dashboard=False, api=True)
     refuse_busy(chosen, "the API", "--port {port}", settings.host)
     where = address(settings.host, chosen)
+
+    if new := no_world_yet(settings):
+        say(f"{new} It begins now.", err=True)
 
     def program() -> int:
         if workers > 1:

@@ -45,7 +45,7 @@ from ..store.slot import PERSONALITIES, Branched, Slot, is_own, personalities_of
 from ..store.write_lock import WriteLock
 from ..world.cut_off import HALF_WORLD
 from ..world.folders import BIN, Binned, agent_names, in_bin
-from ..world.swap import NOTE, Spot
+from ..world.swap import NOTE, Spot, finish
 from ..world.world import TOKENS, World
 from .samples import fill_world
 from .worlds_compared import WorldsCompared, compared
@@ -115,6 +115,20 @@ class Worlds:
         """The names of all worlds, sorted; the one in use is among them, also before there is anything in it."""
         held = {path.name for path in self.folder.glob("*") if _is_world(path)}
         return sorted({*held, self.used})
+
+    def begun(self) -> bool:
+        """Whether there is a folder of the world in use, or an agent of it on the server of the journals.
+
+        Raises:
+            InvalidAgentName: its name cannot be used.
+            StoreError: its folder cannot be looked at, or the server cannot be reached.
+        """
+        folder = self.folder / checked_name(self.used, "world name")
+        finish(Spot(folder, Path(self.settings.personalities)))
+        with as_store_errors(f"The world {self.used!r}"), self._journals() as journals:
+            if not folder.is_dir():
+                journals.join(folder)
+            return folder.is_dir()
 
     def known(self, name: str) -> str:
         """The name of a world that there is.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -14,6 +15,7 @@ from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.core.memory import Vectors
 from memory_system.errors import AlreadyExists, Conflict, NotAllowed, WorldNotFound
 from memory_system.interfaces.api import create_app
+from memory_system.interfaces.cli.arguments import no_world_yet
 from memory_system.interfaces.client import RemoteWorld
 from memory_system.maintenance import InUse
 from memory_system.world.auth import Door
@@ -180,6 +182,67 @@ def test_a_dry_run_of_worlds_changes_nothing_and_still_refuses(cli: CommandLine,
     assert cli("worlds", "create", "../new", "--dry-run").code == 1
     assert cli("worlds", "copy", "mem_test").code == 2
     assert cli("worlds", "copy", "mem_test", "new", "--sample").code == 2
+
+
+READING = (
+    "agents", "stats mira", "recall mira smoke", "recall mira smoke --dry-run", "doctor", "clock", "backup", "facts",
+    "advance", "configure mira --stm-size 9", "add mira Smoke --rating 3", "delete mira", "undelete mira", "test",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_mistyped_world_is_told_and_not_begun(
+    cli: CommandLine, in_use: InUse, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    in_use.worlds.create("second")
+    before = sorted(in_use.worlds.folder.iterdir())
+    monkeypatch.setenv("MEMORY_WORLD", "mem tset")
+    done = cli(*command.split())
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        f"There is no world 'mem tset' in {in_use.worlds.folder}; there are mem_test, second. "
+        "To begin it: python -m memory_system worlds create 'mem tset'\n"
+    )
+    assert sorted(in_use.worlds.folder.iterdir()) == before
+
+
+def test_a_mistyped_world_is_told_as_json(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_WORLD", "typo")
+    told = json.loads(cli("agents", "--json").err)["error"]
+    assert (told["code"], told["status"]) == ("world-not-found", 404)
+
+
+def test_what_may_begin_a_world_does(
+    cli: CommandLine, in_use: InUse, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cli("backup", str(tmp_path / "pack.zip"))
+    for name, command in {
+        "made": ("create", "tobias"),
+        "restored": ("restore", str(tmp_path / "pack.zip")),
+        "listed": ("worlds", "create", "listed"),
+    }.items():
+        monkeypatch.setenv("MEMORY_WORLD", name)
+        done = cli(*command)
+        assert done.code == 0, done.err
+        assert cli("agents", "--json").value["world"] == name
+
+
+def test_the_usual_world_of_a_fresh_machine_needs_no_beginning(
+    cli: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MEMORY_DATABASE", str(tmp_path / "fresh"))
+    monkeypatch.setenv("MEMORY_PERSONALITIES", str(tmp_path / "nobody"))
+    assert cli("agents", "--json").value["world"] == "mem_test"
+    assert cli("doctor").code == 0
+    monkeypatch.setenv("MEMORY_WORLD", "own")
+    assert "there are none" in cli("agents").err
+
+
+def test_a_server_of_a_new_world_says_so(cli: CommandLine, in_use: InUse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_WORLD", "typo")
+    assert no_world_yet(Settings()) == f"There is no world 'typo' in {in_use.worlds.folder}; there is mem_test."
+    monkeypatch.setenv("MEMORY_STORE", "memory")
+    assert no_world_yet(Settings()) == ""
 
 
 def test_a_process_opens_the_world_that_another_switched_to(world: World, agent: AgentMemory) -> None:

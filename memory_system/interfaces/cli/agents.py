@@ -75,7 +75,7 @@ def create(
     json: Json = False,
 ) -> None:
     """Make an agent. Example: python -m memory_system create tobias --personality tobias.json --events days.txt."""
-    with the_world(json=json) as world:
+    with the_world(json=json, begins=True) as world:
         free = world.free_name(name)
         if source is not None:
             if personality is not None or events is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -14,10 +15,11 @@ from ...agent import AgentMemory
 from ...core.authors import COMMAND_LINE
 from ...core.kinds import Kind, Source
 from ...core.presets import PRESETS
-from ...core.settings import Settings, explained
+from ...core.settings import DEFAULT_WORLD, MEMORY, Settings, explained
 from ...core.times import parse_time
 from ...embedding import EMBEDDERS
-from ...errors import ExtraMissing, InvalidParameter, MemorySystemError
+from ...errors import ExtraMissing, InvalidParameter, MemorySystemError, WorldNotFound
+from ...maintenance import Worlds
 from ...world.folders import agent_names
 from ...world.world import World
 from .progress import STOPPED
@@ -145,6 +147,7 @@ FAILED = 1
 """The exit code where something was refused or failed, or what was looked at is wrong."""
 NOT_POSSIBLE = 2
 """The exit code of a command line that is wrong, or whose packages are not installed."""
+_MOST_NAMED = 20
 
 
 @contextmanager
@@ -171,13 +174,16 @@ def errors_told(*, json: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def the_world(*, json: bool = False, name: str | None = None, embedder: str | None = None) -> Iterator[World]:
+def the_world(
+    *, json: bool = False, name: str | None = None, embedder: str | None = None, begins: bool = False
+) -> Iterator[World]:
     """The world that the environment names, or another of this name, for one command.
 
     Args:
         json: whether an error is told as JSON, too. Either way it goes to stderr.
         name: of another world.
         embedder: the name of another embedder.
+        begins: whether the command may begin a world that is not there yet.
 
     Raises:
         typer.Exit: the exit code; see ``errors_told``.
@@ -186,8 +192,28 @@ def the_world(*, json: bool = False, name: str | None = None, embedder: str | No
         settings = settings_of(embedder)
         if name is not None:
             settings = settings.model_copy(update={"world": name})
+        if not begins and (missing := no_world_yet(settings)):
+            begin = f"python -m memory_system worlds create {quote(settings.world)}"
+            raise WorldNotFound(f"{missing} To begin it: {begin}")
         with World(settings, author=COMMAND_LINE) as world:
             yield world
+
+
+def no_world_yet(settings: Settings) -> str:
+    """A sentence that there is no world of the name that somebody chose, and which there are; empty if it is there.
+
+    The world that programs open unless they are told another is never missed: it begins by itself.
+
+    Raises:
+        InvalidAgentName: the name cannot be used.
+        StoreError: its folder cannot be looked at.
+    """
+    if settings.store == MEMORY or settings.world == DEFAULT_WORLD or (held := Worlds(settings)).begun():
+        return ""
+    others = [name for name in held.names() if name != held.used]
+    there = f"there {'is' if len(others) == 1 else 'are'} {', '.join(others[:_MOST_NAMED]) or 'none'}"
+    more = f" and {len(others) - _MOST_NAMED:,} more" if len(others) > _MOST_NAMED else ""
+    return f"There is no world {settings.world!r} in {held.folder}; {there}{more}."
 
 
 def exit_code(error: MemorySystemError) -> int:

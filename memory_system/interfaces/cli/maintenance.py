@@ -79,7 +79,7 @@ def restore(
         told: dict[str, Any] = {"restored": False, **nowhere, "backup": _plain(held), "findings": []}
         _tell(told, f"{as_text(held)}\nIt is whole.", json=json)
         return
-    with the_world(json=json, name=name) as world:
+    with the_world(json=json, name=name, begins=True) as world:
         if source.is_dir():
             _put_back(world, source, name, json=json)
             return

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ...core.settings import Settings
+from ...core.settings import Settings, in_use
 from ...core.times import stamp
 from ...errors import WorldNotFound
 from ...maintenance import Saved, Worlds, WorldsCompared
@@ -87,12 +87,19 @@ def worlds(
         raise typer.BadParameter("--sample is for worlds create alone")
     with errors_told(json=json):
         held = Worlds(settings_of())
+        if act is Act.CREATE and name == held.used and not _taken(held):
+            held = Worlds(settings_of(world=in_use(held.folder)))
         if act is Act.LIST:
             _list(held, json=json)
         elif act is Act.COMPARE:
             _compare(held.compare(*given), json=json)
         else:
             _do(held, act, given, sample=sample, dry_run=dry_run, json=json)
+
+
+def _taken(held: Worlds) -> bool:
+    """Whether there is anything of the world that MEMORY_WORLD names, or a server that has begun with it."""
+    return held.begun() or server_of(held.folder / held.used) is not None
 
 
 def _list(held: Worlds, *, json: bool) -> None:

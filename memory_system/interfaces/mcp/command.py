@@ -12,7 +12,8 @@ from ...core.settings import Settings
 from ...errors import InvalidParameter
 from ...world.world import World
 from .. import endings
-from ..cli.arguments import errors_told
+from ..cli.arguments import errors_told, no_world_yet
+from ..cli.terminal import say
 from ..ports import refuse_busy
 
 
@@ -50,6 +51,9 @@ def mcp(
     chosen = port or settings.mcp_port
     if http:
         refuse_busy(chosen, "MCP", "--port {port}")
+
+    if new := no_world_yet(settings):
+        say(f"{new} It begins now.", err=True)
 
     def program() -> int:
         with World(settings, author="MCP") as world:
