@@ -134,7 +134,8 @@ def as_store_errors(what: str) -> Iterator[None]:
         raise
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        raise StoreError(f"{what} cannot be used: {error.strerror or error}{where}.") from error
+        right = " Give the user who runs this program the right to it." if isinstance(error, PermissionError) else ""
+        raise StoreError(f"{what} cannot be used: {error.strerror or error}{where}.{right}") from error
     except ValueError as error:
         if "null byte" not in str(error):
             raise

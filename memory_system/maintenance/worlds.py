@@ -151,6 +151,10 @@ class Worlds:
         folder = self._held(name)
         told = Saved(folder.name, "", 0, 0, size_of(folder), None, None, None, folder.name == self.used)
         problems: list[str] = []
+        with _noted(problems):
+            is_own(folder)
+        if problems:  # it may not be entered, so that nothing else of it can be told
+            return dataclasses.replace(told, problem=problems[0])
 
         def tell(**known: object) -> None:
             nonlocal told
@@ -493,13 +497,21 @@ def _noted(problems: list[str]) -> Iterator[None]:
 
 
 def _is_world(folder: Path) -> bool:
-    """Whether there is a world in a folder, and none that was set aside or is being filled."""
+    """Whether there is a world in a folder, and none that was set aside or is being filled.
+
+    One that may not be entered is taken for a world, so that whoever looks for it is told.
+    """
     try:
         named = checked_name(folder.name, "world name") == folder.name
     except InvalidAgentName:
         return False
-    if not named or not folder.is_dir() or folder.is_symlink() or (folder / NOTE).exists():
+    if not named or not folder.is_dir() or folder.is_symlink():
         return False
+    try:
+        if (folder / NOTE).exists():
+            return False
+    except PermissionError:
+        return True
     return is_own(folder) or (folder / ABOUT).is_file() or any(map(holds_journal, folder.glob("*")))
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from ..core.files import read_at_most, replace_text
+from ..core.files import as_store_errors, read_at_most, replace_text
 from ..core.times import parse_time
 from ..errors import StoreDamaged
 
@@ -47,12 +47,21 @@ class Slot:
 
 
 def is_own(world: Path) -> bool:
-    """Whether the world in this folder keeps its personalities in it."""
-    return (world / FILE).is_file()
+    """Whether the world in this folder keeps its personalities in it.
+
+    Raises:
+        StoreError: the folder may not be entered.
+    """
+    with as_store_errors(f"The world {world.name!r}"):
+        return (world / FILE).is_file()
 
 
 def personalities_of(world: Path, shared: Path) -> Path:
-    """Where the personality files of the world in this folder lie: in it, or in the folder that many share."""
+    """Where the personality files of the world in this folder lie: in it, or in the folder that many share.
+
+    Raises:
+        StoreError: the folder may not be entered.
+    """
     return world / PERSONALITIES if is_own(world) else shared
 
 

@@ -160,7 +160,9 @@ def finish(spot: Spot) -> None:
     Raises:
         StoreError: the files cannot be moved, or another program is at it for long.
     """
-    if not _pointer(spot).exists():
+    with as_store_errors(f"The world {spot.folder.name!r}"):
+        cut_off = _pointer(spot).exists()
+    if not cut_off:
         return
     with _alone(spot), as_store_errors(f"The world {spot.folder.name!r}"):
         ready = _pointed_at(spot)

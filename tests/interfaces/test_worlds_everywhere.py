@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -210,6 +211,24 @@ def test_a_mistyped_world_is_told_as_json(cli: CommandLine, monkeypatch: pytest.
     monkeypatch.setenv("MEMORY_WORLD", "typo")
     told = json.loads(cli("agents", "--json").err)["error"]
     assert (told["code"], told["status"]) == ("world-not-found", 404)
+
+
+def test_a_world_that_may_not_be_entered_ends_a_command_in_a_sentence(
+    cli: CommandLine, in_use: InUse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_use.worlds.create("second")
+    really = Path.is_file
+
+    def refused(self: Path) -> bool:
+        if self.parent.name == "second":
+            raise PermissionError(errno.EACCES, "Permission denied", str(self))
+        return really(self)
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    monkeypatch.setenv("MEMORY_WORLD", "second")
+    done = cli("agents")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("The world 'second' cannot be used: Permission denied (")
 
 
 def test_what_may_begin_a_world_does(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +21,7 @@ from memory_system.errors import (
     Conflict,
     InvalidAgentName,
     StoreDamaged,
+    StoreError,
     WorldNotFound,
 )
 from memory_system.maintenance import InUse, Worlds, backup, restore
@@ -279,6 +284,43 @@ def test_a_world_that_cannot_be_read_is_told_with_the_reason(worlds: Worlds) -> 
     assert len(worlds.all()) == 2
     with pytest.raises(StoreDamaged):
         worlds.compare("mem_test", "second")
+
+
+def test_a_world_that_may_not_be_entered_is_told_in_its_line_and_refused_in_a_sentence(
+    worlds: Worlds, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worlds.copy("mem_test", "second")
+    shut, really = worlds.folder / "second", os.stat
+
+    def refused(path: Any, **more: Any) -> os.stat_result:  # to root, who may run the tests, no folder is shut
+        if isinstance(path, Path) and shut in path.parents:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return really(path, **more)
+
+    monkeypatch.setattr(os, "stat", refused)
+    wrong = r"'second' cannot be used: Permission denied \(.+second.+\)\. Give the user who runs this program the right"
+    assert worlds.names() == ["mem_test", "second"]
+    first, second = worlds.all()
+    assert (first.problem, first.memories) == ("", 1)
+    assert re.search(wrong, second.problem)
+    for act in (opened, lambda name: worlds.copy(name, "third"), lambda name: worlds.compare("mem_test", name)):
+        with pytest.raises(StoreError, match=wrong):
+            act("second")
+
+
+def test_a_folder_of_all_worlds_that_may_not_be_entered_is_told_in_a_sentence(
+    worlds: Worlds, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = os.stat
+
+    def refused(path: Any, **more: Any) -> os.stat_result:
+        if isinstance(path, Path) and worlds.folder in path.parents:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return really(path, **more)
+
+    monkeypatch.setattr(os, "stat", refused)
+    with pytest.raises(StoreError, match=r"'mem_test' cannot be used: Permission denied .+ Give the user"):
+        opened("mem_test")
 
 
 def test_a_backup_is_restored_into_a_world_that_keeps_everything_in_its_folder(
