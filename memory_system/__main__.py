@@ -40,6 +40,7 @@ from .interfaces.cli.evaluate import evaluate
 from .interfaces.cli.experiment import experiment
 from .interfaces.cli.history import as_of, history, undo
 from .interfaces.cli.maintenance import backup, doctor, export, reembed, restore, use_embedder
+from .interfaces.cli.meant import Commands
 from .interfaces.cli.operating import advance, clock, commands, looks, rate, spent
 from .interfaces.cli.recall import check, explain, recall
 from .interfaces.cli.remembering import add, happened, import_
@@ -70,6 +71,7 @@ EXIT_CODES = (
     "2 the command line is wrong, or needs a package that is not installed; 130 stopped by Ctrl+C."
 )
 app = typer.Typer(
+    cls=Commands,
     epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,  # typer's own knows programs by a name, and this one is a module: see ``completion``

@@ -14,6 +14,7 @@ from memory_system import AgentMemory, MemoryEntry, Tier, World
 from memory_system.agent_parts.retrieval import WITHOUT_INSTANCES
 from memory_system.conversation import Conversation
 from memory_system.interfaces.cli import shapes
+from memory_system.interfaces.cli.meant import MEANT
 from memory_system.interfaces.cli.terminal import say
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from tests.command_line import COMMANDS, CommandLine, examples
@@ -510,3 +511,22 @@ def test_what_it_says_to_do_names_the_program_as_it_was_called(
         monkeypatch.setenv("PATH", str(tmp_path))
         say(told)
         assert capsys.readouterr().out == f"{shown}\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("list", "Did you mean 'agents', 'worlds', 'memories'?"),
+        ("Remember", "Did you mean 'add', 'import'?"),
+        ("agnets", "Did you mean 'agents'?"),
+    ],
+)
+def test_a_command_that_there_is_not_leads_to_those_that_are_meant(cli: CommandLine, typed: str, told: str) -> None:
+    done = cli(typed)
+    assert done.code == 2
+    assert told in " ".join(done.err.split())
+
+
+def test_what_is_meant_are_commands() -> None:
+    assert {name for names in MEANT.values() for name in names} <= set(COMMANDS)
+    assert not set(MEANT) & set(COMMANDS)
