@@ -366,6 +366,8 @@ _ENTRY_BYTES = 400
 """About what an entry takes beside its row."""
 _WORDS_BYTES = 500
 """About what an entry's words take once somebody has recalled."""
+_FOLDED_BYTES = 200
+"""About what its text takes once it is kept case-folded as well."""
 _MOST_AHEAD = 10.0
 """How far, as an exponent of e, an access may lie after what was the newest one: float32 has room for eight times
 as much."""
@@ -436,7 +438,8 @@ class Table:
     def size(self) -> int:
         """About how many bytes it takes, its entries and their words included; room that is not used costs none."""
         used = self.columns.size * len(self) // max(self.columns.room, 1)
-        return used + (_ENTRY_BYTES + _WORDS_BYTES * (self._texts is not None)) * len(self)
+        texts = _WORDS_BYTES * (self._texts is not None) + _FOLDED_BYTES * (self._folded is not None)
+        return used + (_ENTRY_BYTES + texts) * len(self)
 
     def rest(self) -> None:
         """Keep in memory no longer what can be read again as soon as somebody recalls."""
@@ -444,6 +447,7 @@ class Table:
         if self._texts is not None and not self.columns.changed:
             self._kept_texts = self._texts.parts()
             self._texts = None
+        self._folded = None
         self._relevancies.clear()
 
     def row(self, entry_id: str) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import sys
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -77,6 +78,19 @@ def test_one_that_rests_takes_less_and_answers_the_same(opened: AgentMemory) -> 
         assert opened.contents.size < size
         assert told(opened) == before
     assert not ltm(opened).columns.changed
+
+
+def test_texts_that_an_explanation_keeps_folded_count_and_are_let_go_of(opened: AgentMemory) -> None:
+    opened.query_memory(CUE, touch=False)
+    opened.contents.rest()
+    resting = ltm(opened).size
+    opened.query_memory(CUE, touch=False)
+    before = ltm(opened).size
+    assert [text.casefold() for text in ltm(opened).folded] == list(ltm(opened).folded)
+    kept = sum(sys.getsizeof(text) for text in ltm(opened).folded)
+    assert kept <= ltm(opened).size - before <= 4 * kept
+    opened.contents.rest()
+    assert ltm(opened).size == resting
 
 
 @pytest.mark.parametrize("damage", ["gone", "cut", "a vector is another", "a folder", "another table"])
