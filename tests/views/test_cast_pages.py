@@ -118,6 +118,20 @@ def test_clusters_of_the_map_are_changed_together_and_undone(open_page: OpenPage
     assert session.opened().agent("mira").revision == revision + 2
 
 
+def test_a_link_to_another_map_counts_where_the_map_was_visited_before(open_page: OpenPage) -> None:
+    page = open_page("memory_map", of="mira")
+    assert page.selectbox(key="map-of").value == "mira"
+    page.query_params["of"] = "*"
+    page.run()
+    assert page.selectbox(key="map-of").value == "*"
+    page.selectbox(key="map-of").set_value("mira").run()
+    assert page.selectbox(key="map-of").value == "mira"
+    assert page.query_params["of"] == "mira"
+    page.query_params["of"] = "nobody at all"
+    page.run()
+    assert page.selectbox(key="map-of").value == "mira"
+
+
 def test_the_map_of_the_past_shows_what_was_remembered_then_and_changes_nothing(open_page: OpenPage) -> None:
     at = datetime(2026, 3, 10, 20, tzinfo=UTC)
     page = open_page("memory_map", of="*")

@@ -33,16 +33,24 @@ class Past:
 
 
 def whose() -> str:
-    """Whose memories are shown; it stands in the link. Of the past they are those of the character looked at."""
+    """Whose memories are shown; it stands in the link, and a link that is followed to the page counts.
+
+    Of the past they are those of the character looked at.
+    """
     if session.moment() is not None:
         return session.agent().name
     names = [ALL, *session.world().characters()]
-    asked = session.from_link("of", session.agent().name)
+    linked, here = session.from_link("of"), session.agent().name
+    if linked in names and st.session_state.get("map-of-linked") != linked:
+        st.session_state["map-of"] = linked
+    elif st.session_state.get("map-of") not in names:
+        st.session_state["map-of"] = here if here in names else ALL
     chosen = st.selectbox(
-        "Whose memories", names, index=names.index(asked) if asked in names else 0, key="map-of",
-        format_func=lambda name: session.shown_name(name) if name != ALL else words.EVERYBODY, persist_state="session",
+        "Whose memories", names, key="map-of", persist_state="session",
+        format_func=lambda name: session.shown_name(name) if name != ALL else words.EVERYBODY,
     )  # fmt: skip
     session.to_link("of", chosen)
+    st.session_state["map-of-linked"] = chosen
     return str(chosen)
 
 
