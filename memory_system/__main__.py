@@ -32,6 +32,7 @@ from .interfaces.cli.arguments import (
     errors_told,
     exit_code,
     no_world_yet,
+    served_already,
     settings_of,
     the_world,
 )
@@ -156,6 +157,8 @@ def serve(
 
     if new := no_world_yet(settings):
         say(f"{new} It begins now.", err=True)
+    if served := served_already(settings):
+        say(served, err=True)
 
     def program() -> int:
         if workers > 1:

@@ -15,9 +15,11 @@ from pydantic import SecretStr
 from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.core.memory import Vectors
 from memory_system.errors import AlreadyExists, Conflict, NotAllowed, WorldNotFound
+from memory_system.interfaces import endings
 from memory_system.interfaces.api import create_app
-from memory_system.interfaces.cli.arguments import no_world_yet
+from memory_system.interfaces.cli.arguments import no_world_yet, served_already
 from memory_system.interfaces.client import RemoteWorld
+from memory_system.interfaces.ports import next_free
 from memory_system.maintenance import InUse
 from memory_system.world.auth import Door
 from tests import programs
@@ -262,6 +264,32 @@ def test_a_server_of_a_new_world_says_so(cli: CommandLine, in_use: InUse, monkey
     assert no_world_yet(Settings()) == f"There is no world 'typo' in {in_use.worlds.folder}; there is mem_test."
     monkeypatch.setenv("MEMORY_STORE", "memory")
     assert no_world_yet(Settings()) == ""
+
+
+SERVE = """
+import sys
+from pathlib import Path
+from memory_system.store import served
+with served(Path(sys.argv[1]), "http://127.0.0.1:5077"):
+    print("served", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_second_server_of_a_world_says_where_the_first_is(
+    cli: CommandLine, in_use: InUse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endings, "run", lambda _program: 0)
+    assert served_already(Settings()) == ""
+    with programs.Program("-c", SERVE, str(in_use.world.folder)) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        done = cli("serve", "--port", str(next_free(5100, "127.0.0.1")))
+        assert (done.code, done.err) == (
+            0,
+            "The world 'mem_test' is served already, at http://127.0.0.1:5077. Both may be used.\n",
+        )
+    assert served_already(Settings()) == ""
 
 
 def test_a_process_opens_the_world_that_another_switched_to(world: World, agent: AgentMemory) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
@@ -14,12 +15,14 @@ from pydantic import ValidationError
 from ...agent import AgentMemory
 from ...core.authors import COMMAND_LINE
 from ...core.kinds import Kind, Source
+from ...core.names import checked_name
 from ...core.presets import PRESETS
 from ...core.settings import DEFAULT_WORLD, MEMORY, Settings, explained
 from ...core.times import parse_time
 from ...embedding import EMBEDDERS
 from ...errors import ExtraMissing, InvalidParameter, MemorySystemError, WorldNotFound
 from ...maintenance import Worlds
+from ...store.server_notice import server_of
 from ...world.folders import agent_names
 from ...world.world import World
 from .progress import STOPPED
@@ -214,6 +217,16 @@ def no_world_yet(settings: Settings) -> str:
     there = f"there {'is' if len(others) == 1 else 'are'} {', '.join(others[:_MOST_NAMED]) or 'none'}"
     more = f" and {len(others) - _MOST_NAMED:,} more" if len(others) > _MOST_NAMED else ""
     return f"There is no world {settings.world!r} in {held.folder}; {there}{more}."
+
+
+def served_already(settings: Settings) -> str:
+    """A sentence that a server of another process has hold of the world, and where; empty if none has.
+
+    Raises:
+        InvalidAgentName: the world's name cannot be used.
+    """
+    at = server_of(Path(settings.database) / checked_name(settings.world, "world name"))
+    return f"The world {settings.world!r} is served already, at {at}. Both may be used." if at else ""
 
 
 def exit_code(error: MemorySystemError) -> int:

@@ -14,7 +14,7 @@ from ...core.extras import require
 from ...core.settings import MEMORY, Settings
 from ...errors import InvalidParameter
 from ...store.named import THROWN_AWAY
-from .arguments import EmbedderName, Origins, errors_told
+from .arguments import EmbedderName, Origins, errors_told, served_already
 from .terminal import say
 
 _WANTED = ("streamlit", "plotly", "pandas", "fastapi", "uvicorn")
@@ -59,6 +59,8 @@ def run(
     if settings.store == MEMORY:
         say(THROWN_AWAY)
         raise typer.Exit(serve.main(settings, sample=filled, browser=browser and has_screen(os.environ, sys.platform)))
+    if served := served_already(settings):
+        say(served)
     new = not (settings.database / settings.world).exists() and not filled
     say(f"World: {settings.world!r} in {where}{' (new, and empty: --sample fills it)' if new else ''}")
     raise typer.Exit(serve.main(settings, sample=filled, browser=browser and has_screen(os.environ, sys.platform)))
