@@ -98,7 +98,8 @@ def allowed(key: str) -> str:
 def keep_unsent(field: str, form: str = "", began: str = "") -> None:
     """Let the browser keep what stands in a field, until it is sent, and put it back when it comes again.
 
-    To be called in the container that holds the field.
+    To be called in the container that holds the field. What is put back into a field of one line is not sent by that:
+    a question is not asked before somebody asks it.
 
     Args:
         field: the key of the field, which tells it from those of other characters and conversations.

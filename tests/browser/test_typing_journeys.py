@@ -194,8 +194,53 @@ def test_what_is_typed_on_short_term_and_into_a_memory_outlives_a_reload(page: P
     expect(text).to_have_value(f"{before} And more.")
     press(page, words.SAVE_CHANGES)
     expect(text).to_have_value(f"{before} And more.")
-    kept = "() => Object.keys(sessionStorage).filter(name => name.startsWith('unsent-'))"
-    assert page.evaluate(kept) == []
+    assert kept(page) == []
+
+
+def test_a_question_of_one_line_that_is_not_asked_yet_outlives_a_reload(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "recall", agent="oswin", cue="Who rang the bell?")
+    cue = page.get_by_role("textbox", name="Cue", exact=True)
+    cue.fill("Who rang the bell twice, and")
+    page.reload()
+    settled(page)
+    expect(cue).to_have_value("Who rang the bell twice, and")
+    assert "twice" not in page.url, "it is not asked by that"
+    cue.press("Enter")
+    settled(page)
+    page.wait_for_url(re.compile("twice"))
+    assert kept(page) == []
+    dashboard.load(page, "recall", agent="oswin", cue="Who has the mill key?")
+    expect(cue).to_have_value("Who has the mill key?")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("view", "link", "label"),
+    [
+        ("interview", {"show": "ablation"}, "Question"),
+        ("interview", {"show": "duet"}, "How it begins"),
+        ("who_knows", {}, words.A_FACT),
+        ("overview", {}, words.ASK_ANYTHING),
+    ],
+)
+def test_work_of_one_line_outlives_a_reload(
+    view: str, link: dict[str, str], label: str, page: Page, dashboard: Dashboard
+) -> None:
+    dashboard.show(page, view, agent="oswin", **link)
+    field = page.get_by_role("textbox", name=label, exact=True)
+    before = field.input_value()
+    field.fill("The bell rang twice, and")
+    page.reload()
+    settled(page)
+    expect(field).to_have_value("The bell rang twice, and")
+    field.fill(before)
+    assert kept(page) == []
+
+
+def kept(page: Page) -> list[str]:
+    """The names under which this tab keeps what is not sent."""
+    names: list[str] = page.evaluate("() => Object.keys(sessionStorage).filter(name => name.startsWith('unsent-'))")
+    return names
 
 
 UNSENT = """Who has the <b onclick="alert(1)">mill & key</b>?\n\\"'&lt; ${key} \N{CJK UNIFIED IDEOGRAPH-6C34}"""
@@ -227,7 +272,7 @@ def test_a_message_that_is_not_sent_is_there_when_one_comes_back_until_it_is_sen
     go_to(page, "Interview")
     expect(page.get_by_test_id("stChatMessage")).to_have_count(2)
     expect(chat(page)).to_have_value("")
-    assert page.evaluate("() => Object.keys(sessionStorage).filter(name => name.startsWith('unsent-'))") == []
+    assert kept(page) == []
 
 
 @pytest.mark.full

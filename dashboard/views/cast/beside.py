@@ -9,7 +9,7 @@ from memory_system.core import ago, stamp
 from memory_system.world.cast import Answer, Recollection
 
 from ... import session, words
-from ...components import places, widgets
+from ...components import mounting, places, widgets
 from ...data import tables
 from ..who_knows import moment
 
@@ -34,6 +34,7 @@ def show(agent: AgentMemory) -> None:
             index=others.index(asked) if asked in others else 0, format_func=session.shown_name,
             key=f"beside-with-{agent.name}", persist_state="session", width=260,
         )  # fmt: skip
+    mounting.keep_unsent(_FIELD, _FIELD, st.session_state[_FIELD])
     at = moment.slider("beside-at")
     session.to_link(_OTHER, other)
     session.to_link(_CUE, cue)

@@ -12,7 +12,7 @@ from memory_system.conversation import CORE, INSTRUCTIONS, SUMMARY, Context, Int
 from memory_system.core import ago
 
 from ... import session, words
-from ...components import widgets
+from ...components import mounting, widgets
 from ...data import diffs, tables
 from . import chat, talk_state, talk_tables
 
@@ -52,6 +52,7 @@ def show(agent: AgentMemory) -> None:
             "Ask", type="primary", icon=":material/chat:", key=f"{key}-ask",
             help="In Python: Interview(agent).step(text)",
         )  # fmt: skip
+    mounting.keep_unsent(f"{key}-question", f"{key}-question", asked.question if asked else _first(agent))
     if sent and not question.strip():
         st.error("Write the question first.", icon=":material/error:")
     elif sent:

@@ -13,7 +13,7 @@ from memory_system.core import ago
 from memory_system.operations import Progress
 
 from ... import session, words
-from ...components import drafts, widgets, working
+from ...components import drafts, mounting, widgets, working
 from ...data import tables
 from . import chat, talk_settings, talk_state, talk_tables
 
@@ -105,6 +105,7 @@ def _begin(agent: AgentMemory, key: str) -> None:
         persist_state="session",
         placeholder="They meet at the bakery before the vote.",
     )
+    mounting.keep_unsent(drafts.turn(f"{key}-opening"), f"{key}-opening")
     with st.expander("How it is held", icon=":material/tune:"):
         settings = talk_settings.fields(f"{key}-settings", talk_state.wanted_settings(agent))
     if st.button(

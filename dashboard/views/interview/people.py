@@ -19,7 +19,7 @@ from memory_system.core import ago, stamp
 from memory_system.errors import EntryNotFound
 
 from ... import session, words
-from ...components import bulk, card, change_set, drafts, widgets
+from ...components import bulk, card, change_set, drafts, mounting, widgets
 from ...data import figures, tables
 
 _NAME = 100
@@ -159,6 +159,8 @@ def _another(agent: AgentMemory) -> None:
             "What it knows of them", max_chars=_MOST, height=100, key=drafts.turn(f"{key}-text"),
             persist_state="session",
         )  # fmt: skip
+        for field in ("name", "text"):
+            mounting.keep_unsent(drafts.turn(f"{key}-{field}"), f"{key}-{field}")
         added = st.button(
             "Add", type="primary", icon=":material/check:", disabled=not name.strip(), key=f"{key}-do",
             help="In Python: describe_person(agent, name, text)",

@@ -48,6 +48,7 @@ def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
             places.to_memory(agent.name, cue=cue.strip())
         if len(cast) > 1:
             st.button(words.ASK_ALL, icon=":material/groups:", on_click=_ask_all, args=(key,))
+    mounting.keep_unsent(key, key)
     with st.container(horizontal=True, gap="small", key="ask-more", wrap=False):
         for example in session.example_cues(agent.name):
             if st.button(widgets.plain(example), key=f"cue-{example}", type="tertiary", icon=":material/search:"):

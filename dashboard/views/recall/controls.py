@@ -25,7 +25,7 @@ from memory_system import (
 )
 
 from ... import session, words
-from ...components import drafts
+from ...components import drafts, mounting
 from ...data import tables
 
 OWN = "this character's"
@@ -56,6 +56,7 @@ def cue() -> str:
     right.button(
         "Recall", type="primary", icon=":material/search:", width="stretch", shortcut="Ctrl+Enter", key="recall"
     )
+    mounting.keep_unsent("cue", "cue", text)
     session.to_link("cue", text)
     st.session_state["cue-linked"] = text
     return text

@@ -12,7 +12,7 @@ from memory_system.agent_parts import CueResult
 from memory_system.recall import Explanation
 
 from ... import session, words
-from ...components import bulk, drafts, widgets
+from ...components import bulk, drafts, mounting, widgets
 from ...data import tables
 
 _CHOICES = 300
@@ -87,6 +87,7 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
             "Name", placeholder="The key, before the vote", max_chars=80, key=f"name-{drafts.turn(form)}",
             persist_state="session",
         )  # fmt: skip
+        mounting.keep_unsent(f"name-{drafts.turn(form)}", f"{form}/name")
         draft = drafts.Draft(key, {"must": [entry.id for entry in hits][:3], "must_not": []})
         fields = []
         for label, field in (("Must recall", "must"), ("Must not recall", "must_not")):

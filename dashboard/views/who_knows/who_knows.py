@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, tabs, widgets
+from dashboard.components import bulk, mounting, tabs, widgets
 from dashboard.views.who_knows import grid, moment, spread, tests
 from memory_system import MemorySystemError
 
@@ -17,6 +17,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         persist_state="session", on_change=grid.ask,
     )  # fmt: skip
     st.button(words.ASK_EVERYBODY, type="primary", icon=":material/search:", on_click=grid.ask)
+mounting.keep_unsent(grid.TYPED, grid.TYPED)
 at = moment.slider("who-knows-at")
 view = tabs.segments("Shown as", {"cells": "Who knows it", "spread": "How it spread"}, "as")
 facts = grid.facts(world)
