@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -12,6 +12,7 @@ from ..core.entry import DECAYING, LIVED, MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.presets import PRESETS
 from ..core.scoring import Measure
+from ..core.settings import AgentSettings
 from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown
 from ..operations import edit, tuning
 from ..operations.context import Progress, no_progress
@@ -87,6 +88,31 @@ class CueResult:
     def passed(self) -> bool:
         """Whether all was recalled that must be, and nothing that must not."""
         return not self.missing and not self.unwanted
+
+
+@dataclass(frozen=True)
+class Tunable:
+    """What an agent can be tuned by, read at one moment.
+
+    Args:
+        at: the world's time at which the cues are asked.
+        revision: how far the agent was.
+        held: the text of its settings.
+        settings: what it says.
+        labels: its labelled cues; see ``tuning.labelled``.
+        tables: what it remembers; empty where nothing is asked.
+        of_retention: the same cues, with what migration forgot among their memories.
+        entries: what its rule of retention judges; empty where nothing is asked.
+    """
+
+    at: datetime
+    revision: int
+    held: str | None
+    settings: AgentSettings
+    labels: Sequence[tuning.Labelled]
+    tables: Mapping[Tier, Table] = field(default_factory=dict)
+    of_retention: Sequence[tuning.Labelled] = ()
+    entries: Sequence[MemoryEntry] = ()
 
 
 @dataclass(frozen=True)
@@ -200,32 +226,72 @@ class Cues(Part):
             InvalidDocument: something in the file of the story's tests is wrong.
             OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
         """
+        tunable = self.tunable(now, tuning.enough)
+        found = kept = None
+        if tuning.enough(tunable.labels):
+            found = tuning.fit([self.asked(tunable)], progress)
+            kept = tuning.fit_retention([self.judged(tunable)])
+        proposal = tuning.proposed(tunable.labels, tunable.settings, found, kept)
+        return self.context.done(self.tuned(tunable, proposal), preview)
+
+    def tunable(
+        self,
+        now: datetime | None,
+        asked: Callable[[Sequence[tuning.Labelled]], bool],
+        most: int = tuning.MAX_CUES,
+    ) -> Tunable:
+        """What the agent can be tuned by.
+
+        Args:
+            now: the world's time at which the cues are asked.
+            asked: whether they are going to be asked, by what is labelled; all that is needed for it is read then.
+            most: labelled cues, of which the last are taken.
+
+        Raises:
+            InvalidParameter: ``now`` is no time with a zone.
+            InvalidDocument: something in the file of the story's tests is wrong.
+            OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
+        """
         context, moment = self.context, self.context.time(now)
         context.refresh()
         context.ledger.refuse_other_embedder()
         with context.ledger.reading():
-            revision, held, settings = context.ledger.revision, context.ledger.text("settings"), context.settings
-            remembered = context.held_or_known
             saved = (*self.saved_cues, *self._of_the_story())
-            labels = tuning.labelled(self.judgments, saved, lambda one: remembered(one) is not None)
-            labels = labels[-tuning.MAX_CUES :]
-            enough = sum(bool(one.right) for one in labels) >= tuning.MIN_CUES
-            tables = {tier: table.copied() for tier, table in context.lived(moment).items()} if enough else {}
-            judged = self._judged_by_retention() if enough else []
-        found = kept = None
-        if enough:
-            cues = [one.cue for one in labels]
-            vectors = dict(zip(cues, context.embedder.embed(cues), strict=True))
-            asker = Asker(tables, vectors, context.display_name, _measured_once(Hybrid(context.tokens)))
-            query = partial(Retrieval(context).query, now=moment)
-            found = tuning.fit(labels, settings, asker, query, progress)
-            ids = {entry.id for entry in judged}
-            kept = tuning.fit_retention(
-                tuning.labelled(self.judgments, saved, ids.__contains__)[-tuning.MAX_CUES :], settings, judged
+            labels = tuning.labelled(self.judgments, saved, lambda one: context.held_or_known(one) is not None)
+            first = max(0, len(labels) - most)
+            found = Tunable(
+                moment, context.ledger.revision, context.ledger.text("settings"), context.settings, labels[first:]
             )
-        planned = partial(context.plan, revision=revision)
-        plan = tuning.plan(planned, held, settings, labels, found, kept, lambda one: context.last_version(one).document)
-        return context.done(plan, preview)
+            if not asked(found.labels):
+                return found
+            tables = {tier: table.copied() for tier, table in context.lived(moment).items()} if found.labels else {}
+            entries = self._judged_by_retention()
+            ids = {entry.id for entry in entries}
+            of_retention = tuning.labelled(self.judgments, saved, ids.__contains__)
+        last = of_retention[max(0, len(of_retention) - most) :]
+        return replace(found, tables=tables, of_retention=last, entries=entries)
+
+    def asked(self, tunable: Tunable) -> tuning.Asked:
+        """The labelled cues, ready to be asked under other settings."""
+        context, cues = self.context, [one.cue for one in tunable.labels]
+        vectors = dict(zip(cues, context.embedder.embed(cues), strict=True))
+        asker = Asker(tunable.tables, vectors, context.display_name, _measured_once(Hybrid(context.tokens)))
+        query = partial(Retrieval(context).query, now=tunable.at)
+        return tuning.Asked(context.name, tunable.labels, tunable.settings, asker, query)
+
+    def judged(self, tunable: Tunable) -> tuning.Judged:
+        """What the rule of retention judges, ready to be judged by others."""
+        return tuning.Judged(self.context.name, tunable.of_retention, tunable.settings, tunable.entries)
+
+    def tuned(self, tunable: Tunable, proposal: tuning.Proposal) -> ChangeSet:
+        """The change set that a proposal is for this agent; an empty one where nothing is proposed."""
+        context, notes = self.context, proposal.notes
+        planned = partial(context.plan, tuning.TUNE, proposal.title, revision=tunable.revision)
+        if not proposal:
+            return planned(notes=notes)
+        text = TextChange("settings", tunable.held, proposal.over(tunable.settings).to_json())
+        own = proposal.told_of(context.name, lambda one: context.last_version(one).document)
+        return planned(texts=(text,), notes=(*notes, *own))
 
     def _of_the_story(self) -> list[SavedCue]:
         """What the tests of the world's story want recalled at present, as saved cues."""

@@ -1,4 +1,7 @@
-"""Tuning: weights, decay, threshold and retention that serve an agent's labelled cues better, if that can be shown.
+"""Tuning: weights, decay, threshold and retention that serve labelled cues better, if that can be shown.
+
+The cues are those of one agent, or of several that recall in the same way: each is asked of its own agent, and all are
+tuned by the same values.
 
 A labelled cue names memories that were judged right or wrong answers to it, that a saved cue must or must not recall,
 or that a test of the world's story wants recalled. What is counted is how well each answer matches its labels, the F
@@ -18,20 +21,20 @@ cross-validation), with a 95 % bootstrap interval over cues (the percentile meth
 Introduction to the Bootstrap", chapter 13). Nothing is proposed unless the whole interval is above 0.
 
 Retention is fitted to the same labels: which rule, and which threshold of it, keeps the most of the right memories of a
-cue, of what is held and what migration forgot, without keeping more memories than the rule in use does. It is measured
-on held-out cues, and proposed, in the same way.
+cue, of what is held and what migration forgot, without keeping more memories in all than the rule in use does. It is
+measured on held-out cues, and proposed, in the same way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.change_set import ChangeSet, TextChange, short
+from ..core.change_set import short
 from ..core.decay import DecayForm
 from ..core.entry import MemoryEntry
 from ..core.scoring import Floats
@@ -124,25 +127,92 @@ def labelled(
     return tuple(one for one in every if one.right or one.wrong)
 
 
+def enough(pool: Iterable[Labelled]) -> bool:
+    """Whether so many cues have a right memory that something can be tuned."""
+    return _missing(pool) <= 0
+
+
+def _missing(pool: Iterable[Labelled]) -> int:
+    return MIN_CUES - sum(bool(one.right) for one in pool)
+
+
+def ways(settings: AgentSettings) -> dict[str, Any]:
+    """How settings recall and what they keep, by name: agents of equal ways can be tuned together."""
+    scoring = asdict(settings.scoring)
+    weights = {f"weight of {name}": value for name, value in scoring.pop("weights").items()}
+    own = {name.replace("_", " "): value for name, value in scoring.items()}
+    return {"threshold": settings.threshold, **weights, **own, "retention": _rule_told(settings)}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An agent with labelled cues, and how it is asked them.
+
+    Args:
+        agent: its name.
+        labels: see ``labelled``.
+        settings: those in use.
+        asker: asks the memory as it stands.
+        query: a cue's query with the settings in use.
+    """
+
+    agent: str
+    labels: Sequence[Labelled]
+    settings: AgentSettings
+    asker: Asker
+    query: Callable[[str], Query]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An agent, and what its rule of retention judges.
+
+    Args:
+        agent: its name.
+        labels: see ``labelled``; those without a right memory among the entries say nothing here.
+        settings: those in use.
+        entries: rated memories that migration may judge, or has forgotten.
+    """
+
+    agent: str
+    labels: Sequence[Labelled]
+    settings: AgentSettings
+    entries: Sequence[MemoryEntry]
+
+
+@dataclass(frozen=True)
+class Worse:
+    """A labelled answer that would get worse: whose, the cue, the memory's id, and whether it would be missing."""
+
+    agent: str
+    cue: str
+    entry_id: str
+    missed: bool
+
+
 @dataclass(frozen=True)
 class Fit:
     """What tuning found.
 
     Args:
-        settings: those that are proposed; those in use if nothing is.
+        start: what is in use.
+        point: what is proposed; what is in use if nothing is.
         now: how well the answers match their labels with the settings in use, 0 to 1: the mean F over cues.
         then: the same of held-out cues, with settings that were fitted without them.
         low: the lower end of the 95 % interval of what is gained on held-out cues, -1 to 1.
         high: the upper end.
-        worse: each answer that would get worse: the cue, the memory's id, and whether it would be missing.
+        each: ``now`` and ``then`` of the cues of each agent by itself, by its name.
+        worse: each answer that would get worse.
     """
 
-    settings: AgentSettings
+    start: Point
+    point: Point
     now: float
     then: float
     low: float
     high: float
-    worse: tuple[tuple[str, str, bool], ...] = ()
+    each: Mapping[str, tuple[float, float]]
+    worse: tuple[Worse, ...] = ()
 
     @property
     def shown(self) -> bool:
@@ -160,7 +230,7 @@ class Keeping:
         then: the same of held-out cues, by rules that were fitted without them.
         low: the lower end of the 95 % interval of what is gained on held-out cues, -1 to 1.
         high: the upper end.
-        kept: the ids of what would now be kept.
+        kept: the ids of what would now be kept, by the agent's name.
         forgotten: the ids of what would now be forgotten.
     """
 
@@ -169,31 +239,28 @@ class Keeping:
     then: float
     low: float
     high: float
-    kept: tuple[str, ...] = ()
-    forgotten: tuple[str, ...] = ()
+    kept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    forgotten: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def fit_retention(
-    labels: Sequence[Labelled], settings: AgentSettings, entries: Sequence[MemoryEntry]
-) -> Keeping | None:
+def fit_retention(pool: Sequence[Judged]) -> Keeping | None:
     """Fit the rule of retention to labels; nothing is changed.
 
     Args:
-        labels: see ``labelled``; those without a right memory among the entries say nothing here.
-        settings: those in use.
-        entries: rated memories that migration may judge, or has forgotten.
+        pool: agents whose rules in use are the same.
 
     Returns:
         what was found; ``None`` where fewer than ``MIN_CUES`` cues say anything.
     """
-    judged = {entry.id for entry in entries}
-    rights = [right for one in labels if (right := one.right & judged)]
+    ids = [{entry.id for entry in one.entries} for one in pool]
+    rights = [(at, right) for at, one in enumerate(pool) for label in one.labels if (right := label.right & ids[at])]
     if len(rights) < MIN_CUES:
         return None
     rules: list[Mapping[str, Any]] = [{}, *_RULES]
-    kept = [_kept(replace(settings, **rule), entries) for rule in rules]
-    able = [place for place, some in enumerate(kept) if len(some) <= len(kept[0])]
-    values = np.array([[len(right & kept[place]) / len(right) for right in rights] for place in able])
+    kept = [[_kept(replace(one.settings, **rule), one.entries) for one in pool] for rule in rules]
+    sizes = [sum(map(len, some)) for some in kept]
+    able = [place for place, size in enumerate(sizes) if size <= sizes[0]]
+    values = np.array([[len(right & kept[place][at]) / len(right) for at, right in rights] for place in able])
 
     def best(cues: NDArray[np.intp]) -> int:
         return int(np.argmax(values[:, cues].mean(axis=1)))  # of equals the first: that in use
@@ -203,8 +270,10 @@ def fit_retention(
     chosen = able[best(np.arange(len(rights)))]
     if low <= 0 or chosen == 0:
         return Keeping({}, now, then, low, high)
-    more, less = kept[chosen] - kept[0], kept[0] - kept[chosen]
-    return Keeping(rules[chosen], now, then, low, high, tuple(sorted(more)), tuple(sorted(less)))
+    both = [(one.agent, kept[0][at], kept[chosen][at]) for at, one in enumerate(pool)]
+    more = {agent: tuple(sorted(after - before)) for agent, before, after in both}
+    less = {agent: tuple(sorted(before - after)) for agent, before, after in both}
+    return Keeping(rules[chosen], now, then, low, high, more, less)
 
 
 def _kept(settings: AgentSettings, entries: Sequence[MemoryEntry]) -> frozenset[str]:
@@ -231,32 +300,25 @@ def _held_out(count: int, fitted: Callable[[NDArray[np.intp]], Floats], before: 
     return values, float(low), float(high)
 
 
-def fit(
-    labels: Sequence[Labelled],
-    settings: AgentSettings,
-    asker: Asker,
-    query: Callable[[str], Query],
-    progress: Progress,
-) -> Fit:
+def fit(pool: Sequence[Asked], progress: Progress) -> Fit:
     """Fit weights, decay and threshold to labels; nothing is changed.
 
     Args:
-        labels: at least ``MIN_CUES``, with at least one right memory.
-        settings: those in use.
-        asker: asks the memory as it stands.
-        query: a cue's query with the settings in use.
+        pool: one agent or several, of the same ``ways``; together ``enough`` labels.
         progress: told how far it is; it may raise to cancel.
     """
-    tried = _Tried(labels, asker, [query(one.cue) for one in labels], settings, progress)
-    start = Point.of(settings)
-    held_out, low, high = _held_out(
-        len(labels), lambda seen: tried.values(_searched(tried, start, seen)), tried.values(start)
-    )
-    found = Fit(settings, float(tried.values(start).mean()), float(held_out.mean()), low, high)
-    best = _searched(tried, start, np.arange(len(labels))) if found.shown else start
+    tried = _Tried(pool, progress)
+    start, before = tried.start, tried.values(tried.start)
+    held_out, low, high = _held_out(len(before), lambda seen: tried.values(_searched(tried, start, seen)), before)
+    each, end = {}, 0
+    for one in pool:
+        own = slice(end, end := end + len(one.labels))
+        each[one.agent] = float(before[own].mean()), float(held_out[own].mean())
+    found = Fit(start, start, float(before.mean()), float(held_out.mean()), low, high, each)
+    best = _searched(tried, start, np.arange(len(before))) if found.shown else start
     if best == start:
         return replace(found, low=min(found.low, 0.0))
-    return replace(found, settings=best.over(settings), worse=tuple(tried.worse(start, best)))
+    return replace(found, point=best, worse=tuple(tried.worse(start, best)))
 
 
 def _searched(tried: _Tried, start: Point, rows: NDArray[np.intp]) -> Point:
@@ -277,47 +339,43 @@ def _searched(tried: _Tried, start: Point, rows: NDArray[np.intp]) -> Point:
 class _Tried:
     """What becomes of every label under other settings; each is asked for once."""
 
-    def __init__(
-        self,
-        labels: Sequence[Labelled],
-        asker: Asker,
-        queries: Sequence[Query],
-        settings: AgentSettings,
-        progress: Progress,
-    ) -> None:
-        self._labels = labels
-        self._asker = asker
-        self._queries = queries
-        self._settings = settings
+    def __init__(self, pool: Sequence[Asked], progress: Progress) -> None:
+        self.start = Point.of(pool[0].settings)
+        self._cues = [(one, label, one.query(label.cue)) for one in pool for label in one.labels]
         self._progress = progress
         self._held: dict[Point, tuple[Floats, list[frozenset[str]]]] = {}
-        self._shown = self._recalled(Point.of(settings))
-        self._memories = sum(map(len, asker.tables.values()))
+        self._shown = self._recalled(self.start)
+        sizes = {one.agent: sum(map(len, one.asker.tables.values())) for one in pool}
+        self._memories = [sizes[one.agent] for one, *_ in self._cues]
 
     def values(self, point: Point) -> Floats:
         """How well each cue's answer matches its labels, shape (n,), 0 to 1."""
         return self._asked(point)[0]
 
-    def worse(self, start: Point, then: Point) -> Iterator[tuple[str, str, bool]]:
+    def worse(self, start: Point, then: Point) -> Iterator[Worse]:
         """The labels that come out right from the one point and wrong from the other."""
-        for one, before, after in zip(self._labels, self._asked(start)[1], self._asked(then)[1], strict=True):
-            yield from ((one.cue, entry_id, True) for entry_id in sorted(one.right & before - after))
-            yield from ((one.cue, entry_id, False) for entry_id in sorted(one.wrong & after - before))
+        answers = zip(self._cues, self._asked(start)[1], self._asked(then)[1], strict=True)
+        for (asked, one, _), before, after in answers:
+            yield from (Worse(asked.agent, one.cue, entry_id, True) for entry_id in sorted(one.right & before - after))
+            yield from (Worse(asked.agent, one.cue, entry_id, False) for entry_id in sorted(one.wrong & after - before))
 
     def _asked(self, point: Point) -> tuple[Floats, list[frozenset[str]]]:
         if point not in self._held:
             most = 1 + _SWEEPS * sum(map(len, _VALUES.values()))
             self._progress(min(0.99, len(self._held) / most), f"tried {len(self._held)} settings")
             recalled = self._recalled(point)
-            cues = zip(self._labels, recalled, self._shown, strict=True)
-            matches = [_match(*one, self._memories) for one in cues]
+            cues = zip(self._cues, recalled, self._shown, self._memories, strict=True)
+            matches = [_match(label, found, shown, memories) for (_, label, _), found, shown, memories in cues]
             self._held[point] = np.array(matches), recalled
         return self._held[point]
 
     def _recalled(self, point: Point) -> list[frozenset[str]]:
-        settings = point.over(self._settings)
-        asked = (replace(query, threshold=settings.threshold, scoring=settings.scoring) for query in self._queries)
-        return [frozenset(hit.entry.id for hit in self._asker.answer(query)) for query in asked]
+        answers = []
+        for one, _, query in self._cues:
+            settings = point.over(one.settings)
+            asked = replace(query, threshold=settings.threshold, scoring=settings.scoring)
+            answers.append(frozenset(hit.entry.id for hit in one.asker.answer(asked)))
+        return answers
 
 
 def _match(labels: Labelled, recalled: frozenset[str], shown: frozenset[str], memories: int) -> float:
@@ -333,78 +391,117 @@ def _match(labels: Labelled, recalled: frozenset[str], shown: frozenset[str], me
     return 2 * found / (len(labels.right & recalled) + wrong + len(labels.right))
 
 
-def plan(
-    planned: Callable[..., ChangeSet],
-    held: str | None,
-    settings: AgentSettings,
-    labels: Sequence[Labelled],
-    found: Fit | None,
-    keeping: Keeping | None,
-    document: Callable[[str], str],
-) -> ChangeSet:
-    """The change set that a fit proposes; an empty one, with its reason, where nothing is.
+@dataclass(frozen=True)
+class Proposal:
+    """What a fit proposes, in words and in settings.
 
     Args:
-        planned: makes a change set of its operation, title and parts.
-        held: the text of the settings in use.
-        settings: what it says.
-        labels: what was labelled.
+        title: what it is.
+        notes: what was found, in sentences.
         found: the fit; ``None`` where there were too few labels.
         keeping: that of retention; ``None`` where there were too few labels for it.
-        document: what a memory of an id says.
     """
-    wrongs, rights = (sum(len(getattr(one, name)) for one in labels) for name in ("wrong", "right"))
-    notes = [f"Labelled: {len(labels)} cues with {rights} right and {wrongs} wrong memories."]
+
+    title: str
+    notes: tuple[str, ...]
+    found: Fit | None = None
+    keeping: Keeping | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything is proposed."""
+        return self.found is not None and (self.found.point != self.found.start or bool(self._rule))
+
+    def over(self, settings: AgentSettings) -> AgentSettings:
+        """An agent's settings with what is proposed in their place."""
+        assert self.found is not None, "nothing is proposed without a fit"
+        return replace(self.found.point.over(settings), **self._rule)
+
+    def told_of(self, agent: str, document: Callable[[str], str]) -> tuple[str, ...]:
+        """What would become worse, be kept and be forgotten of one agent, in sentences.
+
+        Args:
+            agent: its name.
+            document: what a memory of an id says.
+        """
+        assert self.found is not None, "nothing is proposed without a fit"
+        worse = [one for one in self.found.worse if one.agent == agent]
+        told = [
+            f"Worse: “{short(one.cue)}” {'no longer recalls' if one.missed else 'now recalls'} "
+            f"“{short(document(one.entry_id))}”."
+            for one in worse[:_WORSE_TOLD]
+        ]
+        if len(worse) > _WORSE_TOLD:
+            told.append(f"{len(worse) - _WORSE_TOLD} more answers get worse.")
+        told = told or ["No labelled answer gets worse."]
+        for what, ids in (("kept", self.keeping.kept), ("forgotten", self.keeping.forgotten)) if self.keeping else ():
+            own = ids.get(agent, ())
+            told += [f"Would now be {what}: “{short(document(one))}”." for one in own[:_WORSE_TOLD]]
+            told += [f"{len(own) - _WORSE_TOLD} more would now be {what}."] if len(own) > _WORSE_TOLD else []
+        return tuple(told)
+
+    @property
+    def _rule(self) -> Mapping[str, Any]:
+        return self.keeping.rule if self.keeping else {}
+
+
+def proposed(
+    labels: Sequence[Labelled],
+    settings: AgentSettings,
+    found: Fit | None,
+    keeping: Keeping | None,
+    what: str = "Tune",
+) -> Proposal:
+    """What a fit proposes; nothing, with its reason, where there were too few labels or no gain shows.
+
+    Args:
+        labels: what was labelled.
+        settings: what is in use, as far as it is tuned.
+        found: the fit; ``None`` where there were too few labels.
+        keeping: that of retention; ``None`` where there were too few labels for it.
+        what: what is done, as the title begins.
+    """
+    notes = [f"Labelled: {counted(labels)}."]
     if found is None:
-        missing = MIN_CUES - sum(bool(one.right) for one in labels)
+        missing = _missing(labels)
         notes.append(
             f"Tuning needs {MIN_CUES} cues with a right memory: {missing} more have to be judged on Recall, or saved "
             "with what they must recall."
         )
-        return planned(TUNE, f"Nothing is tuned: {missing} more labelled cues are needed", notes=notes)
+        return Proposal(f"Nothing is tuned: {missing} more labelled cues are needed", tuple(notes))
     notes.append(
         f"The labelled answers match by {found.now:.0%} with the settings in use (F measure), and by {found.then:.0%} "
         f"when tuned without them: {_gain(found.then - found.now)} points (95 % interval {_gain(found.low)} to "
         f"{_gain(found.high)})."
     )
-    rule = keeping.rule if keeping else {}
-    if found.settings == settings:
-        what = "nothing of recall is changed" if rule else "nothing is proposed"
-        notes.append(f"The gain does not show on cues that were held out, so {what}.")
-    notes += _told_of(keeping, settings, document) if keeping else ()
-    if found.settings == settings and not rule:
-        return planned(TUNE, "Nothing is tuned: no gain shows on held-out cues", notes=notes)
-    before, after = vars(Point.of(settings)), vars(Point.of(found.settings))
-    moved = [f"{told} {before[name]} → {after[name]}." for name, told in _NAMES.items() if before[name] != after[name]]
-    worse = [
-        f"Worse: “{short(cue)}” {'no longer recalls' if missed else 'now recalls'} “{short(document(entry_id))}”."
-        for cue, entry_id, missed in found.worse[:_WORSE_TOLD]
-    ]
-    if len(found.worse) > _WORSE_TOLD:
-        worse.append(f"{len(found.worse) - _WORSE_TOLD} more answers get worse.")
-    title = f"Tune: {_gain(found.then - found.now)} points on held-out cues"
-    if found.settings == settings:
-        title = "Tune: another rule of what is kept"
-    texts = (TextChange("settings", held, replace(found.settings, **rule).to_json()),)
-    return planned(TUNE, title, texts=texts, notes=[*notes, *moved, *(worse or ["No labelled answer gets worse."])])
+    title = f"{what}: {_gain(found.then - found.now)} points on held-out cues"
+    if found.point == found.start:
+        rule = bool(keeping and keeping.rule)
+        title = f"{what}: another rule of what is kept" if rule else "Nothing is tuned: no gain shows on held-out cues"
+        changed = "nothing of recall is changed" if rule else "nothing is proposed"
+        notes.append(f"The gain does not show on cues that were held out, so {changed}.")
+    notes += _told_of(keeping, settings) if keeping else ()
+    before, after = vars(found.start), vars(found.point)
+    notes += [f"{told} {before[name]} → {after[name]}." for name, told in _NAMES.items() if before[name] != after[name]]
+    return Proposal(title, tuple(notes), found, keeping)
 
 
-def _told_of(keeping: Keeping, settings: AgentSettings, document: Callable[[str], str]) -> Iterator[str]:
+def counted(labels: Sequence[Labelled]) -> str:
+    """How many cues were labelled, and by how many memories."""
+    wrongs, rights = (sum(len(getattr(one, name)) for one in labels) for name in ("wrong", "right"))
+    return f"{len(labels)} cues with {rights} right and {wrongs} wrong memories"
+
+
+def _told_of(keeping: Keeping, settings: AgentSettings) -> Iterator[str]:
     """What was found of retention, in sentences."""
     yield (
         f"Of the right memories {keeping.now:.0%} are kept by the rule of retention in use, and {keeping.then:.0%} by "
         f"one that was tuned without them and keeps no more: {_gain(keeping.then - keeping.now)} points (95 % interval "
         f"{_gain(keeping.low)} to {_gain(keeping.high)})."
     )
-    if not keeping.rule:
+    if keeping.rule:
+        yield f"Retention {_rule_told(settings)} → {_rule_told(replace(settings, **keeping.rule))}."
+    else:
         yield "So retention stays as it is."
-        return
-    before = _rule_told(settings)
-    yield f"Retention {before} → {_rule_told(replace(settings, **keeping.rule))}."
-    for what, ids in (("kept", keeping.kept), ("forgotten", keeping.forgotten)):
-        yield from (f"Would now be {what}: “{short(document(one))}”." for one in ids[:_WORSE_TOLD])
-        if len(ids) > _WORSE_TOLD:
-            yield f"{len(ids) - _WORSE_TOLD} more would now be {what}."
 
 
 def _rule_told(settings: AgentSettings) -> str:

@@ -12,7 +12,18 @@ import pytest
 from memory_system import AgentMemory, AgentSettings, MemoryEntry, Query, Scoring, Seats, Tier, Weights, World
 from memory_system.core.settings import Retention
 from memory_system.operations.context import no_progress
-from memory_system.operations.tuning import MIN_CUES, Fit, Labelled, fit, fit_retention, labelled
+from memory_system.operations.tuning import (
+    MIN_CUES,
+    Asked,
+    Fit,
+    Judged,
+    Keeping,
+    Labelled,
+    Point,
+    fit,
+    fit_retention,
+    labelled,
+)
 from memory_system.recall.cues import Judgment, SavedCue
 from memory_system.recall.forecast import Asker
 from memory_system.recall.table import Table
@@ -66,7 +77,7 @@ def at_random(rng: Rng, asker: Asker, settings: AgentSettings) -> list[Labelled]
 
 
 def fitted(labels: list[Labelled], settings: AgentSettings, asker: Asker) -> Fit:
-    return fit(labels, settings, asker, asked(settings), no_progress)
+    return fit([Asked("mira", labels, settings, asker, asked(settings))], no_progress)
 
 
 OWN = AgentSettings(scoring=PLAIN, threshold=0.3)
@@ -84,7 +95,7 @@ def test_what_labels_teach_is_found_and_holds_for_cues_that_were_not_seen(wanted
     found = fitted(as_wanted(asker, wanted), OWN, asker)
     assert found.shown
     assert found.then > found.now + 0.1
-    assert getattr(found.settings.scoring.weights, name) >= 0.25
+    assert getattr(found.point, name) >= 0.25
     unseen = asker_over(np.random.default_rng(2), 30)
     before, after = (
         np.mean(
@@ -93,7 +104,7 @@ def test_what_labels_teach_is_found_and_holds_for_cues_that_were_not_seen(wanted
                 for one in as_wanted(unseen, wanted)
             ]
         )
-        for settings in (OWN, found.settings)
+        for settings in (OWN, found.point.over(OWN))
     )
     assert after > before + 1, "of five right memories"
 
@@ -101,7 +112,7 @@ def test_what_labels_teach_is_found_and_holds_for_cues_that_were_not_seen(wanted
 def test_settings_that_answer_all_labels_stay() -> None:
     asker = asker_over(np.random.default_rng(3), 25)
     found = fitted(as_wanted(asker, OWN), OWN, asker)
-    assert (found.settings, found.now, found.worse) == (OWN, 1.0, ())
+    assert (found.point, found.now, found.worse) == (Point.of(OWN), 1.0, ())
     assert not found.shown
 
 
@@ -123,7 +134,7 @@ def test_random_labels_change_nothing(labels_of: Callable[..., list[Labelled]], 
     asker = asker_over(rng, 25, 40)
     found = fitted(labels_of(rng, asker, OWN), OWN, asker)
     assert not found.shown
-    assert found.settings == OWN
+    assert found.point == Point.of(OWN)
 
 
 def test_what_nobody_judged_is_no_better_than_what_is_wrong() -> None:
@@ -133,7 +144,11 @@ def test_what_nobody_judged_is_no_better_than_what_is_wrong() -> None:
         first, *others = [hit.entry.id for hit in asker.answer(asked(OWN)(cue))]
         labels.append(Labelled(cue, frozenset([first]), frozenset(others)))
     found = fitted(labels, OWN, asker)
-    assert found.settings.scoring.weights == OWN.scoring.weights, "other memories in the other seats are no gain"
+    assert (found.point.recency, found.point.importance) == (0, 0), "other memories in the other seats are no gain"
+
+
+def kept_by(labels: list[Labelled], settings: AgentSettings, entries: list[MemoryEntry]) -> Keeping | None:
+    return fit_retention([Judged("mira", labels, settings, entries)])
 
 
 def rated(number: int) -> MemoryEntry:
@@ -148,14 +163,14 @@ def test_what_is_asked_for_teaches_what_is_kept_and_keeps_no_more_than_before() 
     entries = [rated(number) for number in range(3 * MIN_CUES)]
     small = {entry.id for entry in entries if entry.rating == 7}
     labels = [Labelled(f"cue {one}", frozenset([one]), frozenset()) for one in sorted(small)]
-    found = fit_retention(labels, AgentSettings(), entries)
+    found = kept_by(labels, AgentSettings(), entries)
     assert found is not None
     assert (found.now, found.then, found.low) == (0, 1, 1)
     assert found.rule["retention"] is Retention.IMPORTANCE
-    assert set(found.kept) == small
-    assert set(found.forgotten) == {entry.id for entry in entries} - small
-    assert fit_retention(labels[1:], AgentSettings(), entries) is None
-    as_it_is = fit_retention(labels, AgentSettings(retention=Retention.IMPORTANCE), entries)
+    assert set(found.kept["mira"]) == small
+    assert set(found.forgotten["mira"]) == {entry.id for entry in entries} - small
+    assert kept_by(labels[1:], AgentSettings(), entries) is None
+    as_it_is = kept_by(labels, AgentSettings(retention=Retention.IMPORTANCE), entries)
     assert as_it_is is not None
     assert (as_it_is.now, as_it_is.rule) == (1, {})
 
@@ -165,7 +180,7 @@ def test_random_labels_leave_retention_as_it_is(seed: int) -> None:
     rng = np.random.default_rng(seed)
     entries = [rated(number) for number in range(90)]
     labels = [Labelled(f"cue {one}", frozenset([f"m{rng.integers(90):03d}"]), frozenset()) for one in range(40)]
-    found = fit_retention(labels, AgentSettings(), entries)
+    found = kept_by(labels, AgentSettings(), entries)
     assert found is not None
     assert found.rule == {}
 
@@ -176,10 +191,8 @@ def test_what_gets_worse_is_told_by_cue_and_memory() -> None:
     labels = as_wanted(asker, wanted)
     odd = Labelled("cue 0", frozenset(hit.entry.id for hit in asker.answer(asked(OWN)("cue 0"))), frozenset())
     found = fitted([odd, *labels[1:]], OWN, asker)
-    recalled = {hit.entry.id for hit in asker.answer(asked(found.settings)("cue 0"))}
-    assert {(cue, one) for cue, one, missed in found.worse if missed and cue == "cue 0"} == {
-        ("cue 0", one) for one in odd.right - recalled
-    }
+    recalled = {hit.entry.id for hit in asker.answer(asked(found.point.over(OWN))("cue 0"))}
+    assert {one.entry_id for one in found.worse if one.missed and one.cue == "cue 0"} == odd.right - recalled
     assert odd.right - recalled
 
 
