@@ -84,6 +84,7 @@ from ..world.inbox import Decision, Inbox
 from ..world.knows import Cell, Knower, Spread, StoryTest, Telling, TestResult
 from ..world.places import Located
 from ..world.rerating import Rerating
+from ..world.together import ShareOf, Together
 from ..world.trail import Hop
 
 Json = dict[str, Any]
@@ -681,6 +682,8 @@ _json(
     "What one of those who know of it remembers: how it came to know, who told it, and what became of its memory.",
 )
 _json(Happened, "HappenedTold", "Something that happened, and what each of those who know of it remembers.")
+_json(ShareOf, "ShareTold", "What becomes of one of several agents, and its change set; ``null`` if it is left alone.")
+_json(Together, "TogetherTold", "What is done to several agents in one go, or would be, and what was found.")
 _json(Fact, "FactTold", "A fact that everybody knows, or a group; ``known_from`` and ``known_until`` say when.")
 _json(Label, "LabelTold", "What a person said of a character and a fact, and the memory that shows it.")
 _json(Cell, "CellTold", "How a character stands to a fact, by which memory, since when, how it came; who judged.")

@@ -67,7 +67,7 @@ from ..store.projection import forget
 from ..store.server_notice import warn_if_served
 from ..store.slot import personalities_of
 from ..store.write_lock import WriteLock
-from . import bringing, cut_off, knowing
+from . import bringing, cut_off, knowing, together, tuning
 from . import folders as lifecycle
 from .advancing import Advance, Advanced, foresee
 from .awake import Awake
@@ -572,6 +572,8 @@ class World:
     story_tests = story.story_tests
     keep_tests = story.keep_tests
     run_tests = running.run_tests
+    tune = tuning.tune
+    carry_out_all = together.carry_out_all
     trail = trail
     spread = spread
     beside = beside.beside

@@ -7,7 +7,7 @@ import inspect
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -271,6 +271,26 @@ class Previews:
         done = carry_out(waiting.planned.without(wanted) if wanted else waiting.planned)
         with self._lock:
             waiting.refused, waiting.done = wanted, done
+        return done
+
+    def apply_all(
+        self, chosen: Sequence[tuple[str, str]], carry_out: Callable[[list[ChangeSet]], list[ChangeSet]]
+    ) -> list[ChangeSet]:
+        """Carry several out together, each by its agent and its id, whole. Asked again, it answers what was done.
+
+        Raises:
+            ChangeSetNotFound: one was never shown, or too long ago. Nothing was changed.
+            Conflict: one has been applied with memories refused. Nothing was changed.
+            MemorySystemError: what ``carry_out`` raises; it can then be tried again.
+        """
+        with self._lock:
+            waiting = [self._waiting(agent, preview_id) for agent, preview_id in chosen]
+            if any(one.refused for one in waiting):
+                raise Conflict("One of these previews has been applied already, in part. Preview it again.")
+        done = carry_out([one.planned for one in waiting])
+        with self._lock:
+            for one, applied in zip(waiting, done, strict=True):
+                one.done = applied
         return done
 
     def _waiting(self, agent: str, preview_id: str) -> _Waiting:

@@ -29,13 +29,13 @@ from ...errors import InvalidParameter
 from ...llm.usage import total
 from ...world.advancing import Advanced
 from ..forms import Body, FormField, Says, fields, problem_words
-from ..operations import BESIDE, OF_WORLD, OPERATIONS, Operation, Turn
+from ..operations import BESIDE, OF_CAST, OF_WORLD, OPERATIONS, Operation, Turn
 from ..reads import READS, Read
 from ..serialize import plain
 from .arguments import FAILED, Agent, DryRun, Json, errors_told, moment, opened, the_world
 from .progress import STOPPED, ProgressLine, quiet_progress, stopped_by_ctrl_c
 from .remembering import STDIN, piped, spoken, whole_file
-from .terminal import Column, one_line, say, show_change_set, show_json, show_table, show_told
+from .terminal import Column, one_line, say, show_change_set, show_json, show_table, show_together, show_told
 
 Form = TypeVar("Form", bound=BaseModel)
 _NONE = "none"
@@ -53,7 +53,8 @@ class _Emptied:
 def commands() -> dict[str, Callable[..., None]]:
     """The commands by their names, one for each operation."""
     of_agent = {operation.on_command_line: _command(operation) for operation in (*OPERATIONS, *BESIDE)}
-    return of_agent | {operation.on_command_line: _of_world(operation) for operation in OF_WORLD}
+    of_world = {operation.on_command_line: _of_world(operation) for operation in OF_WORLD}
+    return of_agent | of_world | {operation.on_command_line: _of_cast(operation) for operation in OF_CAST}
 
 
 def looks() -> dict[str, Callable[..., None]]:
@@ -88,6 +89,23 @@ def _of_world(operation: Operation) -> Callable[..., None]:
             plan = operation.plan(world, body, COMMAND_LINE)
             done = plan if dry_run else world.carry_out(plan)
             show_change_set(WORLD_AGENT, done, json=json, dry_run=dry_run)
+
+    last = [_parameter("dry_run", DryRun, False), _parameter("json", Json, False)]
+    example = f"{operation.on_command_line} {operation.example}"
+    return _signed(run, [*_parameters(asked), *last], operation.about, example)
+
+
+def _of_cast(operation: Operation) -> Callable[..., None]:
+    asked = _asked(operation.form, operation.refuses)
+
+    def run(**given: Any) -> None:
+        dry_run, json = given.pop("dry_run"), given.pop("json")
+        with errors_told(json=json):
+            body = _body(operation.form, asked, given)
+        with the_world(json=json) as world:
+            with quiet_progress() as progress:
+                plan = operation.plan(world, body, COMMAND_LINE, progress)
+            show_together(plan if dry_run else world.carry_out_all(plan), json=json, dry_run=dry_run)
 
     last = [_parameter("dry_run", DryRun, False), _parameter("json", Json, False)]
     example = f"{operation.on_command_line} {operation.example}"

@@ -25,6 +25,8 @@ from ...core.change_set import Change, ChangeSet
 from ...core.entry import MemoryEntry
 from ...core.times import ago
 from ...recall.verdicts import NAMES
+from ...world.together import Together
+from ..serialize import plain
 from .shapes import change_set as as_shape
 
 Cell = str | Text
@@ -167,6 +169,28 @@ def show_change_set(agent: str, done: ChangeSet, *, json: bool, dry_run: bool) -
         say(NOT_CHANGED)
     else:
         say(taken_back(agent, done))
+
+
+def show_together(done: Together, *, json: bool, dry_run: bool) -> None:
+    """What an operation did to several agents, or would do; and how it is taken back."""
+    if json:
+        show_json(plain(done))
+        return
+    say(one_line(done.title, 200))
+    for note in done.notes:
+        say(f"Note: {one_line(note, 400)}")
+    for share in done.shares:
+        say(f"{share.agent}: {one_line(share.note, 400)}")
+        for note in share.change_set.notes if share.change_set is not None else ():
+            if note not in done.notes:
+                say(f"  {one_line(note, 400)}")
+    if not done:
+        say("Nothing to do.")
+    elif dry_run:
+        say(NOT_CHANGED)
+    else:
+        for one in done.plans:
+            say(taken_back(one.agent, one))
 
 
 def show_changes(done: ChangeSet) -> None:

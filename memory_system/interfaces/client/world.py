@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -39,6 +39,7 @@ from ...world.inbox import Inbox
 from ...world.knows import Cell, Spread, StoryTest, TestResult, Verdict
 from ...world.places import Located
 from ...world.rerating import Rerating
+from ...world.together import Together
 from ...world.trail import Hop
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent, Stopped
@@ -446,6 +447,35 @@ class RemoteWorld:
     def carry_out(self, plan: ChangeSet) -> RemoteChangeSet:
         """As ``World.carry_out``; errors as ``RemoteAgent.apply``."""
         return RemoteAgent(self._wire, WORLD_AGENT).apply(plan)
+
+    def tune(
+        self,
+        *,
+        now: datetime | None = None,
+        author: str | None = None,
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> Together:
+        """As ``World.tune``."""
+        wire, said = self._by(author), {"preview": str(preview).lower()}
+        return read(Together, long(wire, "POST", "/v1/operations/tune-cast", given(now=now), progress, **said))
+
+    def carry_out_all(self, planned: Together) -> Together:
+        """As ``World.carry_out_all``, of what this server previewed.
+
+        Raises:
+            InvalidParameter: it was not previewed by a server, or only in part is to be carried out.
+            ChangeSetNotFound: it waits no longer.
+        """
+        plans = [one for one in planned.plans if isinstance(one, RemoteChangeSet) and one.preview and not one.refused]
+        if len(plans) < len(planned.plans):
+            raise InvalidParameter("Only what the server previewed can be carried out together, and that whole.")
+        if not plans:
+            return planned
+        sent = [{"agent": one.agent, "id": one.preview} for one in plans]
+        told = self._wire.write("POST", "/v1/previews/apply", {"previews": sent})
+        done = {one["agent"]: read(RemoteChangeSet, one) for one in told["items"]}
+        return replace(planned, shares=tuple(replace(one, change_set=done.get(one.agent)) for one in planned.shares))
 
     def _changed(self, operation: str, body: dict[str, Any], author: str | None, *, preview: bool) -> RemoteChangeSet:
         wire = self._by(author)

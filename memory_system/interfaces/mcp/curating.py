@@ -6,7 +6,7 @@ One for each operation and one for each read, but for those that every server of
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, cast
@@ -16,8 +16,9 @@ from pydantic import BaseModel, Field, RootModel, create_model
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ...world.advancing import Advanced
+from ...world.together import Together
 from ..forms import Says, says
-from ..operations import BESIDE, OF_WORLD, OPERATIONS, Operation
+from ..operations import BESIDE, OF_CAST, OF_WORLD, OPERATIONS, Operation
 from ..reads import READS, Read
 from ..reads.world import Until
 from ..serialize import model, plain
@@ -69,8 +70,41 @@ class Changed(Answer):
         """The title, the changes by their ids, the notes, and the revision."""
         lines = [f"- {one.verb} {one.id}: {one.reason}" for one in self.changes]
         more = [f"{self.left_out} more changes are not told here."] if self.left_out else []
-        done = f"Done, as revision {self.revision}." if self.revision else "Nothing was changed."
-        return "\n".join([f"{self.title}.", *lines, *more, *self.notes, done])
+        return "\n".join([f"{self.title}.", *lines, *more, *self.notes, _done(self)])
+
+
+class OneShare(BaseModel):
+    """What becomes of one agent: what was found of it, and its change set, if it has one."""
+
+    agent: str
+    note: str
+    change: Changed | None
+
+
+class ChangedTogether(Answer):
+    """What was done to several agents or, where their change sets have no revision, would be done."""
+
+    title: str
+    notes: list[str]
+    shares: list[OneShare]
+
+    @classmethod
+    def of(cls, done: Together) -> ChangedTogether:
+        """What is told of what several agents were planned together."""
+        shares = [
+            OneShare(agent=one.agent, note=one.note, change=Changed.of(one.change_set) if one.change_set else None)
+            for one in done.shares
+        ]
+        return cls(title=done.title, notes=list(done.notes), shares=shares)
+
+    def told(self) -> str:
+        """The title, the notes, and each agent with what becomes of it."""
+        lines = [f"- {one.agent}: {one.note} {_done(one.change)}" for one in self.shares]
+        return "\n".join([f"{self.title}.", *self.notes, *lines])
+
+
+def _done(change: Changed | None) -> str:
+    return f"Done, as revision {change.revision}." if change is not None and change.revision else "Nothing was changed."
 
 
 class Looked(RootModel[Any]):
@@ -119,7 +153,15 @@ def _run_in_world(operation: Operation, caller: Caller, _agent: None, given: Any
     return Changed.of(plan if given.preview else caller.world.carry_out(plan))
 
 
-def _tool(operation: Operation, *, of_agent: bool = True) -> Declared:
+def _run_for_cast(operation: Operation, caller: Caller, _agent: None, given: Any) -> ChangedTogether:
+    body = operation.form.model_validate(given.model_dump(exclude={"preview"}, exclude_unset=True))
+    plan = operation.plan(caller.world, body, caller.author, caller.progress)
+    return ChangedTogether.of(plan if given.preview else caller.world.carry_out_all(plan))
+
+
+def _tool(
+    operation: Operation, run: Callable[..., Answer] = _run, gives: type[Answer] = Changed, *, of_agent: bool = True
+) -> Declared:
     preview = (bool, Field(False, description="Change nothing: answer what would be done."))
     takes = create_model(operation.form.__name__, __base__=operation.form, preview=cast("Any", preview))
     return Declared(
@@ -127,8 +169,8 @@ def _tool(operation: Operation, *, of_agent: bool = True) -> Declared:
         operation.title,
         operation.about,
         takes,
-        Changed,
-        partial(_run if of_agent else _run_in_world, operation),
+        gives,
+        partial(run, operation),
         turn="curating" if operation.slow else "",
         destroys=operation.destroys,
         refuses=operation.refuses,
@@ -178,7 +220,8 @@ _ADVANCE = Declared(
 _KNOWN = {tool.name for tool in (*MEMORY_TOOLS, *TALK_TOOLS)}
 CURATING_TOOLS = (
     *(_tool(one) for one in (*OPERATIONS, *BESIDE) if one.over_mcp not in _KNOWN),
-    *(_tool(one, of_agent=False) for one in OF_WORLD),
+    *(_tool(one, _run_in_world, of_agent=False) for one in OF_WORLD),
+    *(_tool(one, _run_for_cast, ChangedTogether, of_agent=False) for one in OF_CAST),
     _ADVANCE,
 )
 """Every operation but ``reflect``, which every server offers; and letting time pass."""

@@ -6,10 +6,11 @@ wrong with one.
 """
 
 from ..forms import FormField, fields, problem_words
-from .declared import BESIDE, OF_WORLD, OPERATIONS, Configure, Operation, Turn, history_labels
+from .declared import BESIDE, OF_CAST, OF_WORLD, OPERATIONS, Configure, Operation, Turn, history_labels
 
 __all__ = [
     "BESIDE",
+    "OF_CAST",
     "OF_WORLD",
     "OPERATIONS",
     "Configure",

@@ -24,6 +24,7 @@ from ...core.presets import PRESETS
 from ...core.settings import AgentSettings, Retention
 from ...operations.context import Progress
 from ...operations.importing.turns import MAX_SPEAKER, MAX_TURNS
+from ...operations.tuning import TUNE
 from ...store.put_off import Matter
 from ...world import knowing
 from ...world.knows import Verdict
@@ -315,7 +316,8 @@ class Operation:
         title: what it is, in a few words.
         about: what it does, for people.
         form: what it wants to know.
-        plan: plans it, by the agent and the form, and, where it is slow, by what is told how far it is.
+        plan: plans it, by the agent and the form, and, where it is slow, by what is told how far it is; answers a
+            change set, or what several agents were planned ``Together``.
         example: its parameters on the command line, as an example.
         slow: whether a language model may be asked.
         destroys: whether something is lost that nothing brings back.
@@ -331,7 +333,7 @@ class Operation:
     title: str
     about: str
     form: type[Body]
-    plan: Callable[..., ChangeSet]
+    plan: Callable[..., Any]
     example: str
     slow: bool = False
     destroys: bool = False
@@ -348,7 +350,8 @@ class Operation:
 
     def planned(self, agent: AgentMemory, body: BaseModel, progress: Progress) -> ChangeSet:
         """What it would do; only one that is slow tells how far it is."""
-        return self.plan(agent, body, progress) if self.slow else self.plan(agent, body)
+        plan: ChangeSet = self.plan(agent, body, progress) if self.slow else self.plan(agent, body)
+        return plan
 
     @property
     def on_command_line(self) -> str:
@@ -762,6 +765,22 @@ OF_WORLD = (
     ),
 )
 """What changes what the world knows, and no agent: planned by the world, the form, and who is behind it."""
+OF_CAST = (
+    Operation(
+        "tune-cast",
+        "Tune the whole cast",
+        "Fit one set of weights, decay, threshold and retention to the labels of all characters, if held-out ones show "
+        "it.",
+        Timed,
+        lambda world, body, author, progress: world.tune(now=body.now, author=author, preview=True, progress=progress),
+        "--dry-run",
+        slow=True,
+        kind=TUNE,
+        call="tune",
+    ),
+)
+"""What changes several agents in one go, each by a change set of its own: planned by the world, the form, who is behind
+it, and what is told how far it is; ``World.carry_out_all`` applies it."""
 
 
 def history_labels() -> dict[str, str]:

@@ -27,16 +27,20 @@ from ....maintenance import export
 from ....operations.exporting import MEDIA, Exported, Form
 from ....operations.importing.events import MAX_BATCH, Added
 from ....recall.rank import Recall
+from ....world.together import Together, carried_out
 from ... import serialize
 from ...forms import Body, EditBody, Ids, QueryBody, SettingsBody
-from ...operations import OF_WORLD, OPERATIONS, Operation
-from ...serialize import model
+from ...operations import OF_CAST, OF_WORLD, OPERATIONS, Operation
+from ...serialize import items, model
 from ..deps import AgentName, Desk, IfMatch, Key, Preview, documents_key, tag
 from ..feed import Feed
-from ..schemas.bodies import ApplyBody, EventsBody, PersonalityBody
+from ..schemas.bodies import ApplyAllBody, ApplyBody, EventsBody, PersonalityBody
 from ..sse import TOLD, Tell, progress, untold
 
 EntryId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The memory's id.")]
+
+
+APPLIED = items("ChangeSetsTold", "Change sets that were carried out together.", ChangeSet)
 
 
 class TouchBody(Body):
@@ -328,6 +332,18 @@ def operation_routes(desk: Desk) -> APIRouter:
         words = {"summary": operation.about, "name": operation.name, **changed}
         router.post(f"/operations/{operation.name}", **words)(desk.lanes.quick(_of_world(desk, operation)))
 
+    for operation in OF_CAST:
+        words = {"summary": operation.about, "name": operation.name, **changed, "response_model": model(Together)}
+        router.post(f"/operations/{operation.name}", responses=TOLD, **words)(
+            desk.lanes.told(_of_cast(desk, operation))
+        )
+
+    def apply_all(body: ApplyAllBody) -> Response:
+        """Carry out previews of several agents, one of each: all of them, or none where one has become stale."""
+        chosen = [(one.agent, one.id) for one in body.previews]
+        done = desk.previews.apply_all(chosen, partial(carried_out, desk.world()))
+        return Response(APPLIED.dumped(items=done), media_type="application/json")
+
     def waiting(name: AgentName, preview_id: str) -> JSONResponse:
         """A preview that waits."""
         agent = desk.agent(name)
@@ -351,6 +367,7 @@ def operation_routes(desk: Desk) -> APIRouter:
     quick, address = desk.lanes.quick, "/agents/{name}/previews/{preview_id}"
     router.get(address, response_model=model(ChangeSet))(quick(waiting))
     router.post(f"{address}/apply", **changed)(quick(apply))
+    router.post("/previews/apply", **changed | {"response_model": APPLIED.model})(quick(apply_all))
     router.delete(address, status_code=204, dependencies=[Depends(documents_key)])(quick(drop))
     return router
 
@@ -370,6 +387,21 @@ def _of_world(desk: Desk, operation: Operation) -> Any:
             return JSONResponse(serialize.waiting(plan, desk.previews.seconds), headers=tag(0))
         knowledge.agent(make=True)
         return desk.change(WORLD_AGENT, lambda _agent: plan, preview=preview, if_match=if_match)
+
+    return _formed(endpoint, operation)
+
+
+def _of_cast(desk: Desk, operation: Operation) -> Any:
+    def endpoint(tell: Tell, body: Body, preview: Preview = False) -> JSONResponse:
+        planned = operation.plan(desk.world(), body, desk.author, progress(tell))
+        if not preview:
+            return JSONResponse(serialize.plain(desk.world().carry_out_all(planned)))
+        told = serialize.plain(planned)
+        for share, written in zip(planned.shares, told["shares"], strict=True):
+            if share.change_set is not None:
+                desk.previews.keep(share.agent, share.change_set)
+                written["change_set"]["expires_in"] = desk.previews.seconds
+        return JSONResponse(told)
 
     return _formed(endpoint, operation)
 

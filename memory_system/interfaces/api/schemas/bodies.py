@@ -167,6 +167,19 @@ class ApplyBody(Body):
     without: Ids = Field(default_factory=list)
 
 
+class OnePreview(Body):
+    """A preview that waits, and whose it is."""
+
+    agent: Name
+    id: Id
+
+
+class ApplyAllBody(Body):
+    """Previews of several agents, one of each."""
+
+    previews: Annotated[list[OnePreview], Field(min_length=1, max_length=10_000)]
+
+
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Block = Literal["persona", "human"]
 Blocks = Annotated[list[Block], Field(max_length=2)]

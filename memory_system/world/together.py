@@ -1,0 +1,113 @@
+"""Change sets that several agents were planned together: what each is for, and all of them applied, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from ..agent import AgentMemory
+from ..core.change_set import ChangeSet, entry_to_json
+from ..core.entry import MemoryEntry
+from ..errors import InvalidParameter, ReadOnly, StaleChange, StoreError, shown
+from ..store.ledger_checks import refuse_broken
+from .branches.branches import Stage
+
+
+@dataclass(frozen=True)
+class ShareOf:
+    """What becomes of one of those who were looked at.
+
+    Args:
+        agent: the agent's name.
+        note: what was found of it, or why it is left alone, in a sentence.
+        change_set: its own change set, applied or only planned; ``None`` where nothing is changed.
+    """
+
+    agent: str
+    note: str
+    change_set: ChangeSet | None = None
+
+
+@dataclass(frozen=True)
+class Together:
+    """What is done to several agents in one go, or would be.
+
+    Args:
+        title: what it is.
+        notes: what was found, in sentences.
+        shares: what becomes of each of those who were looked at, by their names.
+    """
+
+    title: str
+    notes: tuple[str, ...]
+    shares: tuple[ShareOf, ...]
+
+    @property
+    def plans(self) -> tuple[ChangeSet, ...]:
+        """The change sets, one of each agent that is changed."""
+        return tuple(one.change_set for one in self.shares if one.change_set is not None)
+
+    def __bool__(self) -> bool:
+        """Whether anything would change."""
+        return bool(self.plans)
+
+
+def carry_out_all(world: Stage, planned: Together) -> Together:
+    """Carry out what several agents were planned together; see ``carried_out``, errors included."""
+    done = {one.agent: one for one in carried_out(world, planned.plans)}
+    return replace(planned, shares=tuple(replace(one, change_set=done.get(one.agent)) for one in planned.shares))
+
+
+def carried_out(world: Stage, plans: Iterable[ChangeSet]) -> list[ChangeSet]:
+    """Carry out plans of several agents, one of each: all of them, or none where one has become stale.
+
+    Nobody else changes any of the agents meanwhile. What was carried out before is answered as it stands, so that it
+    can be called again after it was cut off. Each is a change set of its own agent, and is undone there.
+
+    Raises:
+        InvalidParameter: they are not one change set of each agent. Nothing was changed.
+        StaleChange: one agent has changed since, which is named. Nothing was changed.
+        ReadOnly: the journal of one is damaged. Nothing was changed.
+        StoreError: it stopped in between, as on a full disk; what is done already is named.
+    """
+    by_name = {one.agent: one for one in _checked(plans)}
+    with ExitStack() as held:
+        agents = {name: world.agent(name) for name in sorted(by_name)}  # in one order, so that two wait for each other
+        for agent in agents.values():
+            held.enter_context(agent.contents.alone())
+            if agent.read_only is not None:
+                raise ReadOnly(agent.read_only)
+        first = [name for name, agent in agents.items() if not _as_planned(agent, by_name[name])]
+        done: dict[str, ChangeSet] = {}
+        for name in (*first, *(name for name in agents if name not in first)):
+            try:
+                done[name] = agents[name].apply(by_name[name])
+            except (StaleChange, StoreError) as error:
+                told = ", ".join(other for other in done if other not in first)
+                stands = f"Done before that, and to be undone there: {told}." if told else "Nobody was changed."
+                raise type(error)(f"{name}: {error.sentence} {stands}") from error
+        return [done[name] for name in by_name]
+
+
+def _checked(plans: Iterable[ChangeSet]) -> Sequence[ChangeSet]:
+    given = list(plans)
+    if wrong := [one for one in given if not isinstance(one, ChangeSet) or not one.agent]:
+        raise InvalidParameter(f"What is carried out together are change sets of agents, not {shown(wrong[0])}.")
+    if len({one.agent for one in given}) < len(given):
+        raise InvalidParameter("One change set of each agent is carried out together; two are of the same.")
+    for one in given:
+        refuse_broken(one, one.agent)
+    return given
+
+
+def _as_planned(agent: AgentMemory, plan: ChangeSet) -> bool:
+    """Whether all that a plan touches is as it was then; otherwise it was done before, or has become stale."""
+    texts = agent.texts()
+    memories = all(_stored(agent.find(one.entry_id)) == _stored(one.before) for one in plan.changes)
+    return memories and all(texts.get(one.name) == one.before for one in plan.texts)
+
+
+def _stored(entry: MemoryEntry | None) -> object:
+    """What is compared of a memory: all but when it was last recalled."""
+    return None if entry is None else entry_to_json(entry)
