@@ -19,6 +19,8 @@ WHO_TOLD_WHOM = "Who told whom"
 CHARACTERS = "New, copy, rename, delete"
 
 # character_settings.py
+TUNE_CHARACTER = "Tune this character to its labels"
+TUNE_CAST = "Tune the whole cast to the labels of all"
 SHORT_TERM_SIZE = "Size of short-term memory"
 MIGRATE_BY_ITSELF = "Overflow migrates by itself"
 STATIC_THRESHOLD = "Static threshold"
@@ -136,6 +138,8 @@ RESTORE_THE_SHIPPED_TEXT = "Restore the shipped text"
 # operations.py
 LOOK_UP = "Look up"
 WHAT_TO_DO = "What to do, or to look up"
+APPLY_TO_ALL = "Apply to all"
+WHAT_CHANGES_FOR = "What changes for"
 
 # recall_compare.py
 BLIND_TEST = "Blind test"

@@ -48,6 +48,8 @@ from .retention import rule_of
 TUNE = "tune"
 MIN_CUES = 20
 """Labelled cues below which nothing is tuned."""
+MORE_NEEDED = "more labelled cues are needed"
+"""How it is said then, after how many."""
 MAX_CUES = 200
 """Labelled cues that are asked: the last ones."""
 FOLDS, RESAMPLES, SEED = 5, 1_000, 20_260_327
@@ -467,7 +469,7 @@ def proposed(
             f"Tuning needs {MIN_CUES} cues with a right memory: {missing} more have to be judged on Recall, or saved "
             "with what they must recall."
         )
-        return Proposal(f"Nothing is tuned: {missing} more labelled cues are needed", tuple(notes))
+        return Proposal(f"Nothing is tuned: {missing} {MORE_NEEDED}", tuple(notes))
     notes.append(
         f"The labelled answers match by {found.now:.0%} with the settings in use (F measure), and by {found.then:.0%} "
         f"when tuned without them: {_gain(found.then - found.now)} points (95 % interval {_gain(found.low)} to "

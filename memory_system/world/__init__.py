@@ -11,6 +11,7 @@ from .inbox import Decision, Inbox, morning_after, sorted_out, suspected
 from .places import Located
 from .prompt_samples import sample
 from .rerating import Rerating
+from .together import Together
 from .trail import Hop
 from .viewer import VIEWING, for_role
 from .world import TOKENS
@@ -29,6 +30,7 @@ __all__ = [
     "Rerating",
     "Role",
     "Step",
+    "Together",
     "create_from_file",
     "for_role",
     "is_this_machine",

@@ -1,9 +1,9 @@
-"""A designer brings back what was forgotten, tunes by labels and takes it back, and has all characters re-embedded."""
+"""A designer brings back what was forgotten, tunes one and all by labels and takes it back, and re-embeds the cast."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -57,19 +57,18 @@ def test_a_forgotten_memory_that_would_have_answered_is_restored(
 assert len(GOODS) == MIN_CUES
 
 
-def labelled(world: RemoteWorld) -> RemoteAgent:
+def labelled(agent: RemoteAgent, goods: Sequence[str]) -> RemoteAgent:
     """A character who recalls one memory, whatever its importance, though of two the important one was judged right."""
-    agent = world.create_agent("tuned")
     said = [
         (
             {"document": f"Sold {one} at the market", "rating": 1},
             {"document": f"At noon at the market, sold {one}", "id": one, "rating": 10},
         )
-        for one in GOODS
+        for one in goods
     ]
     agent.add_short_term([event for both in said for event in both])
     agent.configure(top_k=1, threshold=0.0, scoring=Scoring(Weights(0, 0, 1)))
-    for one in GOODS:
+    for one in goods:
         agent.judge(f"Sold {one} at the market", one, True)
     return agent
 
@@ -78,7 +77,7 @@ def labelled(world: RemoteWorld) -> RemoteAgent:
 def test_what_labels_teach_is_previewed_applied_and_undone(
     page: Page, dashboard: Dashboard, world: RemoteWorld
 ) -> None:
-    agent = labelled(world)
+    agent = labelled(world.create_agent("tuned"), GOODS)
     dashboard.show(page, "operations", agent=agent.name, operation="More")
     page.get_by_role("combobox", name=words.WHAT_TO_DO).fill("Tune")  # the list draws what is in sight only
     page.get_by_role("option", name="Tune", exact=True).click()
@@ -93,6 +92,29 @@ def test_what_labels_teach_is_previewed_applied_and_undone(
     press(page, "Undo")
     said(page, "Undone: Tune")
     assert agent.settings.scoring.weights.importance == 0
+
+
+@pytest.mark.full
+def test_labels_of_two_together_tune_both_and_one_undo_takes_it_back(
+    page: Page, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder
+) -> None:
+    template = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
+    names = ["mira", "tobias"]
+    places = sample_world.copy(template, tmp_path / "world", names)
+    with served(places, tmp_path / "serve.log") as own, RemoteWorld(own.api) as world:
+        cast = [labelled(world.agent(name), GOODS[number::2]) for number, name in enumerate(names)]
+        own.show(page, "settings", agent="mira")
+        press(page, words.TUNE_CAST)
+        expect(page).to_have_url(re.compile("operation=tune-cast"))
+        press(page, "Preview")
+        expect(page.get_by_role("heading", name=re.compile(r"^Tune the cast: \+"))).to_be_visible()
+        assert [agent.settings.scoring.weights.importance for agent in cast] == [0, 0]
+        press(page, words.APPLY_TO_ALL)
+        said(page, "Applied to 2 characters: Tune the cast")
+        assert all(agent.settings.scoring.weights.importance > 0 for agent in cast)
+        press(page, "Undo")
+        said(page, "Undone: Tune the cast")
+        assert [agent.settings.scoring.weights.importance for agent in cast] == [0, 0]
 
 
 @pytest.mark.full

@@ -17,7 +17,7 @@ from memory_system.interfaces.mcp.curating import CURATING_TOOLS
 from memory_system.interfaces.mcp.server import create_server
 from memory_system.interfaces.mcp.tool import Tools
 from memory_system.interfaces.operations import OF_CAST, Operation, history_labels
-from memory_system.operations.tuning import MIN_CUES
+from memory_system.operations.tuning import MIN_CUES, MORE_NEEDED
 from memory_system.world.auth import Role
 from memory_system.world.knows import Sort, StoryTest
 from memory_system.world.knows.story import FILE as STORY
@@ -83,7 +83,7 @@ def notes(done: Together) -> dict[str, str]:
 
 
 def test_labels_too_few_of_each_are_enough_together(judged: World) -> None:
-    assert all("more labelled cues are needed" in judged.agent(name).tune(preview=True).title for name in NAMES)
+    assert all(MORE_NEEDED in judged.agent(name).tune(preview=True).title for name in NAMES)
     before = {name: judged.agent(name).settings for name in judged.characters()}
     shown = judged.tune(preview=True)
     assert shown.title.startswith("Tune the cast: +")
@@ -120,19 +120,19 @@ def test_who_has_settings_of_its_own_is_left_alone_and_named(judged: World) -> N
     judged.agent("bo").configure(scoring=Scoring(Weights(0, 1, 1), seats=Seats.RANKING))
     few = judged.tune(preview=True)
     assert not few.plans
-    assert "4 more labelled cues are needed" in few.title, "cues that were answered by other settings do not count"
+    assert f"4 {MORE_NEEDED}" in few.title, "cues that were answered by other settings do not count"
     assert "weight of importance 1.0, not 0.0" in notes(few)["bo"]
     assert "8 cues with 8 right and 8 wrong memories do not count" in notes(few)["bo"]
 
 
 def test_with_too_few_labels_it_says_how_many_are_missing(cast: World) -> None:
-    assert f"{MIN_CUES} more labelled cues" in cast.tune().title
+    assert f"{MIN_CUES} {MORE_NEEDED}" in cast.tune().title
     cast.agent("ana").judge(cue("anchor"), "anchor-much", verdict=True)
     cast.agent("bo").save_cue("jug", cue("jug"), "jug-much")
     cast.keep_tests([StoryTest("rope", Sort.RECALLS, cue("rope"), "cem", recalls="rope-much")])
     before = {name: cast.agent(name).revision for name in cast.characters()}
     done = cast.tune()
-    assert f"{MIN_CUES - 3} more labelled cues are needed" in done.title
+    assert f"{MIN_CUES - 3} {MORE_NEEDED}" in done.title
     assert not done
     assert {name: cast.agent(name).revision for name in cast.characters()} == before
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from memory_system import AgentMemory
 from memory_system.core import LIVED, ago
-from memory_system.interfaces.operations import BESIDE, OPERATIONS
+from memory_system.interfaces.operations import BESIDE, OF_CAST, OPERATIONS
 
 from ... import session, words
 from ...data import tables
@@ -78,7 +78,7 @@ def _characters(agent: AgentMemory) -> list[dict[str, Any]]:
 
 
 def _operations() -> list[dict[str, Any]]:
-    return [_option(one.title, "", "autorenew", {"operation": one.name}) for one in (*OPERATIONS, *BESIDE)]
+    return [_option(one.title, "", "autorenew", {"operation": one.name}) for one in (*OPERATIONS, *BESIDE, *OF_CAST)]
 
 
 def _shows() -> list[dict[str, Any]]:
@@ -139,7 +139,7 @@ def _follow(act: Mapping[str, str]) -> None:
         showing.begin(Kind(act["show"]))
     if (page := _BY_NAME.get(act.get("page", ""))) is not None:
         st.switch_page(page.script, query_params=link)
-    if act.get("operation") in {one.name for one in (*OPERATIONS, *BESIDE)}:
+    if act.get("operation") in {one.name for one in (*OPERATIONS, *BESIDE, *OF_CAST)}:
         for chosen in ("operation", "more-operations"):  # on that page, what was chosen before
             st.session_state.pop(chosen, None)
         st.switch_page(_BY_NAME["operations"].script, query_params={**link, "operation": act["operation"]})

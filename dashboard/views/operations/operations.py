@@ -7,8 +7,9 @@ import streamlit as st
 
 from dashboard import session, words
 from dashboard.components import bulk, change_set, declared_form, needs_model, spending, unrated, widgets, working
+from dashboard.views.operations import together
 from memory_system import ChangeSet, MemorySystemError, Retention
-from memory_system.interfaces.operations import BESIDE, OPERATIONS, Operation
+from memory_system.interfaces.operations import BESIDE, OF_CAST, OPERATIONS, Operation
 from memory_system.interfaces.reads import READS, Read
 
 agent = session.agent()
@@ -26,7 +27,7 @@ if session.moment() is not None:
     st.stop()
 
 MORE = "More"
-DECLARED = {one.name: one for one in (*OPERATIONS, *BESIDE)}
+DECLARED = {one.name: one for one in (*OPERATIONS, *BESIDE, *OF_CAST)}
 USUAL = {name.capitalize(): DECLARED[name] for name in ("migrate", "reflect", "summarise", "plan")}
 NAMES = [*USUAL, unrated.OPERATION]
 
@@ -93,6 +94,9 @@ if isinstance(chosen, Read):
     look_up(chosen)
     st.stop()
 operation: Operation = chosen
+if operation in OF_CAST:
+    together.section(operation, agent)
+    st.stop()
 asked_with = ""
 if operation is USUAL["Migrate"]:
     kept_by = widgets.keep_by(f"retention-{agent.name}-{settings.retention}", settings.retention)

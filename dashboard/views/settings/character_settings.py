@@ -155,6 +155,10 @@ def show(agent: AgentMemory) -> None:
                 _save(agent, values, "Saved.", draft, tuple(values))
             if st.button("Reset all", icon=":material/restart_alt:", disabled=now == usual):
                 _save(agent, usual, "All settings are back at their defaults.", draft, tuple(usual))
+    with st.container(border=True):
+        st.header("Fitted to what was judged", anchor=False)
+        widgets.lead(words.TUNE_CHARACTER, "operations", agent.name, "tune", operation="tune")
+        widgets.lead(words.TUNE_CAST, "operations", agent.name, "groups", operation="tune-cast")
 
 
 def then(agent: AgentMemory, present: AgentSettings) -> None:
