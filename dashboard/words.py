@@ -144,6 +144,20 @@ WHAT_CHANGES_FOR = "What changes for"
 # recall_compare.py
 BLIND_TEST = "Blind test"
 WHO_IS_AHEAD = "Who is ahead?"
+CHOOSE_TWO = "Choose two different presets to test them blind."
+OVER_A_TALK = "Test two presets blind over a talk"
+
+# over_talk.py
+OVER_THIS_TALK = "Test two presets blind over this talk"
+ONE_CUE = "Back to one cue"
+NO_TALK_YET = "No talk yet."
+LINES_OF_YOUR_OWN = "Lines of your own"
+BOTH_RECALL_THE_SAME = "Both recall the same, so there is nothing to judge on this line."
+PREVIOUS_LINE = "Previous line"
+NEXT_LINE = "Next line"
+NEXT_WITHOUT_THUMBS = "Next that lacks thumbs"
+UNTIL_IT_CAN_BE_SAID = "until it can be said which"
+ENOUGH_IS_JUDGED = "Enough is judged to say which is better."
 
 # recall_controls.py
 TOP_K = "Top-k: most memories to recall"
@@ -221,6 +235,7 @@ YOUR_NAME = "Your name"
 BEGIN_ANEW = "Begin anew"
 
 # talk_state.py
+TALK_IS_GONE = "The talk in the link does not exist here; showing another one."
 WITHOUT_A_TRACE = "Asks without leaving a trace"
 
 # talk_whisper.py

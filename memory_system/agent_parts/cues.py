@@ -34,16 +34,15 @@ from ..recall.cues import (
 from ..recall.expansion import Measured, Relevancy
 from ..recall.forecast import Asker
 from ..recall.measures import Hybrid
-from ..recall.query import Query, checked_cue
+from ..recall.query import Facets, Query, checked_cue
 from ..recall.rank import by_vectors
 from ..recall.table import Table
-from ..recall.versus import Versus, versus
+from ..recall.versus import MOST_JUDGED, Versus, versus
 from .context import Part
 from .retrieval import MOST_GONE, Retrieval
 
 OWN_SETTINGS = "settings"
 """The name, among those of the presets, under which the agent's own settings are tried."""
-_MOST_JUDGED = 200
 _WORDS = {True: "right", False: "wrong"}
 
 
@@ -184,7 +183,16 @@ class Cues(Part):
             found[name] = Precision(verdicts.count(True), verdicts.count(False), verdicts.count(None), query.top_k)
         return found
 
-    def versus(self, first: str, second: str, *, now: datetime | None = None, top_k: int | None = None) -> Versus:
+    def versus(
+        self,
+        first: str,
+        second: str,
+        *,
+        now: datetime | None = None,
+        top_k: int | None = None,
+        cues: Sequence[str] | None = None,
+        without: Sequence[str] = (),
+    ) -> Versus:
         """On how many of the last 200 judged cues one preset is better than another, and what is missing to say which.
 
         Args:
@@ -192,17 +200,23 @@ class Cues(Part):
             second: the same, of the other.
             now: the world's time at which the cues are asked.
             top_k: most memories to recall; the agent's setting if not given.
+            cues: only these count; all that were judged if not given. ``Conversation.versus`` counts those of a talk.
+            without: ids of memories that are not there, for this once.
 
         Raises:
             InvalidParameter: there is no such preset, or another parameter is out of its range.
         """
-        moment = self.context.time(now)
+        moment, facets = self.context.time(now), Facets(without=tuple(edit.listed(without, "'without'")))
+
+        def tried(cue: str, name: str) -> Query:
+            return replace(self._tried(cue, name, moment, top_k), facets=facets)
 
         def recalled(cue: str, name: str) -> list[str]:
-            return [hit.entry.id for hit in Retrieval(self.context).answer(self._tried(cue, name, moment, top_k))]
+            return [hit.entry.id for hit in Retrieval(self.context).answer(tried(cue, name))]
 
-        self._tried("any", first, moment, top_k), self._tried("any", second, moment, top_k)  # names are checked first
-        judged = self.judgments[-_MOST_JUDGED:]
+        tried("any", first), tried("any", second)  # names are checked first
+        counted = None if cues is None else {one.strip() for one in edit.listed(cues, "'cues'")}
+        judged = [one for one in self.judgments if counted is None or one.cue in counted][-MOST_JUDGED:]
         return versus((one, recalled(one.cue, first), recalled(one.cue, second)) for one in judged)
 
     def tune(

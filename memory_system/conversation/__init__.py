@@ -10,7 +10,7 @@ with World() as world:
 
 from . import documents, interview
 from .actions import MAX_ACTIONS, Action
-from .comparing import MAX_MESSAGES, Compared, Fate, compare
+from .comparing import MAX_MESSAGES, Compared, Fate, Lines, compare, lines_of
 from .context import CORE, INSTRUCTIONS, NEW, QUEUE, RECALLED, SUMMARY, TOOLS, Context, Section
 from .conversation import MAX_TITLE, Conversation
 from .documents import Loaded, load_document, remove_document, whence
@@ -69,6 +69,7 @@ __all__ = [
     "FunctionRun",
     "Group",
     "Interview",
+    "Lines",
     "Loaded",
     "MemoryTool",
     "Message",
@@ -90,6 +91,7 @@ __all__ = [
     "describe_person",
     "documents",
     "interview",
+    "lines_of",
     "load_document",
     "memory_search",
     "note",

@@ -1,4 +1,7 @@
-"""Comparing: the same transcript under several strategies: tokens per turn, what is kept, and what is lost."""
+"""Comparing: the same transcript under several strategies: tokens per turn, what is kept, and what is lost.
+
+Lines: what was said to an agent in a talk, as the cues by which its memory was asked, to be asked by two presets.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,16 @@ from enum import StrEnum
 
 from ..agent import AgentMemory
 from ..core.change_set import ModelCall
+from ..core.entry import LIVED, Tier
 from ..errors import InvalidParameter
 from ..operations.context import Progress, no_progress
+from ..recall.query import Facets
+from ..recall.versus import MOST_JUDGED
 from .context import QUEUE, SUMMARY, Scene, build, counted
 from .people import nature
 from .playing import scene_of
 from .strategies import STRATEGIES, Relief, Summariser
-from .talk import Blocks, Message, Role, Strategy, Talk, TalkSettings
+from .talk import SCENE, Blocks, Message, Role, Strategy, Talk, TalkSettings
 
 MAX_MESSAGES = 2000
 _TELLING = re.compile(r"[^\W_]{4,}|\d+")
@@ -209,3 +215,48 @@ def _own_words(messages: Sequence[Message]) -> list[frozenset[str]]:
 
 def _telling(text: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in _TELLING.findall(text))
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What others said to an agent in a talk, and how memory is asked by it.
+
+    Args:
+        cues: the lines, each once, in the order in which they were first said.
+        top_k: most memories that a line brings to mind, as the talk is held; ``None`` = the agent's setting, where the
+            talk brings none to mind.
+        without: ids of what memory keeps of the talk itself, which was not there when it began.
+    """
+
+    cues: tuple[str, ...] = ()
+    top_k: int | None = None
+    without: tuple[str, ...] = ()
+
+    @property
+    def facets(self) -> Facets:
+        """What the lines may bring to mind."""
+        return Facets(without=self.without)
+
+
+def lines_of(agent: AgentMemory, talk: Talk, messages: Sequence[Message]) -> Lines:
+    """The lines of a talk, the last 200 of them.
+
+    Args:
+        agent: whose talk it is.
+        talk: as it stands.
+        messages: of the talk, such as ``Conversation.messages`` or ``Interview.transcript``.
+    """
+    said = (one.said.strip() for one in messages if one.role is Role.USER and one.speaker != SCENE)
+    cues = tuple(dict.fromkeys(filter(None, said)))
+    return Lines(cues[-MOST_JUDGED:], talk.settings.recalled or None, _left_by(agent, talk.id))
+
+
+def _left_by(agent: AgentMemory, talk_id: str) -> tuple[str, ...]:
+    """The ids of the notes, turns and synopses of a talk, wherever they are kept by now."""
+    begins = tuple(f"{what}-{talk_id}-" for what in ("note", "turn", "synopsis"))
+    found: list[str] = []
+    for tier in LIVED:
+        if tier is not Tier.STATIC:
+            with agent.contents.shelf(tier) as table:
+                found += [one for one in table.ids if one.startswith(begins)]
+    return tuple(found)

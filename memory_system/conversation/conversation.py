@@ -22,8 +22,10 @@ from ..operations.context import Progress, bare, no_progress
 from ..operations.edit import lasting, listed
 from ..operations.importing.turns import MAX_SPEAKER
 from ..operations.synopsis import listed as together
+from ..recall.versus import Versus
 from . import noting, people, remembering, storage
 from .actions import Action, checked_actions
+from .comparing import MAX_MESSAGES, Lines, lines_of
 from .context import Context
 from .functions import RESERVED
 from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play, run
@@ -163,6 +165,30 @@ class Conversation:
         first = whole("start", start, -(2**31), 2**31)
         first = max(0, most + first) if first < 0 else first
         return read(self.agent, self.id, first, min(whole("count", count, 1, 10_000), max(0, most - first)))
+
+    def lines(self) -> Lines:
+        """The last 200 lines that were said to the agent, and how memory is asked by them; looking changes nothing."""
+        return lines_of(self.agent, self.head, self.messages(-MAX_MESSAGES, MAX_MESSAGES))
+
+    def versus(self, first: str, second: str, *, now: datetime | None = None) -> Versus:
+        """On how many lines of this talk one preset is better than another, by what was judged; touches nothing.
+
+        Each line that was said to the agent is a cue, asked as the talk asks memory, and counts once
+        ``AgentMemory.judge`` has been told of all that only one of the two recalls. What memory keeps of the talk
+        itself is left out.
+
+        Args:
+            first: a name of ``PRESETS``, or ``settings`` for the agent's own.
+            second: the same, of the other.
+            now: the world's time at which the lines are asked.
+
+        Raises:
+            InvalidParameter: there is no such preset.
+        """
+        lines = self.lines()
+        return self.agent.versus(
+            first, second, now=self._time(now), top_k=lines.top_k, cues=lines.cues, without=lines.without
+        )
 
     # -- talking -----------------------------------------------------------------------------------------
 

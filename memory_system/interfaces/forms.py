@@ -24,6 +24,7 @@ from ..operations.importing.dates import Order
 from ..operations.importing.events import MAX_FILE
 from ..operations.importing.forms import Origin
 from ..operations.importing.taking_in import Take
+from ..recall.cues import MAX_JUDGED
 from ..recall.query import MAX_CUE, MAX_INSTANCES, MAX_REQUERY, MAX_TOP_K, Facets, Query
 
 
@@ -578,6 +579,12 @@ class VersusBody(Body):
 
     first: Annotated[Words, Says("A preset, or 'settings' for the agent's own.")]
     second: Annotated[Words, Says("Another one.")]
+    conversation: Annotated[Id | None, Says("Only the lines of this talk count, asked as it asks memory.")] = None
+    cues: Annotated[
+        Annotated[list[Cue], Field(max_length=MAX_JUDGED)] | None,
+        Says("Only these count; all that were judged if not given.", "--cue"),
+    ] = None
+    without: Annotated[Ids | None, Says("Memories that are not there, for this once.", "--without")] = None
     top_k: Annotated[TopK | None, Says("Most memories to recall.")] = None
     now: Annotated[AwareDatetime | None, _NOW] = None
 

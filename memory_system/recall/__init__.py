@@ -3,6 +3,7 @@
 from .cues import judgment_of
 from .forecast import Forecast
 from .rank import Explanation, Recall
+from .versus import Versus, deciding, versus
 from .why import Lever, Way
 
-__all__ = ["Explanation", "Forecast", "Lever", "Recall", "Way", "judgment_of"]
+__all__ = ["Explanation", "Forecast", "Lever", "Recall", "Versus", "Way", "deciding", "judgment_of", "versus"]

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from .cues import Judgment
 
 LEVEL = 0.05
+MOST_JUDGED = 200
+"""Judged cues that are counted, the last: each is asked by both presets."""
 _LEAST_LEAD = 0.6
 
 
@@ -57,6 +59,11 @@ class Versus:
         return max(1, wanted - n)
 
 
+def deciding(first: Iterable[str], second: Iterable[str]) -> set[str]:
+    """The ids that only one of the two recalls: those have to be judged for a cue to count."""
+    return set(first) ^ set(second)
+
+
 def versus(judged: Iterable[tuple[Judgment, Iterable[str], Iterable[str]]]) -> Versus:
     """Count the cues.
 
@@ -65,10 +72,12 @@ def versus(judged: Iterable[tuple[Judgment, Iterable[str], Iterable[str]]]) -> V
     """
     counts = {"first": 0, "second": 0, "equal": 0, "unjudged": 0}
     for judgment, first, second in judged:
-        alone = set(first) - set(second), set(second) - set(first)
-        if any(judgment.verdict(entry_id) is None for entry_id in alone[0] | alone[1]):
+        alone, ours = deciding(first, second), set(first)
+        if any(judgment.verdict(entry_id) is None for entry_id in alone):
             counts["unjudged"] += 1
             continue
-        lead, other = (sum(1 if judgment.verdict(entry_id) else -1 for entry_id in ids) for ids in alone)
+        lead, other = (
+            sum(1 if judgment.verdict(entry_id) else -1 for entry_id in ids) for ids in (alone & ours, alone - ours)
+        )
         counts["first" if lead > other else "second" if other > lead else "equal"] += 1
     return Versus(**counts)

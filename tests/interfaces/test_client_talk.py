@@ -356,3 +356,31 @@ def test_what_was_said_is_found_by_words_and_by_date(talk: Conversation, mira: R
     assert conversation_search(mira, "When does the ferry leave?").found[0].text == "The ferry leaves at six."
     assert conversation_search_date(mira, "2026-03-27", "2026-03-27", conversation=talk.id).total == 1
     assert conversation_search_date(mira, "2026-03-28", "2026-03-29").total == 0
+
+
+def test_two_presets_are_counted_over_a_talk_alike(
+    talk: Conversation, agent: AgentMemory, remember: Callable[..., str]
+) -> None:
+    agent.configure(threshold=0.0, static_threshold=0.0, top_k=1)
+    agent.judge("Who swept the mill?", remember("Swept the mill", rating=9), verdict=True)
+    wanted, other = remember("The mill key lies in the till", rating=1), remember("John came by", rating=10)
+    talk.step(NAME)
+    agent.judge(NAME, wanted, verdict=True)
+    agent.judge(NAME, other, verdict=False)
+    here = Here.open(agent, talk.id)
+    for first, second in (("settings", "classic"), ("classic", "paper")):
+        found = talk.versus(first, second)
+        assert found == here.versus(first, second)
+        assert found.first + found.second + found.equal + found.unjudged == 1
+        cues = {"cues": here.lines().cues, "without": here.lines().without, "top_k": 1}
+        assert talk.agent.versus(first, second, **cues) == agent.versus(first, second, **cues)
+        assert talk.agent.versus(first, second) == agent.versus(first, second)
+    with pytest.raises(ConversationNotFound):
+        Conversation(talk.agent, "none").versus("settings", "classic")
+
+
+def test_a_talk_is_counted_with_no_cues_beside_it(talk: Conversation, api: httpx.Client) -> None:
+    asked = {"first": "settings", "second": "classic", "conversation": talk.id, "cues": [NAME]}
+    answer = api.post("/v1/agents/mira/versus", json=asked)
+    assert answer.is_client_error
+    assert "without 'cues'" in answer.text

@@ -211,6 +211,11 @@ def test_a_read_answers_the_same_through_every_front_end(
         ("memories", {"tier": "stm", "limit": 1}, ["stm", "--limit", "1"]),
         ("lineage", {"memory": "one", "depth": 2}, ["one", "--depth", "2"]),
         ("history-kinds", {}, []),
+        (
+            "versus",
+            {"first": "classic", "second": "paper", "cues": ["Geese?"]},
+            ["classic", "paper", "--cue", "Geese?"],
+        ),
         ("ways", {"cue": "Who fed the geese?", "id": "two", "top_k": 1}, ["Who fed the geese?", "two", "--top-k", "1"]),
     ]
     before = agent.stamp

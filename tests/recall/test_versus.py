@@ -9,7 +9,7 @@ import pytest
 from memory_system import AgentMemory, Scoring, Seats, Weights
 from memory_system.errors import InvalidParameter
 from memory_system.recall.cues import Judgment
-from memory_system.recall.versus import Versus, versus
+from memory_system.recall.versus import Versus, deciding, versus
 
 Remember = Callable[..., str]
 
@@ -49,6 +49,11 @@ def test_a_cue_counts_once_all_that_only_one_recalls_is_judged() -> None:
     assert versus([(judgment, ["a", "y"], ["c"])]) == Versus(unjudged=1)
 
 
+def test_what_only_one_recalls_decides() -> None:
+    assert deciding(["a", "b"], ["b", "c"]) == {"a", "c"}
+    assert deciding(["a", "b"], ["b", "a"]) == set()
+
+
 def test_an_agent_counts_its_judged_cues(agent: AgentMemory, remember: Remember) -> None:
     agent.configure(scoring=Scoring(Weights(0, 1, 1), seats=Seats.RANKING), threshold=0.1)
     for thing in ("lantern", "kettle"):
@@ -63,3 +68,20 @@ def test_an_agent_counts_its_judged_cues(agent: AgentMemory, remember: Remember)
     assert agent.stamp == before
     with pytest.raises(InvalidParameter, match="There is no preset"):
         agent.versus("settings", "best")
+
+
+def test_only_some_cues_count_and_some_memories_are_not_there(agent: AgentMemory, remember: Remember) -> None:
+    agent.configure(scoring=Scoring(Weights(0, 1, 1), seats=Seats.RANKING), threshold=0.1)
+    right = {}
+    for thing in ("lantern", "kettle"):
+        cue = f"What became of the {thing}?"
+        right[cue] = remember(f"The old {thing} was sold", rating=9)
+        agent.judge(cue, right[cue], verdict=True)
+        agent.judge(cue, remember(f"What became of the {thing}", rating=1), verdict=False)
+    first = next(iter(right))
+    assert agent.versus("settings", "classic", top_k=1, cues=[f" {first} "]) == Versus(first=1)
+    assert agent.versus("settings", "classic", top_k=1, cues=[]) == Versus()
+    assert agent.versus("settings", "classic", top_k=1, cues=["Who sold it?"]) == Versus()
+    assert agent.versus("settings", "classic", top_k=1, without=[right[first]]) == Versus(first=1, unjudged=1)
+    with pytest.raises(InvalidParameter, match="'cues' must be"):
+        agent.versus("settings", "classic", cues=7)  # type: ignore[arg-type]

@@ -359,7 +359,7 @@ def test_a_link_to_a_talk_that_is_not_there_says_so(open_page: OpenPage) -> None
     assert "Begin a talk with Mira Holloway" in shown(page)
     talk = Conversation.begin(mira(), title="About *bread*")
     page = open_page("interview", talk="gone")
-    assert "The talk in the link does not exist here" in shown(page)
+    assert words.TALK_IS_GONE in shown(page)
     assert page.query_params["talk"] == talk.id
 
 

@@ -25,7 +25,7 @@ def show(agent: AgentMemory) -> None:
     st.session_state["talk-of"] = agent.name
     wanted = session.from_link("talk") if followed else ""
     if wanted and wanted not in talks:
-        st.warning("The talk in the link does not exist here; showing another one.")
+        st.warning(words.TALK_IS_GONE)
     if not talks:
         if not widgets.closed(agent):
             _begin(agent)
@@ -128,6 +128,8 @@ def _open(agent: AgentMemory, held: Held) -> None:
             _offers(agent, held)
             _last(agent, held)
             leaving.show(agent, held)
+        if talk.next_number:
+            widgets.lead(words.OVER_THIS_TALK, "recall", agent.name, "balance", talk=talk.id)
     with right:
         inspector.show(agent, held, talk.settings)
 

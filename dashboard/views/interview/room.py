@@ -8,6 +8,7 @@ from memory_system import AgentMemory
 from memory_system.conversation import Step
 
 from ... import session, words
+from ...components import widgets
 from . import chat, inspector, play, talk_settings, talk_state, whispering
 from .live import Live
 from .talk_state import INTERVIEW, MODES, PLAY
@@ -66,5 +67,7 @@ def _interview(agent: AgentMemory) -> None:
         ):
             talk_state.begin_anew()
             st.rerun()
+        if held.messages(1):
+            widgets.lead(words.OVER_THIS_TALK, "recall", agent.name, "balance", talk=talk_state.LINK)
     with right:
         inspector.show(agent, held, held.talk.settings)

@@ -31,6 +31,8 @@ MODES = {
     ),
 }
 """The ways to speak with a character: an icon, what it is, and what it leaves behind."""
+LINK = "interview"
+"""What a link says for the interview of this session, which has no id."""
 _MOST_MESSAGES = 10_000
 
 
@@ -117,6 +119,11 @@ def interview(agent: AgentMemory) -> Held:
     found: Held = st.session_state[key]
     found.source.agent = agent  # as it is now: another author, or opened anew since
     return found
+
+
+def had(agent: AgentMemory) -> bool:
+    """Whether something was said in the fleeting talk with this character."""
+    return f"talk-interview-{session.place()}" in st.session_state and bool(interview(agent).messages(1))
 
 
 def begin_anew() -> None:

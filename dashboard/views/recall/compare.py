@@ -8,6 +8,7 @@ import streamlit as st
 
 from memory_system import PRESETS, AgentMemory, Candidate, MemorySystemError, Preset, Query
 from memory_system.agent_parts import OWN_SETTINGS
+from memory_system.recall import Versus
 
 from ... import words
 from ...components import widgets
@@ -16,6 +17,7 @@ from . import judge
 from .controls import OWN, own_preset
 
 NOW = "as set above"
+NEITHER = "Neither recalls any memory."
 _VERBS = {"enters": "enter", "leaves": "leave", "moves": "move", "stays": "stay"}
 
 
@@ -33,14 +35,15 @@ def show(agent: AgentMemory, query: Query) -> None:
     names = {OWN: OWN_SETTINGS} | {name: name for name in PRESETS}
     if st.toggle(words.BLIND_TEST, key="compare-blind", help="Judge both answers without seeing which is whose."):
         if left == right or not {left, right} <= names.keys():
-            st.caption("Choose two different presets to test them blind.")
+            st.caption(words.CHOOSE_TWO)
             return
+        widgets.lead(words.OVER_A_TALK, "recall", agent.name, "forum", talk="last")
         _blind(agent, query, {hit.entry.id: hit for answer in answers for hit in answer})
         _ahead(agent, query, left, right, agent_names=(names[left], names[right]))
         return
     frame = tables.compared(*answers)
     if frame.empty:
-        st.caption("Neither recalls any memory.")
+        st.caption(NEITHER)
         return
     counts = frame["change"].value_counts()
     told = [
@@ -66,7 +69,7 @@ def show(agent: AgentMemory, query: Query) -> None:
 def _blind(agent: AgentMemory, query: Query, hits: dict[str, Candidate]) -> None:
     """A thumb for each memory that either recalls, in an order that tells nothing."""
     if not hits:
-        st.caption("Neither recalls any memory.")
+        st.caption(NEITHER)
     shuffled = sorted(hits.values(), key=lambda hit: zlib.crc32(f"{query.cue}{hit.entry.id}".encode()))
     judge.rows(agent, query.cue.strip(), shuffled, blind=True)
 
@@ -80,12 +83,18 @@ def _ahead(agent: AgentMemory, query: Query, left: str, right: str, *, agent_nam
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    cues = tables.counted(found.first + found.second + found.equal, "judged cue", "judged cues")
-    st.text(f"“{left}” is better on {found.first}, “{right}” on {found.second}, neither on {found.equal} of {cues}.")
+    tell(found, left, right, "cue")
+
+
+def tell(found: Versus, left: str, right: str, what: str) -> None:
+    """On how many judged cues or lines either is better, and whether that can be chance."""
+    counted = tables.counted(found.first + found.second + found.equal, f"judged {what}", f"judged {what}s")
+    st.text(f"“{left}” is better on {found.first}, “{right}” on {found.second}, neither on {found.equal} of {counted}.")
     if found.needed:
-        more = tables.counted(found.needed, "more cue", "more cues")
+        more = tables.counted(found.needed, f"more {what}", f"more {what}s")
         st.caption(f"That can be chance (p = {found.p_value:.2f}). Judge about {more} on which one of them is better.")
     else:
         st.caption(f"That is hardly chance (p = {found.p_value:.3f}).")
     if found.unjudged:
-        st.caption(f"Not counted, because thumbs are missing: {tables.counted(found.unjudged, 'cue', 'cues')}.")
+        missing = tables.counted(found.unjudged, what, f"{what}s")
+        st.caption(f"Not counted, because thumbs are missing: {missing}.")

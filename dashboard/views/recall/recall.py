@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import session, words
 from dashboard.components import bars, bulk, widgets
 from dashboard.data import tables
-from dashboard.views.recall import as_code, controls, why
+from dashboard.views.recall import as_code, controls, over_talk, why
 from dashboard.views.recall import compare as recall_compare
 from dashboard.views.recall import cues as recall_cues
 from dashboard.views.recall import forgotten as recall_forgotten
@@ -44,6 +44,7 @@ def _unasked(agent: AgentMemory) -> None:
                 widgets.plain(example), key=f"recall-example-{number}", icon=":material/search:", type="tertiary"
             ):
                 st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": example})
+    widgets.lead(words.OVER_A_TALK, "recall", agent.name, "forum", talk=over_talk.LAST)
     if agent.saved_cues:
         st.header(words.SAVED_CUES, anchor=False)
         recall_cues.results(agent)
@@ -214,4 +215,7 @@ def _code(agent: AgentMemory, found: Explanation) -> None:
 chosen = session.agent()
 widgets.heading("Recall", "Ask what the character remembers. Looking changes nothing, not even access times.", chosen)
 bulk.last()
-results(chosen, controls.cue())
+if over_talk.opened():
+    over_talk.show(chosen)
+else:
+    results(chosen, controls.cue())

@@ -404,10 +404,20 @@ class RemoteAgent(RemoteView):
         told = self._long("POST", f"{self._of}/imports", body, progress, preview=str(preview).lower())
         return read(Imported, told)
 
-    def versus(self, first: str, second: str, *, now: datetime | None = None, top_k: int | None = None) -> Versus:
+    def versus(
+        self,
+        first: str,
+        second: str,
+        *,
+        now: datetime | None = None,
+        top_k: int | None = None,
+        cues: Sequence[str] | None = None,
+        without: Sequence[str] = (),
+    ) -> Versus:
         """As ``AgentMemory.versus``."""
-        told = self._wire.ask(f"{self._of}/versus", given(first=first, second=second, now=now, top_k=top_k))
-        return Versus(told["first"], told["second"], told["equal"], told["unjudged"])
+        asked = given(first=first, second=second, now=now, top_k=top_k)
+        asked |= given(cues=None if cues is None else listed(cues), without=listed(without))
+        return compared(self, asked)
 
     # -- what was asked, and what has happened ---------------------------------------------------------
 
@@ -431,3 +441,10 @@ class RemoteAgent(RemoteView):
 
     def _long(self, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:
         return long(self._wire, method, path, body, progress, **query)
+
+
+def compared(agent: RemoteView, asked: Mapping[str, Any]) -> Versus:
+    """What judgments say of two presets, counted by the server."""
+    wire, of = agent.reached
+    told = wire.ask(f"{of}/versus", asked)
+    return Versus(told["first"], told["second"], told["equal"], told["unjudged"])

@@ -20,8 +20,9 @@ from ...errors import InvalidParameter
 from ...llm.base import Heard, unheard
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
+from ...recall.versus import Versus
 from ..serialize import RemoteChangeSet, read
-from .agent import RemoteAgent
+from .agent import RemoteAgent, compared
 from .wire import Wire, given, long, plain, revision_of, segment
 
 _PAGE = 1000
@@ -95,6 +96,10 @@ class RemoteConversation:
         """As ``Conversation.messages``."""
         told = self._wire.get(f"{self._of}/messages", start=start, limit=count)
         return tuple(read(Message, one) for one in told["items"])
+
+    def versus(self, first: str, second: str, *, now: datetime | None = None) -> Versus:
+        """As ``Conversation.versus``."""
+        return compared(self.agent, given(first=first, second=second, now=now, conversation=self.id))
 
     # -- talking -----------------------------------------------------------------------------------------
 

@@ -9,11 +9,14 @@ from typing import Annotated
 from ...agent import AgentMemory
 from ...agent_parts.cues import CueResult
 from ...agent_parts.replay import Relived
+from ...conversation import Conversation
+from ...errors import InvalidParameter
 from ...operations.narrative import Narrative
 from ...recall.cues import Judgment
 from ...recall.forecast import Forecast
 from ...recall.rank import Recall
 from ...recall.verdicts import Candidate
+from ...recall.versus import Versus
 from ...recall.why import Way
 from ...store.query_log import LoggedQuery
 from ..forms import (
@@ -90,8 +93,18 @@ _VERSUS = Shape(
 )
 
 
+def _counted(agent: AgentMemory, form: VersusBody) -> Versus:
+    if form.conversation is not None:
+        if (form.cues, form.without, form.top_k) != (None, None, None):
+            raise InvalidParameter("A talk says which cues and how many memories: give it without 'cues' and the like.")
+        return Conversation.open(agent, form.conversation).versus(form.first, form.second, now=form.now)
+    return agent.versus(
+        form.first, form.second, now=form.now, top_k=form.top_k, cues=form.cues, without=form.without or ()
+    )
+
+
 def _versus(agent: AgentMemory, form: VersusBody) -> Json:
-    found = agent.versus(form.first, form.second, now=form.now, top_k=form.top_k)
+    found = _counted(agent, form)
     return asdict(found) | {"needed": found.needed, "p_value": found.p_value}
 
 

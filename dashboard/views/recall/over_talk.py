@@ -1,0 +1,265 @@
+"""Two presets over a talk, judged blind: each line that was said is a cue, with how many judgments are missing."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from memory_system import PRESETS, AgentMemory, Candidate, MemorySystemError
+from memory_system.agent_parts import OWN_SETTINGS
+from memory_system.conversation import MAX_MESSAGES, Conversation, Lines, lines_of
+from memory_system.recall import Versus, deciding, versus
+
+from ... import session, words
+from ...components import widgets
+from ...data import tables
+from ..interview import talk_state
+from . import compare, judge
+from .controls import OWN
+
+_LINK, LAST = "talk", "last"
+"""The name in the link, and what it says for the talk in which something was said last."""
+_PASTED = "pasted"
+_MOST_LINES, _LONGEST, _SHOWN = 200, 20_000, 600
+_FRESH = timedelta(hours=1)
+"""How long answers stand though the world's clock goes on, so that what is judged stays as it was shown."""
+_FEW = 20
+_ASKED = "talk-test-asked"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """All lines of a talk, asked by both presets; it stands until memory changes otherwise than by a thumb."""
+
+    of: tuple[object, ...]
+    stamp: tuple[int, int]
+    now: datetime
+    hits: Mapping[str, tuple[tuple[Candidate, ...], tuple[Candidate, ...]]]
+
+    def ids(self, cue: str) -> tuple[list[str], list[str]]:
+        """What either recalls for a line."""
+        first, second = self.hits[cue]
+        return [hit.entry.id for hit in first], [hit.entry.id for hit in second]
+
+    def missing(self, agent: AgentMemory) -> dict[str, int]:
+        """How many thumbs each line still lacks."""
+        judged = {one.cue: one for one in agent.judgments}
+        return {
+            cue: sum(cue not in judged or judged[cue].verdict(one) is None for one in deciding(*self.ids(cue)))
+            for cue in self.hits
+        }
+
+    def counted(self, agent: AgentMemory) -> Versus:
+        """What the thumbs say of the two over this talk."""
+        return versus((one, *self.ids(one.cue)) for one in agent.judgments if one.cue in self.hits)
+
+
+def opened() -> bool:
+    """Whether the link asks for a talk in the place of one cue."""
+    return bool(session.from_link(_LINK))
+
+
+def show(agent: AgentMemory) -> None:
+    """Choose a talk and two presets, and judge line after line."""
+    widgets.lead(words.ONE_CUE, "recall", agent.name, "arrow_back")
+    try:
+        left, *presets = st.columns([2, 1, 1])
+        with left:
+            lines = _lines(agent)
+        names = [_preset(*one) for one in zip(presets, ("first", "second"), (OWN_SETTINGS, "classic"), strict=True)]
+        if lines is None:
+            return
+        if len(set(names)) < 2:
+            st.caption(words.CHOOSE_TWO)
+            return
+        _walk(agent, lines, names[0], names[1])
+    except MemorySystemError as error:
+        widgets.problem(error)
+
+
+def _preset(column: st.delta_generator.DeltaGenerator, link: str, otherwise: str) -> str:
+    key, names = f"talk-test-{link}", [OWN_SETTINGS, *PRESETS]
+    if key not in st.session_state:
+        asked = session.from_link(link)
+        st.session_state[key] = asked if asked in names else otherwise
+    chosen = str(
+        column.selectbox(f"{link.capitalize()} preset", names, format_func=_called, key=key, persist_state="session")
+    )
+    session.to_link(link, chosen)
+    return chosen
+
+
+def _called(name: str) -> str:
+    return OWN if name == OWN_SETTINGS else name
+
+
+def _lines(agent: AgentMemory) -> Lines | None:
+    """The lines of the talk that is chosen; ``None`` if there is none, which is then said."""
+    talks = {one.id: one for one in Conversation.all(agent)}
+    labels = {name: tables.short(one.head.title, 80) for name, one in talks.items()}
+    labels |= {talk_state.LINK: "The interview of this session"} if talk_state.had(agent) else {}
+    if not labels:
+        widgets.empty(words.NO_TALK_YET, "Talk with the character first.", agent, to="interview")
+    chosen = _pick({**labels, _PASTED: words.LINES_OF_YOUR_OWN})
+    if chosen == _PASTED:
+        return _pasted()
+    lines = talks[chosen].lines() if chosen in talks else _of_interview(agent)
+    if not lines.cues:
+        widgets.empty("Nothing has been said in this talk yet.", "Say something.", agent, to="interview")
+        return None
+    return lines
+
+
+def _of_interview(agent: AgentMemory) -> Lines:
+    held = talk_state.interview(agent)
+    return lines_of(agent, held.talk, held.messages(MAX_MESSAGES))
+
+
+def _pick(labels: Mapping[str, str]) -> str:
+    """Which talk: the one of the link, or the one that was last talked in."""
+    key, options = f"talk-test-of-{session.place()}", list(labels)
+    wanted, linked = session.from_link(_LINK), f"talk-test-linked-{session.place()}"
+    if wanted != st.session_state.get(linked) and wanted in options:
+        st.session_state[key] = wanted
+    elif wanted not in (LAST, *options):
+        st.warning(words.TALK_IS_GONE)
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = options[0]
+    chosen = str(st.selectbox("Talk", options, format_func=labels.__getitem__, key=key, persist_state="session"))
+    session.to_link(_LINK, chosen)
+    st.session_state[linked] = chosen
+    return chosen
+
+
+def _pasted() -> Lines | None:
+    """Lines that somebody writes, one a line."""
+    text = st.text_area(
+        words.LINES_OF_YOUR_OWN, key=f"talk-test-pasted-{session.place()}", max_chars=_LONGEST,
+        label_visibility="collapsed", persist_state="session",
+        placeholder="What is said to the character, one a line:\nWho has the mill key?\nWhen did you see it last?",
+    )  # fmt: skip
+    cues = tuple(dict.fromkeys(filter(None, (one.strip() for one in text.splitlines()))))
+    return Lines(cues[:_MOST_LINES]) if cues else None
+
+
+@st.fragment
+def _walk(agent: AgentMemory, lines: Lines, first: str, second: str) -> None:
+    """One line with its thumbs, and below it, always in sight, what is still missing; a thumb runs this part again."""
+    try:
+        asked = _asked(agent, lines, first, second)
+        missing = asked.missing(agent)
+        key = f"talk-test-line-{hash(asked.of)}"
+        number = st.session_state.setdefault(key, _next_missing(missing, -1) or 0)
+        cue = lines.cues[number]
+        held = "the talk's own notes are left out, " if lines.without else ""
+        most = f", {lines.top_k} memories at most" if lines.top_k else ""
+        st.caption(
+            f"Each line is asked as in a talk{most}; {held}and looking touches nothing. {tables.exact(asked.now)}"
+        )
+        _line(agent, asked, cue, f"Line {number + 1} of {len(lines.cues)}")
+        _foot(agent, asked, missing, key, number)
+        _ahead(asked.counted(agent), first, second, done=not any(missing.values()))
+    except MemorySystemError as error:
+        widgets.problem(error)
+
+
+def _asked(agent: AgentMemory, lines: Lines, first: str, second: str) -> _Asked:
+    """The answers that are judged: those of before, unless memory has changed otherwise than by a thumb since."""
+    of, stamp, now = (session.place(), lines, first, second), agent.stamp, agent.now
+    held: _Asked | None = st.session_state.get(_ASKED)
+    if held is not None and held.of == of and abs(now - held.now) < _FRESH and _only_judged(agent, held.stamp, stamp):
+        asked = replace(held, stamp=stamp)
+    else:
+        with st.spinner(f"Asking {tables.counted(len(lines.cues), 'line', 'lines')} by both …"):
+            hits = {
+                cue: (_hits(agent, lines, cue, first, now), _hits(agent, lines, cue, second, now)) for cue in lines.cues
+            }
+        asked = _Asked(of, stamp, now, hits)
+    st.session_state[_ASKED] = asked
+    return asked
+
+
+def _only_judged(agent: AgentMemory, before: tuple[int, int], after: tuple[int, int]) -> bool:
+    """Whether nothing but a few thumbs came in between."""
+    new = after[0] - before[0]
+    if before[1] != after[1] or not 0 <= new <= _FEW:
+        return False
+    return not new or all(one.change_set.operation == "judgments" for one in agent.history(new))
+
+
+def _hits(agent: AgentMemory, lines: Lines, cue: str, name: str, now: datetime) -> tuple[Candidate, ...]:
+    query = agent.query(cue, lines.top_k, now=now, facets=lines.facets)
+    return tuple(agent.answer(query if name == OWN_SETTINGS else query.by(PRESETS[name])).hits)
+
+
+def _line(agent: AgentMemory, asked: _Asked, cue: str, place: str) -> None:
+    """What was said, and a thumb for each memory that only one of the two recalls, in an order that tells nothing."""
+    hits = {hit.entry.id: hit for answer in asked.hits[cue] for hit in answer}
+    alone = deciding(*asked.ids(cue))
+    with st.container(border=True):
+        st.caption(place)
+        st.markdown(f"**{widgets.plain(tables.short(cue, _SHOWN))}**")
+    shuffled = sorted(hits.values(), key=lambda hit: zlib.crc32(f"{cue}{hit.entry.id}".encode()))
+    if alone:
+        judge.rows(agent, cue, [hit for hit in shuffled if hit.entry.id in alone], blind=True)
+    else:
+        st.caption(words.BOTH_RECALL_THE_SAME if hits else compare.NEITHER)
+    both = [hit for hit in shuffled if hit.entry.id not in alone]
+    if alone and both:
+        with st.expander(
+            f"Both recall {tables.counted(len(both), 'more memory', 'more memories')}, which decide nothing"
+        ):
+            for hit in both:
+                st.text(f"• {tables.visible(hit.entry.document)}")
+
+
+def _next_missing(missing: Mapping[str, int], after: int) -> int | None:
+    """The number of the next line that still lacks a thumb, from the beginning again after the last."""
+    lacking = [number for number, count in enumerate(missing.values()) if count]
+    return next((one for one in lacking if one > after), lacking[0] if lacking else None)
+
+
+def _foot(agent: AgentMemory, asked: _Asked, missing: Mapping[str, int], key: str, number: int) -> None:
+    """Previous, next, the next that lacks a thumb; and how much is still missing."""
+    lacking = sum(map(bool, missing.values()))
+    here = list(missing.values())[number]
+    told = [
+        f"{tables.counted(here, 'thumb', 'thumbs')} missing here" if here else "nothing missing here",
+        f"{len(missing) - lacking} of {tables.counted(len(missing), 'line', 'lines')} done",
+    ]
+    with st.container(key="foot-talk-test", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _go(words.PREVIOUS_LINE, "arrow_back", key, number - 1 if number else None)
+            _go(words.NEXT_LINE, "arrow_forward", key, number + 1 if number + 1 < len(missing) else None)
+            _go(words.NEXT_WITHOUT_THUMBS, "skip_next", key, _next_missing(missing, number), primary=not here)
+        st.caption(f"**{' · '.join(told).capitalize()}.** {_needed(asked.counted(agent), lacking)}")
+
+
+def _go(label: str, icon: str, key: str, number: int | None, *, primary: bool = False) -> None:
+    st.button(
+        label, icon=f":material/{icon}:", key=f"{key}-{icon}", disabled=number is None,
+        type="primary" if primary and number is not None else "secondary",
+        on_click=lambda: st.session_state.update({key: number}),
+    )  # fmt: skip
+
+
+def _needed(found: Versus, lacking: int) -> str:
+    """How many more judged lines it takes; it does not tell who leads."""
+    if not found.needed:
+        return words.ENOUGH_IS_JUDGED
+    more = tables.counted(found.needed, "more line", "more lines")
+    to_go = f"; this talk has {lacking} to go, so talk on" if lacking < found.needed else ""
+    return f"About {more} on which one is better {words.UNTIL_IT_CAN_BE_SAID}{to_go}."
+
+
+def _ahead(found: Versus, first: str, second: str, *, done: bool) -> None:
+    """Who is ahead over this talk, once it is asked for."""
+    if st.button(
+        words.WHO_IS_AHEAD, icon=":material/balance:", type="primary" if done else "secondary", key="talk-test-ahead",
+        help="In Python: Conversation.versus",
+    ):  # fmt: skip
+        compare.tell(found, _called(first), _called(second), "line")
