@@ -155,7 +155,7 @@ LINES_OF_YOUR_OWN = "Lines of your own"
 BOTH_RECALL_THE_SAME = "Both recall the same, so there is nothing to judge on this line."
 PREVIOUS_LINE = "Previous line"
 NEXT_LINE = "Next line"
-NEXT_WITHOUT_THUMBS = "Next that lacks thumbs"
+NEXT_WITHOUT_THUMBS = "Next unjudged"
 UNTIL_IT_CAN_BE_SAID = "until it can be said which"
 ENOUGH_IS_JUDGED = "Enough is judged to say which is better."
 

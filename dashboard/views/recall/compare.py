@@ -88,13 +88,21 @@ def _ahead(agent: AgentMemory, query: Query, left: str, right: str, *, agent_nam
 
 def tell(found: Versus, left: str, right: str, what: str) -> None:
     """On how many judged cues or lines either is better, and whether that can be chance."""
-    counted = tables.counted(found.first + found.second + found.equal, f"judged {what}", f"judged {what}s")
-    st.text(f"“{left}” is better on {found.first}, “{right}” on {found.second}, neither on {found.equal} of {counted}.")
-    if found.needed:
-        more = tables.counted(found.needed, f"more {what}", f"more {what}s")
-        st.caption(f"That can be chance (p = {found.p_value:.2f}). Judge about {more} on which one of them is better.")
+    if judged := found.first + found.second + found.equal:
+        counted = tables.counted(judged, f"judged {what}", f"judged {what}s")
+        st.text(
+            f"“{left}” is better on {found.first}, “{right}” on {found.second}, neither on {found.equal} of {counted}."
+        )
+        st.caption(_chance(found, what))
     else:
-        st.caption(f"That is hardly chance (p = {found.p_value:.3f}).")
+        st.text(f"No {what} is judged to the end yet.")
     if found.unjudged:
         missing = tables.counted(found.unjudged, what, f"{what}s")
         st.caption(f"Not counted, because thumbs are missing: {missing}.")
+
+
+def _chance(found: Versus, what: str) -> str:
+    if not found.needed:
+        return f"That is hardly chance (p = {found.p_value:.3f})."
+    more = tables.counted(found.needed, f"more {what}", f"more {what}s")
+    return f"That can be chance (p = {found.p_value:.2f}). Judge about {more} on which one of them is better."

@@ -28,6 +28,9 @@ _MOST_LINES, _LONGEST, _SHOWN = 200, 20_000, 600
 _FRESH = timedelta(hours=1)
 """How long answers stand though the world's clock goes on, so that what is judged stays as it was shown."""
 _FEW = 20
+"""Thumbs between two looks, and lines that are soon judged."""
+_NARROW = 170
+"""Pixels of a field: two stand beside each other on a phone."""
 _ASKED = "talk-test-asked"
 
 
@@ -67,27 +70,30 @@ def show(agent: AgentMemory) -> None:
     """Choose a talk and two presets, and judge line after line."""
     widgets.lead(words.ONE_CUE, "recall", agent.name, "arrow_back")
     try:
-        left, *presets = st.columns([2, 1, 1])
-        with left:
-            lines = _lines(agent)
-        names = [_preset(*one) for one in zip(presets, ("first", "second"), (OWN_SETTINGS, "classic"), strict=True)]
-        if lines is None:
-            return
-        if len(set(names)) < 2:
+        talks = _talks(agent)
+        if not talks:
+            widgets.empty(words.NO_TALK_YET, "Talk with the character first.", agent, to="interview")
+        with st.container(horizontal=True):
+            chosen = _pick({**talks, _PASTED: words.LINES_OF_YOUR_OWN})
+            first, second = _preset("first", OWN_SETTINGS), _preset("second", "classic")
+        lines = _pasted() if chosen == _PASTED else _said(agent, chosen)
+        if lines is not None and first != second:
+            _walk(agent, lines, first, second)
+        elif lines is not None:
             st.caption(words.CHOOSE_TWO)
-            return
-        _walk(agent, lines, names[0], names[1])
     except MemorySystemError as error:
         widgets.problem(error)
 
 
-def _preset(column: st.delta_generator.DeltaGenerator, link: str, otherwise: str) -> str:
+def _preset(link: str, otherwise: str) -> str:
     key, names = f"talk-test-{link}", [OWN_SETTINGS, *PRESETS]
     if key not in st.session_state:
         asked = session.from_link(link)
         st.session_state[key] = asked if asked in names else otherwise
     chosen = str(
-        column.selectbox(f"{link.capitalize()} preset", names, format_func=_called, key=key, persist_state="session")
+        st.selectbox(
+            f"{link.capitalize()} preset", names, format_func=_called, key=key, persist_state="session", width=_NARROW
+        )
     )
     session.to_link(link, chosen)
     return chosen
@@ -97,26 +103,23 @@ def _called(name: str) -> str:
     return OWN if name == OWN_SETTINGS else name
 
 
-def _lines(agent: AgentMemory) -> Lines | None:
-    """The lines of the talk that is chosen; ``None`` if there is none, which is then said."""
-    talks = {one.id: one for one in Conversation.all(agent)}
-    labels = {name: tables.short(one.head.title, 80) for name, one in talks.items()}
-    labels |= {talk_state.LINK: "The interview of this session"} if talk_state.had(agent) else {}
-    if not labels:
-        widgets.empty(words.NO_TALK_YET, "Talk with the character first.", agent, to="interview")
-    chosen = _pick({**labels, _PASTED: words.LINES_OF_YOUR_OWN})
-    if chosen == _PASTED:
-        return _pasted()
-    lines = talks[chosen].lines() if chosen in talks else _of_interview(agent)
+def _talks(agent: AgentMemory) -> dict[str, str]:
+    """The talks that are kept and the interview of this session, by what a link says, each with its title."""
+    labels = {one.id: tables.short(one.head.title, 80) for one in Conversation.all(agent)}
+    return labels | ({talk_state.LINK: "The interview of this session"} if talk_state.had(agent) else {})
+
+
+def _said(agent: AgentMemory, chosen: str) -> Lines | None:
+    """The lines of a talk; ``None`` if there are none, which is then said."""
+    if chosen == talk_state.LINK:
+        held = talk_state.interview(agent)
+        lines = lines_of(agent, held.talk, held.messages(MAX_MESSAGES))
+    else:
+        lines = Conversation.open(agent, chosen).lines()
     if not lines.cues:
         widgets.empty("Nothing has been said in this talk yet.", "Say something.", agent, to="interview")
         return None
     return lines
-
-
-def _of_interview(agent: AgentMemory) -> Lines:
-    held = talk_state.interview(agent)
-    return lines_of(agent, held.talk, held.messages(MAX_MESSAGES))
 
 
 def _pick(labels: Mapping[str, str]) -> str:
@@ -129,7 +132,11 @@ def _pick(labels: Mapping[str, str]) -> str:
         st.warning(words.TALK_IS_GONE)
     if st.session_state.get(key) not in options:
         st.session_state[key] = options[0]
-    chosen = str(st.selectbox("Talk", options, format_func=labels.__getitem__, key=key, persist_state="session"))
+    chosen = str(
+        st.selectbox(
+            "Talk", options, format_func=labels.__getitem__, key=key, persist_state="session", width=2 * _NARROW
+        )
+    )
     session.to_link(_LINK, chosen)
     st.session_state[linked] = chosen
     return chosen
@@ -155,11 +162,8 @@ def _walk(agent: AgentMemory, lines: Lines, first: str, second: str) -> None:
         key = f"talk-test-line-{hash(asked.of)}"
         number = st.session_state.setdefault(key, _next_missing(missing, -1) or 0)
         cue = lines.cues[number]
-        held = "the talk's own notes are left out, " if lines.without else ""
-        most = f", {lines.top_k} memories at most" if lines.top_k else ""
-        st.caption(
-            f"Each line is asked as in a talk{most}; {held}and looking touches nothing. {tables.exact(asked.now)}"
-        )
+        most = f" {tables.counted(lines.top_k, 'memory', 'memories')} at most," if lines.top_k else ""
+        st.caption(f"As a talk asks:{most} none that this talk itself left. Asked {tables.exact(asked.now)}.")
         _line(agent, asked, cue, f"Line {number + 1} of {len(lines.cues)}")
         _foot(agent, asked, missing, key, number)
         _ahead(asked.counted(agent), first, second, done=not any(missing.values()))
@@ -200,7 +204,7 @@ def _line(agent: AgentMemory, asked: _Asked, cue: str, place: str) -> None:
     """What was said, and a thumb for each memory that only one of the two recalls, in an order that tells nothing."""
     hits = {hit.entry.id: hit for answer in asked.hits[cue] for hit in answer}
     alone = deciding(*asked.ids(cue))
-    with st.container(border=True):
+    with st.container(border=True, gap=None):
         st.caption(place)
         st.markdown(f"**{widgets.plain(tables.short(cue, _SHOWN))}**")
     shuffled = sorted(hits.values(), key=lambda hit: zlib.crc32(f"{cue}{hit.entry.id}".encode()))
@@ -210,9 +214,7 @@ def _line(agent: AgentMemory, asked: _Asked, cue: str, place: str) -> None:
         st.caption(words.BOTH_RECALL_THE_SAME if hits else compare.NEITHER)
     both = [hit for hit in shuffled if hit.entry.id not in alone]
     if alone and both:
-        with st.expander(
-            f"Both recall {tables.counted(len(both), 'more memory', 'more memories')}, which decide nothing"
-        ):
+        with st.expander(f"Recalled by both, which decides nothing: {tables.counted(len(both), 'memory', 'memories')}"):
             for hit in both:
                 st.text(f"• {tables.visible(hit.entry.document)}")
 
@@ -233,15 +235,15 @@ def _foot(agent: AgentMemory, asked: _Asked, missing: Mapping[str, int], key: st
     ]
     with st.container(key="foot-talk-test", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            _go(words.PREVIOUS_LINE, "arrow_back", key, number - 1 if number else None)
-            _go(words.NEXT_LINE, "arrow_forward", key, number + 1 if number + 1 < len(missing) else None)
-            _go(words.NEXT_WITHOUT_THUMBS, "skip_next", key, _next_missing(missing, number), primary=not here)
+            _go(words.PREVIOUS_LINE, key, number - 1 if number else None)
+            _go(words.NEXT_LINE, key, number + 1 if number + 1 < len(missing) else None)
+            _go(words.NEXT_WITHOUT_THUMBS, key, _next_missing(missing, number), primary=not here)
         st.caption(f"**{' · '.join(told).capitalize()}.** {_needed(asked.counted(agent), lacking)}")
 
 
-def _go(label: str, icon: str, key: str, number: int | None, *, primary: bool = False) -> None:
+def _go(label: str, key: str, number: int | None, *, primary: bool = False) -> None:
     st.button(
-        label, icon=f":material/{icon}:", key=f"{key}-{icon}", disabled=number is None,
+        label, key=f"{key}-{label}", disabled=number is None,
         type="primary" if primary and number is not None else "secondary",
         on_click=lambda: st.session_state.update({key: number}),
     )  # fmt: skip
@@ -252,8 +254,9 @@ def _needed(found: Versus, lacking: int) -> str:
     if not found.needed:
         return words.ENOUGH_IS_JUDGED
     more = tables.counted(found.needed, "more line", "more lines")
-    to_go = f"; this talk has {lacking} to go, so talk on" if lacking < found.needed else ""
-    return f"About {more} on which one is better {words.UNTIL_IT_CAN_BE_SAID}{to_go}."
+    fewer = ", fewer if one leads clearly" if found.needed > _FEW else ""
+    to_go = f" This talk has {lacking} to go: talk on." if lacking < found.needed else ""
+    return f"About {more} on which one is better {words.UNTIL_IT_CAN_BE_SAID}{fewer}.{to_go}"
 
 
 def _ahead(found: Versus, first: str, second: str, *, done: bool) -> None:
