@@ -1,12 +1,13 @@
-"""The benchmarks of the second round, of instances and of suspicions, in small."""
+"""The benchmarks of the second round, of instances, of suspicions and of abstention, in small."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
 
-from benchmarks import expansion, requery, suspicions
+from benchmarks import abstention, expansion, requery, suspicions
 from benchmarks.instances import scripted
 from memory_system import Kind, MemoryEntry, World
 from memory_system.embedding.embedder import CachedEmbedder
@@ -57,3 +58,18 @@ def test_the_script_names_instances_of_what_asks_for_several_and_their_recall_is
 def test_what_is_said_twice_is_suspected(world: World) -> None:
     (found,) = suspicions.suspected(told(), world, 0)
     assert {entry.id for entry in found.entries} == {"t0", "t1"}
+
+
+def test_what_was_never_told_is_answered_by_nothing_above_a_threshold(embedder: CachedEmbedder) -> None:
+    one = replace(told(), unanswerable=(Question("What did Sam sell to the miller?", NOW, frozenset()),))
+    others = tuple(replace(entry, document=entry.document.replace("Ada:", "Eve:")) for entry in one.entries)
+    two = DataSet("two", Form.LOCOMO, others, (Question("Where does Eve sail, or Sam?", NOW, frozenset({"t2"})),))
+    foreign = abstention.renamed(two.questions[0], abstention.speakers(two), abstention.speakers(one))
+    assert (foreign.cue, foreign.right) == ("Where does Ada sail, or Sam?", frozenset())
+    found = abstention.curve([one, two], embedder, ["What is the capital of Peru?"])
+    assert [len(shares) for shares in found.values()] == [len(abstention.THRESHOLDS)] * 4
+    answered, *unanswered = found.values()
+    assert np.all(np.diff(answered) <= 0)
+    assert all(np.all(np.diff(shares) >= 0) for shares in unanswered)
+    assert answered[0] > 0.5
+    assert found["unrelated by nothing"][-1] == 1

@@ -125,7 +125,11 @@ def test_what_something_rests_on_has_eight_times_the_odds() -> None:
     reflection = reflection.evolve(kind=Kind.REFLECTION, evidence=(told.id,))
     alone, cited = (learned().judge([told], some)[told.id].worth for some in ([], [reflection]))
     assert cited / (1 - cited) == pytest.approx(8 * alone / (1 - alone))
-    assert learned(cited * 0.99).judge([told, reflection], [])[told.id].why.endswith("something rests on it")
+    assert (
+        learned(cited * 0.99).judge([told, reflection], [])[told.id].why.endswith("a reflection or a plan rests on it")
+    )
+    synopsis = reflection.evolve(kind=Kind.SUMMARY)
+    assert learned().judge([told], [synopsis])[told.id].worth == alone
 
 
 @pytest.mark.parametrize("explanation", [BY_RULES, "Offline estimate: something is idle."])
@@ -281,13 +285,13 @@ def test_the_shipped_weights_are_those_of_the_fit_and_keep_what_they_are_said_to
     usual = np.concatenate([one.signs for one in conversations]).mean(axis=0)
     assert usual == pytest.approx([one.usual for one in SIGNS.values()], abs=5e-4)
     scores = bench.cross_fitted(conversations)
-    assert bench.auc(scores, conversations) == pytest.approx(0.819, abs=5e-4)
+    assert bench.auc(scores, conversations) == pytest.approx(0.818, abs=5e-4)
     lost = [1 - bench.kept(scores, conversations, share) for share in bench.SHARES]
     assert lost == pytest.approx([0.008, 0.033, 0.108], abs=1e-3)
     by_rating = [0.108, 0.274, 0.446]  # as the command prints; rating all turns takes minutes
     assert all(2 * ours < theirs for ours, theirs in zip(lost, by_rating, strict=True))
     forgotten, left = bench.above(scores, conversations, AgentSettings().retention_threshold)
-    assert (forgotten, left) == (pytest.approx(0.127, abs=1e-3), pytest.approx(0.986, abs=1e-3))
+    assert (forgotten, left) == (pytest.approx(0.126, abs=1e-3), pytest.approx(0.986, abs=1e-3))
 
 
 @pytest.mark.long
