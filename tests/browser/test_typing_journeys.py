@@ -220,7 +220,7 @@ def test_a_question_of_one_line_that_is_not_asked_yet_outlives_a_reload(page: Pa
         ("interview", {"show": "ablation"}, "Question"),
         ("interview", {"show": "duet"}, "How it begins"),
         ("who_knows", {}, words.A_FACT),
-        ("overview", {}, words.ASK_ANYTHING),
+        ("", {}, words.ASK_ANYTHING),
     ],
 )
 def test_work_of_one_line_outlives_a_reload(
