@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import words
 from dashboard.data import history_tables
 from memory_system import Tier
-from memory_system.interfaces.operations import BESIDE, OPERATIONS
+from memory_system.interfaces.operations import BESIDE, OF_CAST, OPERATIONS
 from memory_system.interfaces.reads import READS
 
 from . import change_sets
@@ -33,7 +33,9 @@ def more(open_page: OpenPage, title: str) -> AppTest:
 def test_every_operation_and_every_read_can_be_chosen(open_page: OpenPage) -> None:
     page = open_page("operations", operation="More")
     usual = {name.lower() for name in page.button_group[0].options}
-    titles = {one.title for one in ALL if one.name not in usual} | {f"{words.LOOK_UP}: {one.title}" for one in READS}
+    titles = {one.title for one in (*ALL, *OF_CAST) if one.name not in usual} | {
+        f"{words.LOOK_UP}: {one.title}" for one in READS
+    }
     assert set(page.selectbox[0].options) == titles
     assert {"migrate", "reflect", "summarise", "plan"} <= usual
 
