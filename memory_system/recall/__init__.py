@@ -3,7 +3,18 @@
 from .cues import judgment_of
 from .forecast import Forecast
 from .rank import Explanation, Recall
-from .versus import Versus, deciding, versus
+from .versus import MOST_JUDGED, Versus, deciding, versus
 from .why import Lever, Way
 
-__all__ = ["Explanation", "Forecast", "Lever", "Recall", "Versus", "Way", "deciding", "judgment_of", "versus"]
+__all__ = [
+    "MOST_JUDGED",
+    "Explanation",
+    "Forecast",
+    "Lever",
+    "Recall",
+    "Versus",
+    "Way",
+    "deciding",
+    "judgment_of",
+    "versus",
+]

@@ -12,7 +12,7 @@ import streamlit as st
 from memory_system import PRESETS, AgentMemory, Candidate, MemorySystemError
 from memory_system.agent_parts import OWN_SETTINGS
 from memory_system.conversation import MAX_MESSAGES, Conversation, Lines, lines_of
-from memory_system.recall import Versus, deciding, versus
+from memory_system.recall import MOST_JUDGED, Versus, deciding, versus
 
 from ... import session, words
 from ...components import widgets
@@ -24,7 +24,7 @@ from .controls import OWN
 _LINK, LAST = "talk", "last"
 """The name in the link, and what it says for the talk in which something was said last."""
 _PASTED = "pasted"
-_MOST_LINES, _LONGEST, _SHOWN = 200, 20_000, 600
+_LONGEST, _SHOWN = 20_000, 600
 _FRESH = timedelta(hours=1)
 """How long answers stand though the world's clock goes on, so that what is judged stays as it was shown."""
 _FEW = 20
@@ -150,7 +150,7 @@ def _pasted() -> Lines | None:
         placeholder="What is said to the character, one a line:\nWho has the mill key?\nWhen did you see it last?",
     )  # fmt: skip
     cues = tuple(dict.fromkeys(filter(None, (one.strip() for one in text.splitlines()))))
-    return Lines(cues[:_MOST_LINES]) if cues else None
+    return Lines(cues[:MOST_JUDGED]) if cues else None
 
 
 @st.fragment

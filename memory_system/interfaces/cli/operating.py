@@ -28,6 +28,7 @@ from ...core.times import stamp
 from ...errors import InvalidParameter
 from ...llm.usage import total
 from ...world.advancing import Advanced
+from ...world.world import World
 from ..forms import Body, FormField, Says, fields, problem_words
 from ..operations import BESIDE, OF_CAST, OF_WORLD, OPERATIONS, Operation, Turn
 from ..reads import READS, Read
@@ -79,23 +80,24 @@ def _command(operation: Operation) -> Callable[..., None]:
 
 
 def _of_world(operation: Operation) -> Callable[..., None]:
-    asked = _asked(operation.form, operation.refuses)
+    def done(world: World, body: BaseModel, *, json: bool, dry_run: bool) -> None:
+        plan = operation.plan(world, body, COMMAND_LINE)
+        show_change_set(WORLD_AGENT, plan if dry_run else world.carry_out(plan), json=json, dry_run=dry_run)
 
-    def run(**given: Any) -> None:
-        dry_run, json = given.pop("dry_run"), given.pop("json")
-        with errors_told(json=json):
-            body = _body(operation.form, asked, given)
-        with the_world(json=json) as world:
-            plan = operation.plan(world, body, COMMAND_LINE)
-            done = plan if dry_run else world.carry_out(plan)
-            show_change_set(WORLD_AGENT, done, json=json, dry_run=dry_run)
-
-    last = [_parameter("dry_run", DryRun, False), _parameter("json", Json, False)]
-    example = f"{operation.on_command_line} {operation.example}"
-    return _signed(run, [*_parameters(asked), *last], operation.about, example)
+    return _of_no_agent(operation, done)
 
 
 def _of_cast(operation: Operation) -> Callable[..., None]:
+    def done(world: World, body: BaseModel, *, json: bool, dry_run: bool) -> None:
+        with quiet_progress() as progress:
+            plan = operation.plan(world, body, COMMAND_LINE, progress)
+        show_together(plan if dry_run else world.carry_out_all(plan), json=json, dry_run=dry_run)
+
+    return _of_no_agent(operation, done)
+
+
+def _of_no_agent(operation: Operation, done: Callable[..., None]) -> Callable[..., None]:
+    """The command of an operation on the world or its cast, which ``done`` carries out and shows."""
     asked = _asked(operation.form, operation.refuses)
 
     def run(**given: Any) -> None:
@@ -103,9 +105,7 @@ def _of_cast(operation: Operation) -> Callable[..., None]:
         with errors_told(json=json):
             body = _body(operation.form, asked, given)
         with the_world(json=json) as world:
-            with quiet_progress() as progress:
-                plan = operation.plan(world, body, COMMAND_LINE, progress)
-            show_together(plan if dry_run else world.carry_out_all(plan), json=json, dry_run=dry_run)
+            done(world, body, json=json, dry_run=dry_run)
 
     last = [_parameter("dry_run", DryRun, False), _parameter("json", Json, False)]
     example = f"{operation.on_command_line} {operation.example}"
