@@ -54,7 +54,8 @@ def _each(operation: Operation, planned: Together) -> None:
         }
         for one in planned.shares
     ]
-    widgets.table(rows, hide_index=True, width="stretch")
+    named = {name: name.capitalize() for name in ("character", "changes", "what was found")}
+    widgets.table(rows, hide_index=True, width="stretch", column_config=named)
     plans = {one.agent: one for one in planned.plans}
     if not plans:
         return
