@@ -1,7 +1,7 @@
 """Recall and the API beside an earlier version of the project: processor time of the same requests, in turns.
 
     git worktree add --detach ../before COMMIT
-    python -m benchmarks.before ../before [--sizes 10000 100000] [--rounds 15] [--starts 5]
+    python -m benchmarks.before ../before [--sizes 10000 100000] [--rounds 15] [--starts 5] [--filled FOLDER]
 
 A process for each checkout holds the same synthetic memories (``peers/corpus.py``) and is asked in turns, so that noise
 hits both alike; processor time, since a busy machine stretches the clock. Where a process's memory happens to lie moves
@@ -9,7 +9,8 @@ its times by up to a fifth, so that each is started several times, and the middl
 
 ``answer`` is ``rank.answer`` with the vector given, ``query_memory`` all of it with its journal and touches, both by
 the classic score, which both versions have. ``HTTP query`` and ``HTTP event`` (one event a request) are the processor
-time of a server (``serve``, offline) as it is by default.
+time of a server (``serve``, offline) as it is by default; what it holds can be kept in a folder, of which each start
+takes a copy, since to fill 100,000 takes half an hour.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import argparse
 import http.client
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -36,9 +38,9 @@ CUES = 10
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def serve(kind: str, size: int) -> None:
+def serve(kind: str, size: int, filled: Path | None) -> None:
     """Hold memories, and answer each line with the processor time of a round, in milliseconds a request."""
-    with (over_http if kind in OVER_HTTP else in_process)(kind, size) as (ask, clock):
+    with over_http(kind, size, filled) if kind in OVER_HTTP else in_process(kind, size) as (ask, clock):
         for cue in range(CUES):
             ask(cue)
         print("ready", flush=True)
@@ -62,16 +64,24 @@ def in_process(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], 
 
 
 @contextmanager
-def over_http(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], Callable[[], float]]]:
+def over_http(
+    kind: str, size: int, filled: Path | None
+) -> Iterator[tuple[Callable[[int], object], Callable[[], float]]]:
     """What asks a server for a cue, or tells it an event, over a connection of its own a round; the server's time."""
     from benchmarks import api
     from benchmarks.memory import texts
-    from memory_system import Settings
 
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(database=Path(folder, "database"), personalities=Path(folder, "people"), llm="offline")
-        api.fill(settings, size)
-        places = {"MEMORY_DATABASE": str(settings.database), "MEMORY_PERSONALITIES": str(settings.personalities)}
+        if filled is None:
+            fill(Path(folder), size)
+        else:
+            if not filled.exists():
+                unfinished = filled.with_name(f"{filled.name}.part")
+                shutil.rmtree(unfinished, ignore_errors=True)
+                fill(unfinished, size)
+                unfinished.rename(filled)
+            shutil.copytree(filled, folder, dirs_exist_ok=True)
+        places = {"MEMORY_DATABASE": f"{folder}/database", "MEMORY_PERSONALITIES": f"{folder}/people"}
         with api.server(places | {"MEMORY_LLM": "offline"}, ["memory_system", "serve"]) as server:
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
             cues, numbers = texts(CUES), count()
@@ -95,9 +105,19 @@ def over_http(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], C
             yield ask, lambda: time.clock_gettime(clock)
 
 
-def started(checkout: Path, kind: str, size: int) -> subprocess.Popen[str]:
+def fill(folder: Path, size: int) -> None:
+    """A world of one agent, made by the code of this process's checkout."""
+    from benchmarks import api
+    from memory_system import Settings
+
+    api.fill(Settings(database=folder / "database", personalities=folder / "people", llm="offline"), size)
+
+
+def started(checkout: Path, kind: str, size: int, filled: Path | None) -> subprocess.Popen[str]:
     """A process that serves the code of a checkout, ready to be asked."""
     command = [sys.executable, "-P", str(Path(__file__).resolve()), "--serve", kind, str(size)]
+    if filled is not None:
+        command.append(str(filled.resolve() / f"{'now' if checkout == ROOT else 'before'}-{size}"))
     environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     serving = subprocess.Popen(
         command, cwd=checkout, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -123,10 +143,10 @@ def ended(serving: subprocess.Popen[str]) -> None:
     serving.wait()
 
 
-def beside(before: Path, kind: str, size: int, rounds: int) -> tuple[float, float]:
+def beside(before: Path, kind: str, size: int, rounds: int, filled: Path | None) -> tuple[float, float]:
     """Milliseconds of processor time a request before and now, of two processes that are asked in turns."""
     with ExitStack() as stack:
-        both = [stack.enter_context(started(one, kind, size)) for one in (before, ROOT)]
+        both = [stack.enter_context(started(one, kind, size, filled)) for one in (before, ROOT)]
         times = [[took(one) for one in both] for _ in range(rounds)]
         for one in both:
             ended(one)
@@ -137,7 +157,7 @@ def beside(before: Path, kind: str, size: int, rounds: int) -> tuple[float, floa
 def main() -> None:
     """Measure and print."""
     if sys.argv[1:2] == ["--serve"]:
-        serve(sys.argv[2], int(sys.argv[3]))
+        serve(sys.argv[2], int(sys.argv[3]), Path(sys.argv[4]) if sys.argv[4:] else None)
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path, help="a checkout of the earlier version")
@@ -145,11 +165,16 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=[*KINDS, *OVER_HTTP], default=list(KINDS))
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--starts", type=int, default=5)
+    parser.add_argument("--filled", type=Path, help="where the databases of the servers are kept between runs")
     given = parser.parse_args()
+    if given.filled is not None:
+        given.filled.mkdir(parents=True, exist_ok=True)
     print("| what | memories | before, ms | now, ms | ratio |\n|---|---:|---:|---:|---:|")
     for size in given.sizes:
         for kind in given.kinds:
-            middles = [beside(given.before.resolve(), kind, size, given.rounds) for _ in range(given.starts)]
+            middles = [
+                beside(given.before.resolve(), kind, size, given.rounds, given.filled) for _ in range(given.starts)
+            ]
             before, now = (statistics.median(times) for times in zip(*middles, strict=True))
             ratios = sorted(after / earlier for earlier, after in middles)
             print(

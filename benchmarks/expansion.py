@@ -30,6 +30,7 @@ from memory_system.evaluation.sources import data_sets
 from memory_system.evaluation.trial import TierRanker, embedded, in_their_time, know_cues
 from memory_system.llm.openai.model import OpenAIModel
 from memory_system.llm.tasks import expand
+from memory_system.recall.cue_vectors import cue_vectors
 
 from .instances import scripted
 
@@ -81,7 +82,7 @@ def measured(
             continue
         instances = expanding(question.cue, max(MOST))
         for one in instances:
-            ranker.know(one, embedder.embed([one])[0])
+            ranker.know(one, cue_vectors(embedder, [one])[0])
         found = []
         for most in (0, *MOST) if instances else (0,):
             for depth in DEPTHS:

@@ -15,6 +15,7 @@ from ..errors import OtherEmbedder
 from ..operations import reembed
 from ..operations.context import Progress, no_progress
 from ..operations.reembed import Reembedded
+from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import TokenStates
 from ..recall.table import Table
 from .context import Part
@@ -65,7 +66,7 @@ class Contents(Part):
             cues: what is going to be asked; embedded first, as that takes longest.
         """
         if cues:
-            self.context.embedder.embed(cues)
+            cue_vectors(self.context.embedder, cues)
         self.context.refresh()
         with self.context.ledger.reading():
             yield

@@ -17,6 +17,7 @@ from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown
 from ..operations import edit, tuning
 from ..operations.context import Progress, no_progress
 from ..operations.migration import MIGRATE
+from ..recall.cue_vectors import cue_vectors
 from ..recall.cues import (
     MAX_IDS,
     Judgment,
@@ -288,7 +289,7 @@ class Cues(Part):
     def asked(self, tunable: Tunable) -> tuning.Asked:
         """The labelled cues, ready to be asked under other settings."""
         context, cues = self.context, [one.cue for one in tunable.labels]
-        vectors = dict(zip(cues, context.embedder.embed(cues), strict=True))
+        vectors = dict(zip(cues, cue_vectors(context.embedder, cues), strict=True))
         asker = Asker(tunable.tables, vectors, context.display_name, _measured_once(Hybrid(context.tokens)))
         query = partial(Retrieval(context).query, now=tunable.at)
         return tuning.Asked(context.name, tunable.labels, tunable.settings, asker, query)

@@ -19,6 +19,7 @@ from ..operations import edit
 from ..operations.context import Bare, Ground, Progress, no_progress
 from ..operations.migration import MIGRATE
 from ..operations.narrative import Hits, Narrative, tell
+from ..recall.cue_vectors import cue_vectors
 from ..recall.expansion import Measured
 from ..recall.forecast import YEAR, Asker, Forecast, forecasts
 from ..recall.hybrid import Evidence
@@ -140,7 +141,7 @@ class Retrieval(Part):
         """The cue's vector, what it is asked of, and how its relevancy is measured, while the tables are held still."""
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
-        cue = self.context.embedder.embed([query.cue, *query.instances])[0]
+        cue = cue_vectors(self.context.embedder, [query.cue, *query.instances])[0]
         with self.context.ledger.reading():
             lived = self._lived(query)
             yield cue, lived, self._measure(query, cue, lived)
@@ -151,7 +152,7 @@ class Retrieval(Part):
     def _measure(
         self, query: Query, cue: Vectors, lived: Mapping[Tier, Table], hybrid: Hybrid | None = None
     ) -> Measured | None:
-        vectors = [cue, *self.context.embedder.embed(query.instances)] if query.instances else [cue]
+        vectors = [cue, *cue_vectors(self.context.embedder, query.instances)] if query.instances else [cue]
         return (hybrid or self.context.hybrid).measured(query, vectors, lived)
 
     def touch(self, ids: str | Sequence[str], *, now: datetime | None = None) -> None:
@@ -294,7 +295,7 @@ class Retrieval(Part):
         """Asks about these cues while the tables are held still."""
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
-        vectors = dict(zip(cues, self.context.embedder.embed(cues), strict=True)) if cues else {}
+        vectors = dict(zip(cues, cue_vectors(self.context.embedder, cues), strict=True)) if cues else {}
         with self.context.ledger.reading():
             yield Asker(self.context.ledger.lived, vectors, self.context.display_name, self._measure, self._lived)
 

@@ -179,11 +179,17 @@ class FromChroma:
     """Any Chroma embedding function as an embedder, its vectors brought to unit length."""
 
     def __init__(
-        self, function: Callable[[list[str]], Any], identity: str, languages: frozenset[str] | None = None
+        self,
+        function: Callable[[list[str]], Any],
+        identity: str,
+        languages: frozenset[str] | None = None,
+        *,
+        words_too: bool = False,
     ) -> None:
         self._function = function
         self.identity = identity
         self.languages = languages
+        self.words_too = words_too
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors, shape (n, d), float32, of unit length.
@@ -294,9 +300,8 @@ class CachedEmbedder:
 
 def minilm_of(embedder: Embedder) -> MiniLM | None:
     """The all-MiniLM-L6-v2 that an embedder is, or that stands behind its cache; ``None`` if it is another one."""
-    while isinstance(embedder, CachedEmbedder):
-        embedder = embedder.inner
-    return embedder if isinstance(embedder, MiniLM) else None
+    inner = _without_cache(embedder)
+    return inner if isinstance(inner, MiniLM) else None
 
 
 def known_languages(embedder: Embedder) -> frozenset[str] | None:
@@ -304,13 +309,22 @@ def known_languages(embedder: Embedder) -> frozenset[str] | None:
 
     It says so by an attribute ``languages``, an iterable of codes such as ``de``.
     """
-    while isinstance(embedder, CachedEmbedder):
-        embedder = embedder.inner
-    told = getattr(embedder, "languages", None)
+    told = getattr(_without_cache(embedder), "languages", None)
     return None if told is None else frozenset(map(str, told))
+
+
+def words_too(embedder: Embedder) -> bool:
+    """Whether an embedder finds more if a cue is asked by its words as well, as its attribute ``words_too`` says."""
+    return bool(getattr(_without_cache(embedder), "words_too", False))
 
 
 def states_of(embedder: Embedder) -> Callable[[Sequence[str]], list[States]] | None:
     """What answers the token states of an embedder; ``None`` if it has none."""
     model = minilm_of(embedder)
     return None if model is None else model.states
+
+
+def _without_cache(embedder: Embedder) -> Embedder:
+    while isinstance(embedder, CachedEmbedder):
+        embedder = embedder.inner
+    return embedder

@@ -21,11 +21,14 @@ from ..core.memory import Vectors
 class Multilingual:
     """The encoder (512 numbers); thread-safe. It takes 150 MB, once a process, from the first text on.
 
+    A cue's words are asked as well as the cue (``cue_vectors``): so each language finds nine of twelve in each other.
+
     Raises:
         ExtraMissing: the package is not installed.
     """
 
     identity = "universal-sentence-encoder-multilingual-3"
+    words_too = True
     languages = frozenset("ar de en es fr it ja ko nl pl pt ru th tr zh".split())  # noqa: SIM905
 
     def __init__(self) -> None:

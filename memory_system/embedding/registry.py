@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..core.registry import Registry
 from ..core.settings import Settings
 from ..errors import ExtraMissing, InvalidParameter
-from .embedder import Embedder, FromChroma, MiniLM, known_languages
+from .embedder import Embedder, FromChroma, MiniLM, known_languages, words_too
 from .minilm import weights
 from .multilingual import Multilingual
 
@@ -50,7 +50,9 @@ def chosen(settings: Settings) -> Embedder:
         raise InvalidParameter(f"The embedder {settings.embedder!r} cannot be made: {error!s:.300}") from error
     if not isinstance(identity, str) or not identity or not identity.isprintable():
         raise InvalidParameter(f"The embedder {settings.embedder!r} has no identity to keep beside its vectors.")
-    return made if isinstance(made, MiniLM) else FromChroma(embed, identity, known_languages(made))
+    if isinstance(made, MiniLM):
+        return made
+    return FromChroma(embed, identity, known_languages(made), words_too=words_too(made))
 
 
 def fetched(settings: Settings, say: Callable[[str], None]) -> Embedder:

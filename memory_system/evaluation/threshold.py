@@ -22,6 +22,7 @@ from ..core.presets import DEFAULT
 from ..core.scoring import Floats
 from ..embedding.embedder import Embedder
 from ..errors import InvalidFile, Problem
+from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import TokenStates
 from ..recall.measures import Hybrid
 from ..recall.query import Query
@@ -129,7 +130,7 @@ def asked(
     for entry, vector in zip(data.entries, embedder.embed([one.document for one in data.entries]), strict=True):
         tables[Tier.LTM].put(entry, vector)
     hybrid = Hybrid(tokens)
-    for question, vector in zip(questions, embedder.embed([one.cue for one in questions]), strict=True):
+    for question, vector in zip(questions, cue_vectors(embedder, [one.cue for one in questions]), strict=True):
         query = Query(question.cue, question.now, top_k=seats, threshold=0.0, scoring=DEFAULT.scoring)
         found = answer(query, vector, tables, "", explain=False, measured=hybrid.measure(query, vector, tables))
         yield found.hits, tables[Tier.LTM].relevancies(vector)

@@ -21,6 +21,7 @@ from ..core.presets import PRESETS
 from ..core.scoring import Measure, Scoring, Weights
 from ..embedding.embedder import Embedder
 from ..errors import InvalidParameter
+from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import TokenStates
 from ..recall.measures import Hybrid
 from ..recall.query import Query
@@ -192,7 +193,7 @@ def know_cues(data: DataSet, ranker: Ranker, embedder: Embedder) -> float:
     spent = []
     for cue in dict.fromkeys(question.cue for question in data.questions):
         started = time.perf_counter()
-        (vector,) = embedder.embed([cue])
+        (vector,) = cue_vectors(embedder, [cue])
         spent.append((time.perf_counter() - started) * 1000)
         ranker.know(cue, vector)
     return float(np.median(spent))

@@ -17,6 +17,7 @@ from ..core.entry import Tier
 from ..core.scoring import Floats
 from ..embedding.embedder import Embedder
 from ..errors import InvalidParameter
+from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import Cue, Joint, TokenStates
 from ..recall.hybrid.mix import FIRST, FULL, Mix, best_of_first, signals
 from ..recall.table import Table
@@ -89,7 +90,7 @@ def _choices(data: DataSet, embedder: Embedder, tokens: TokenStates, first: Mix,
     for entry, vector in zip(data.entries, embedder.embed([one.document for one in data.entries]), strict=True):
         table.put(entry.evolve(tier=Tier.LTM), vector)
     texts = Joint(Table().texts, table.texts)
-    cues = embedder.embed([one.cue for one in data.questions])
+    cues = cue_vectors(embedder, [one.cue for one in data.questions])
     for done, (question, vector) in enumerate(zip(data.questions, cues, strict=True)):
         if done % 50 == 0:
             say(f"{data.name}: asked {done:,} of {counted(len(cues), 'question')}")

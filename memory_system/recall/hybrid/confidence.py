@@ -41,7 +41,7 @@ each and 120 cues that none of them answers, among 1 to 120 memories. ``start`` 
 many cues with an answer are answered as cues without one are not. ``behind`` is what the same command finds on LoCoMo
 conversations (7.9 to 11.0, by which of ten memories is evidence), rounded down, since it costs evidence."""
 
-FITTED_WITHOUT_STATES = Signs(start=-5.26, met=1.16, stands_out=8.80, spread=65.0)
+FITTED_WITHOUT_STATES = Signs(start=-5.9, met=1.16, stands_out=8.80, spread=65.0)
 """The same command on the same file, with the embedder ``multilingual``: for all that have no token states."""
 
 SUREST = 5.0
