@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..agent import AgentMemory
 from ..core.entry import MemoryEntry
@@ -143,10 +144,18 @@ def table(sets: Sequence[DataSet], embedder: Embedder, say: Say, tokens: Path | 
             values = np.full((len(data.questions), len(NAMES)), np.nan)
             values[:, 2:] = ranked[preset][:, :2]
             found.setdefault((name, "–", "–"), []).append((data.name, values))
+    replayed = {data.name: np.array([one.category for one in data.questions]) for data in sets if data.lived}
+
+    def asked_in(name: str) -> list[tuple[str, NDArray[np.bool_]]]:
+        """The categories of a data set that is asked as it happens, and their rows."""
+        categories = replayed.get(name, np.zeros(0, str))
+        return [(kind, categories == kind) for kind in sorted(set(categories.tolist())) if kind]
+
     lines = []
     for (told, held, known), some in found.items():
         together = [("all", np.concatenate([values for _, values in some]))] if len(some) > 1 else []
-        for name, values in (*together, *some):
+        kinds = [(f"{name}: {kind}", values[rows]) for name, values in some for kind, rows in asked_in(name)]
+        for name, values in (*together, *some, *kinds):
             count = int((~np.isnan(values[:, 2])).sum())
             lines.append(Line(name, told, held, known, count, tuple(estimates(values))))
     return lines

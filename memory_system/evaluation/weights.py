@@ -7,7 +7,7 @@ scaled to the sum of those that are shipped. Each conversation is scored with we
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 
 import numpy as np
@@ -69,19 +69,35 @@ def fit(sets: Sequence[DataSet], embedder: Embedder, say: Say) -> Fit:
         EmbedderError: texts could not be embedded.
         InvalidParameter: there are not two data sets.
     """
-    if len(sets) < 2:
-        raise InvalidParameter("Weights are fitted on some data sets and scored on another; name two at least.")
     tokens = TokenStates.of(embedder)
-    choices = {data.name: list(_choices(data, embedder, tokens, FIRST, say)) for data in sets}
+    choices = _of_each(sets, embedder, tokens, say)
     found: dict[str, list[float]] = {}
     for data in sets:
-        others = [one for name, some in choices.items() if name != data.name for one in some]
-        first, full = _fitted(others)
+        first, full = _without(choices, data)
         tried = _choices(data, embedder, tokens, first, say)
         found[data.name] = [_recall(one, full) for one in tried]
     first, full = _fitted([one for some in choices.values() for one in some])
     recall = {name: float(np.mean(values)) for name, values in found.items()}
     return Fit(first, full, recall, float(np.mean([value for values in found.values() for value in values])))
+
+
+def fitted_on_others(sets: Sequence[DataSet], embedder: Embedder, say: Say) -> dict[str, tuple[Mix, Mix]]:
+    """For each data set, by its name, the weights without and with token states that are fitted on all others.
+
+    The arguments and errors are those of ``fit``.
+    """
+    choices = _of_each(sets, embedder, TokenStates.of(embedder), say)
+    return {data.name: _without(choices, data) for data in sets}
+
+
+def _of_each(sets: Sequence[DataSet], embedder: Embedder, tokens: TokenStates, say: Say) -> dict[str, list[_Choice]]:
+    if len(sets) < 2:
+        raise InvalidParameter("Weights are fitted on some data sets and scored on another; name two at least.")
+    return {data.name: list(_choices(data, embedder, tokens, FIRST, say)) for data in sets}
+
+
+def _without(choices: Mapping[str, Sequence[_Choice]], left_out: DataSet) -> tuple[Mix, Mix]:
+    return _fitted([one for name, some in choices.items() if name != left_out.name for one in some])
 
 
 def _choices(data: DataSet, embedder: Embedder, tokens: TokenStates, first: Mix, say: Say) -> Iterator[_Choice]:
