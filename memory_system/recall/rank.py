@@ -34,9 +34,10 @@ from .expansion import Expanded, Measured, Relevancy
 from .hybrid import UNKNOWN, confidences, lowest
 from .query import Query
 from .seats import Place, Synopses, Twins, behind, in_the_same_words, seated, synopses_of
-from .table import Table, WhatIf
+from .table import Table
 from .top_k import Sought, best_of, top_measured, top_rows
 from .verdicts import Candidate, Verdict, because, below, gap, met_by, verdicts_of
+from .what_if import WhatIf
 
 
 def second_round(

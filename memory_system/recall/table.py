@@ -1,6 +1,4 @@
-"""What if: the tables as they would be if one memory were rated otherwise. The tables themselves stay as they are.
-
-Rows: the entries of a table, each read from its saved form only when somebody asks for it.
+"""Rows: the entries of a table, each read from its saved form only when somebody asks for it.
 
 Columns: the numbers of a table's rows side by side, with room to grow, and the int8 form that is scanned first.
 
@@ -9,7 +7,6 @@ Table: what recall computes on. One tier's entries, vectors, last accesses and i
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 from collections import OrderedDict
@@ -23,11 +20,12 @@ from numpy.typing import NDArray
 
 from ..core.change_set import entry_from_json, entry_to_json
 from ..core.decay import Curve, DecayForm
-from ..core.entry import MemoryEntry, Tier, wants_rating
+from ..core.entry import MemoryEntry, wants_rating
 from ..core.kinds import Kind
 from ..core.memory import Vectors
-from ..core.scoring import FRESH_SECONDS, Floats, Weights, in_range, recency, relevancy, squares
+from ..core.scoring import FRESH_SECONDS, Floats, Weights, recency, relevancy, squares
 from .hybrid import TextIndex
+from .sieve import Sieve
 
 
 class Saved:
@@ -201,6 +199,7 @@ class Columns:
         self._recode: set[int] = set()
         self._elsewhere = elsewhere
         self._changed: set[int] = set()  # rows whose vector is not what is read elsewhere
+        self._sieve: Sieve | None = None
         self.lost = 0
         """How often a row was found to have no vector any more, by when the wide ones were read again."""
         self._residual = float(np.max(arrays["residuals"][:coded], initial=0.0)) if arrays else 0.0
@@ -221,6 +220,7 @@ class Columns:
     def lay_aside(self) -> None:
         """Keep the wide ones in memory no longer, where they can be read again."""
         if self._elsewhere is not None:
+            self._sieve = None
             for name in WIDE:
                 self._arrays.pop(name, None)
 
@@ -258,7 +258,9 @@ class Columns:
     @property
     def size(self) -> int:
         """How many bytes the arrays take."""
-        return sum(array.nbytes for array in tuple(self._arrays.values()))  # which may be laid aside meanwhile
+        sieve = self._sieve
+        held = sum(array.nbytes for array in tuple(self._arrays.values()))  # which may be laid aside meanwhile
+        return held + (sieve.size if sieve is not None else 0)
 
     @property
     def width(self) -> int:
@@ -285,21 +287,27 @@ class Columns:
         for name, value in values.items():
             self._arrays[name][row] = value
         self._coded = min(self._coded, row) if row >= self._coded else self._coded
-        if row < self._coded:
-            self._recode.add(row)
+        self._code_again(row)
 
     def move(self, source: int, target: int) -> None:
         """Copy a row over another; the source is then free."""
         self._alter(target)
         for array in self._arrays.values():
             array[target] = array[source]
-        if target < self._coded:
-            self._recode.add(target)
+        self._code_again(target)
+
+    def _code_again(self, row: int) -> None:
+        if row < self._coded:
+            self._recode.add(row)
+        if self._sieve is not None:
+            self._sieve.again.add(row)
 
     def free(self, row: int) -> None:
         """The last row in use is in use no longer."""
         self._coded = min(self._coded, row)
         self._recode.discard(row)
+        if self._sieve is not None:
+            self._sieve.rows = min(self._sieve.rows, row)
 
     def code(self, rows: int) -> None:
         """See that the first ``rows`` have codes: the vector divided by its largest number / 127, rounded."""
@@ -310,6 +318,13 @@ class Columns:
         for start in range(self._coded, rows, _CODED_AT_ONCE):
             self._code(np.arange(start, min(start + _CODED_AT_ONCE, rows)))
         self._coded = max(self._coded, rows)
+
+    def sieve(self, rows: int) -> Sieve | None:
+        """What bounds the dot products of the first ``rows``; each call makes a part, ``None`` until all is made."""
+        vectors = self["vectors"][:rows]
+        if self._sieve is None:
+            self._sieve = Sieve.of(vectors)
+        return self._sieve if self._sieve.hold(vectors) else None
 
     def _code(self, rows: NDArray[np.intp]) -> None:
         vectors = np.nan_to_num(self._arrays["vectors"][rows])
@@ -759,38 +774,3 @@ class Table:
         self._relevancies.clear()
         self._aged.clear()
         self._weighed = None
-
-
-@dataclass(frozen=True)
-class WhatIf:
-    """One memory with another importance.
-
-    Args:
-        entry_id: which memory; one that is not held changes nothing.
-        importance: 0 to 1, a rating of 1 to 10 divided by 10.
-
-    Raises:
-        InvalidParameter: the importance is out of its range.
-    """
-
-    entry_id: str
-    importance: float
-
-    def __post_init__(self) -> None:
-        in_range("The importance", self.importance, 0, 1)
-
-    def over(self, tables: Mapping[Tier, Table]) -> dict[Tier, Table]:
-        """The tables with that importance; what is asked of them costs a copy of one column, and nothing is changed."""
-        return {tier: self._over(table) for tier, table in tables.items()}
-
-    def _over(self, table: Table) -> Table:
-        row = table.row(self.entry_id)
-        if row is None:
-            return table
-        used = table.columns.used(len(table))
-        for name in ("importance", "importance32"):
-            used[name] = used[name].copy()
-            used[name][row] = self.importance
-        other = copy.copy(table)
-        other.columns = Columns(used)
-        return other

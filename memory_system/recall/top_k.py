@@ -1,7 +1,8 @@
 """The exact top-k of a tier without computing every score exactly.
 
 Each score is first estimated, in float32 or from int8 codes, with a proven bound on the error; only rows whose
-upper bound reaches the best k lower bounds are computed exactly. The answer is that of a full computation.
+upper bound reaches the best k lower bounds are computed exactly. The answer is that of a full computation. Of a very
+large table, most rows are left out before that, by what the few directions in which vectors differ most allow.
 
 Bounds. A float32 dot product of d numbers errs by at most d u / (1 - d u) |x| |q|, u = 2^-24 (Higham 2002, Accuracy
 and Stability of Numerical Algorithms, section 3.1). With codes, x = s c + r and q = t e + p: x·q differs from
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from ..core import scoring as formulas
 from ..core.memory import Vectors
 from ..core.scoring import Floats, Parts, Scoring
+from .sieve import SIEVED_FROM
 from .table import Table
 
 Estimates = NDArray[np.float32]
@@ -34,6 +36,12 @@ RowNumbers = NDArray[np.intp]
 CODES_FROM = 4096
 """From this many rows on the int8 codes are scanned first: below, float32 is as fast (benchmarks/recall.py)."""
 _BLOCK = 256
+_SIEVED_AT_ONCE = 65_536
+"""Rows whose bounds are worked out at a time, so that they stay in the processor's cache."""
+_TRIED = 64
+"""Rows that are computed exactly to see what the others have to reach."""
+_FEW_LEFT = 0.25
+"""The share of the rows up to which it is worth to look at each of those that are left by itself."""
 _UNIT = 2.0**-24
 
 
@@ -71,7 +79,11 @@ def top_rows(table: Table, sought: Sought, *, codes: bool | None = None) -> tupl
     """
     if not len(table) or not sought.top_k or not table.columns.width:
         return [], parts_of(table, np.zeros(0, np.intp), sought)
-    estimated, relevancies, error = _estimate(table, sought, codes=len(table) >= CODES_FROM if codes is None else codes)
+    codes = len(table) >= CODES_FROM if codes is None else codes
+    left = _sieved(table, sought) if codes and len(table) >= SIEVED_FROM else None
+    if left is not None and not len(left):
+        return [], parts_of(table, left, sought)
+    estimated, relevancies, error = _estimate(table, sought, left, codes=codes)
     steepest = max(1.0, sought.scoring.weights.relevancy)
     rounding = 64 * _UNIT * (sum(vars(sought.scoring.weights).values()) + 1.0)
     lowest = sought.threshold
@@ -85,6 +97,7 @@ def top_rows(table: Table, sought: Sought, *, codes: bool | None = None) -> tupl
     far = relevancies[close].astype(np.float64)
     upper = estimated[close] + steepest * (1.0 / np.maximum(1.0 / far - error - rounding, 1.0) - far)
     rows = close[upper >= lowest - rounding]
+    rows = rows if left is None else left[rows]
     return _chosen(table, sought, rows, parts_of(table, rows, sought))
 
 
@@ -179,16 +192,55 @@ def best_of(rows: RowNumbers, totals: Floats, ids: Sequence[str], top_k: int) ->
     return [row for _, _, row in sorted(competing, key=itemgetter(0, 1))[:top_k]]
 
 
-def _estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[Estimates, Estimates, float]:
-    """Scores and relevancies of shape (n,), a score of minus infinity for what cannot be found; a distance's error."""
-    dots, error = _coded_dots(table, sought.cue) if codes else _plain_dots(table, sought.cue)
-    length = float(np.square(sought.cue, dtype=np.float64).sum())
-    relevancies = np.subtract(table.columns["squares32"][: len(table)], dots, out=dots)
-    relevancies += np.float32(1 + length)
+def _sieved(table: Table, sought: Sought) -> RowNumbers | None:
+    """The rows, ascending, that may be among the best; ``None`` where not enough can be told of what they are near."""
+    sieve = table.columns.sieve(len(table))
+    if sieve is None:
+        return None
+    weights, count = sought.scoring.weights, len(table)
+    scores = table.weighed(sought.now.timestamp(), sought.scoring.curve, weights).copy()
+    for first in range(0, count, _SIEVED_AT_ONCE):
+        some = slice(first, min(first + _SIEVED_AT_ONCE, count))
+        dots = sieve.bounds(sought.cue, some.start, some.stop)
+        dots *= 2
+        near = _relevancies(dots, table.columns["squares32"][some], sought.cue)
+        if table.complete:
+            near *= np.float32(weights.relevancy)
+            scores[some] += near
+        else:  # what lacks a time or a rating is scored by relevancy alone, and what lacks a vector by nothing
+            whole = scores[some] + np.float32(weights.relevancy) * near
+            scores[some] = np.nan_to_num(np.where(np.isnan(scores[some]), near, whole), nan=-np.inf)
+    if sought.admitted is not None:
+        scores[~sought.admitted] = -np.inf
+    rounding = 64 * _UNIT * (sum(vars(weights).values()) + 1.0)
+    lowest = sought.threshold
+    tried = parts_of(table, _likely(scores, max(_TRIED, sought.top_k)), sought).totals
+    if len(tried) >= sought.top_k:
+        lowest = max(lowest, float(np.partition(tried, len(tried) - sought.top_k)[len(tried) - sought.top_k]))
+    left = (scores >= lowest - rounding).nonzero()[0]
+    return left if len(left) <= _FEW_LEFT * count else None
+
+
+def _relevancies(dots: Estimates, squares: Estimates, cue: Vectors) -> Estimates:
+    """Relevancies from twice the dot products, which they take the place of, and the vectors' squared lengths."""
+    relevancies = np.subtract(squares, dots, out=dots)
+    relevancies += np.float32(1 + float(np.square(cue, dtype=np.float64).sum()))
     np.maximum(relevancies, 1, out=relevancies)
-    np.reciprocal(relevancies, out=relevancies)
+    return np.reciprocal(relevancies, out=relevancies)
+
+
+def _estimate(
+    table: Table, sought: Sought, left: RowNumbers | None = None, *, codes: bool
+) -> tuple[Estimates, Estimates, float]:
+    """Scores and relevancies of all rows, or of those that are left, shape (n,); a distance's error.
+
+    A score is minus infinity for what cannot be found.
+    """
+    some = slice(len(table)) if left is None else left
+    dots, error = _coded_dots(table, sought.cue, some) if codes else _plain_dots(table, sought.cue)
+    relevancies = _relevancies(dots, table.columns["squares32"][some], sought.cue)
     weights = sought.scoring.weights
-    scores = table.weighed(sought.now.timestamp(), sought.scoring.curve, weights)
+    scores = table.weighed(sought.now.timestamp(), sought.scoring.curve, weights)[some]
     plain = () if table.complete else np.flatnonzero(np.isnan(scores))
     scores = scores + (relevancies if weights.relevancy == 1 else np.float32(weights.relevancy) * relevancies)
     if len(plain):  # scored by relevancy alone, if by anything
@@ -198,7 +250,7 @@ def _estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[Estimates, 
         scores[lost] = -np.inf
         relevancies[lost] = 1
     if sought.admitted is not None:
-        scores[~sought.admitted] = -np.inf
+        scores[~sought.admitted[some]] = -np.inf
     return scores, relevancies, error
 
 
@@ -209,15 +261,15 @@ def _plain_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
     return dots, 2 * drift * table.longest * _length(cue)
 
 
-def _coded_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
-    """As ``_plain_dots``, by the codes."""
+def _coded_dots(table: Table, cue: Vectors, some: slice | RowNumbers) -> tuple[Estimates, float]:
+    """As ``_plain_dots``, of some rows and by the codes."""
     table.columns.code(len(table))
     step = float(np.abs(cue).max()) / 127 or 1.0
     codes = np.rint(cue / np.float32(step)).astype(np.int8)
     left = _length(cue.astype(np.float64) - codes * step)
-    count, columns = len(table), table.columns
-    dots: Estimates = np.asarray(simsimd.cdist(codes[None], columns["codes"][:count], "dot", out_dtype="f32"))[0]
-    dots *= columns["scales"][:count]
+    columns = table.columns
+    dots: Estimates = np.asarray(simsimd.cdist(codes[None], columns["codes"][some], "dot", out_dtype="f32"))[0]
+    dots *= columns["scales"][some]
     dots *= np.float32(2 * step)
     residual = columns.residual
     return dots, 2 * ((table.longest + residual) * left + residual * _length(cue))

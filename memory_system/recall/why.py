@@ -30,8 +30,8 @@ from .candidates import Candidates, Judged
 from .forecast import Asker, counts_from, has_closed_form, hours_above, learnt
 from .query import Facets, Query, static_seats
 from .seats import Twins, behind, seats_of, static_most
-from .table import WhatIf
 from .verdicts import VERDICTS, Candidate, Verdict
+from .what_if import WhatIf
 
 Rows = NDArray[np.bool_]
 _FILTERED = VERDICTS.index(Verdict.FILTERED_OUT)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,6 +17,7 @@ from hypothesis import strategies as st
 
 from memory_system import DecayForm, Facets, Kind, MemoryEntry, Query, Scoring, Tier, Weights
 from memory_system.core import scoring as formulas
+from memory_system.recall import sieve
 from memory_system.recall import top_k as exact
 from memory_system.recall.kept_tables import Place, load, save
 from memory_system.recall.rank import answer
@@ -74,6 +79,16 @@ def found(table: Table, sought: Sought, *, codes: bool) -> list[tuple[str, float
     return [(table.ids[row], float(total)) for row, total in zip(rows, parts.totals, strict=True)]
 
 
+@contextmanager
+def sieved(directions: int) -> Iterator[None]:
+    """Tables of any size leave out rows by their directions, and look at as many of those that are left."""
+    with (
+        patch.multiple(exact, SIEVED_FROM=1, _FEW_LEFT=1.0, _TRIED=3, _SIEVED_AT_ONCE=50),
+        patch.object(sieve, "DIRECTIONS", directions),
+    ):
+        yield
+
+
 def found_measured(table: Table, sought: Sought) -> list[tuple[str, float]]:
     """As ``found``, of relevancies that are known; what they are made of is that of the same rows."""
     relevancies = formulas.relevancy(table.vectors, sought.cue)
@@ -118,6 +133,15 @@ def test_it_is_the_full_computation(
         table.touch(table.ids[:9], NOW + timedelta(hours=3))
     for codes in (False, True):
         assert found(table, sought, codes=codes) == plainly(table, sought)
+    with sieved(directions=int(rng.choice([1, 4, WIDTH]))):
+        assert found(table, sought, codes=True) == plainly(table, sought)
+        for number, entry_id in enumerate(list(table.ids)[: rows // 5]):  # the sieve follows what is put and dropped
+            if number % 2:
+                table.drop(entry_id)
+            else:
+                table.put(table.entries[table.row(entry_id) or 0].evolve(rating=3), vectors(rng, 1)[0])
+        sought = replace(sought, admitted=None)
+        assert found(table, sought, codes=True) == plainly(table, sought)
     assert found_measured(table, sought) == plainly(table, sought)
 
 
@@ -222,6 +246,32 @@ def test_the_bound_of_a_code_holds() -> None:
 
 
 @settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    width=st.sampled_from([1, 2, 16, 384]),
+    length=st.sampled_from([0.0, 1e-3, 1.0, 30.0]),
+    directions=st.sampled_from([1, 4, 64]),
+)
+def test_no_dot_product_exceeds_what_the_directions_allow(
+    seed: int, width: int, length: float, directions: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    drawn = (rng.standard_normal((90, width)) * rng.choice([0, 1e-3, 1], width) * length).astype(np.float32)
+    cue = np.where(rng.random() < 0.5, drawn[3], rng.standard_normal(width)).astype(np.float32)
+    with patch.object(sieve, "DIRECTIONS", directions):
+        held = sieve.Sieve.of(drawn[:40])
+        while not held.hold(drawn, most=7):
+            assert held.rows < len(drawn)
+    true = drawn.astype(np.float64) @ cue.astype(np.float64)
+    bounds = held.bounds(cue, 0, len(drawn)).astype(np.float64)
+    lengths = np.linalg.norm(drawn.astype(np.float64), axis=1).max(), np.linalg.norm(cue.astype(np.float64))
+    rounding = 1e-6 * float(np.square(lengths).sum())
+    assert (bounds >= true - rounding).all()
+    if directions >= width:
+        assert (bounds <= true + 0.05 * lengths[0] * lengths[1] + rounding).all()
+
+
+@settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32), width=st.sampled_from([1, 2, 3, 384]), length=st.sampled_from([0.01, 1.0, 30.0]))
 def test_an_estimated_distance_errs_by_no_more_than_it_says(seed: int, width: int, length: float) -> None:
     rng = np.random.default_rng(seed)
@@ -279,7 +329,7 @@ def test_the_weight_of_relevancy_decides_as_worked_by_hand(codes: bool, weight: 
 def estimating_as_badly_as_allowed(monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator, error: float) -> None:
     """Let each distance and each score be estimated too high or too low by as much as the bounds allow for."""
 
-    def estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[np.ndarray, np.ndarray, float]:
+    def estimate(table: Table, sought: Sought, _: object, *, codes: bool) -> tuple[np.ndarray, np.ndarray, float]:
         rounding = 64 * 2.0**-24 * (sum(vars(sought.scoring.weights).values()) + 1.0) * 0.9
         true = formulas.relevancy(table.vectors, sought.cue)
         up = rng.choice([-1.0, 1.0], len(table))  # a score too high, and a distance too short, or the other way
@@ -360,7 +410,9 @@ def test_codes_are_scanned_where_there_are_many_rows(monkeypatch: pytest.MonkeyP
     asked: list[bool] = []
     estimate = exact._estimate
     monkeypatch.setattr(
-        exact, "_estimate", lambda table, sought, *, codes: asked.append(codes) or estimate(table, sought, codes=codes)
+        exact,
+        "_estimate",
+        lambda table, sought, _left, *, codes: asked.append(codes) or estimate(table, sought, codes=codes),
     )
     monkeypatch.setattr(exact, "CODES_FROM", 30)
     drawn = vectors(np.random.default_rng(1), 31)

@@ -29,7 +29,8 @@ from memory_system.core.times import stamp
 from memory_system.errors import EntryNotFound, InvalidParameter
 from memory_system.recall.forecast import Asker
 from memory_system.recall.rank import Recall
-from memory_system.recall.table import Table, WhatIf
+from memory_system.recall.table import Table
+from memory_system.recall.what_if import WhatIf
 from memory_system.recall.why import MOST_SEATS, RUNS, WITHOUT_THE_WORDS, Lever, Way, ways
 from tests.conftest import NOW
 

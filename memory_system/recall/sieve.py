@@ -1,0 +1,99 @@
+"""The few directions in which most vectors differ most: what bounds a dot product at a fraction of its cost.
+
+Vectors of texts lie close to a space of far fewer dimensions than they have numbers. With A of h orthonormal columns,
+a = A'x and r = x - A a, x·q = a·A'q + r·(q - A A'q), which is at most a·A'q + |r| |q - A A'q| (Cauchy and Schwarz). Of
+each vector a is kept in int8, and |r|; a vector whose bound is too low need not be looked at.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import simsimd
+from numpy.typing import NDArray
+
+from ..core.memory import Vectors
+
+DIRECTIONS = 64
+SIEVED_FROM = 262_144
+"""From this many rows on the directions are worth keeping: below, the codes of all rows are scanned in some 10 ms."""
+_AT_ONCE = 8_192
+_SAMPLE = 20_000
+_UNIT = 2.0**-24
+
+
+class Sieve:
+    """Row by row, 72 bytes: what lies in the directions, as codes times scales, and the length of what does not."""
+
+    def __init__(self, sample: Vectors) -> None:
+        """Of vectors such as are going to be held, shape (n, d); a row of NaN is none."""
+        sample = np.nan_to_num(sample)
+        _, directions = np.linalg.eigh(sample.T.astype(np.float64) @ sample)
+        self.rows = 0
+        """So many rows are held, but for those in ``again``."""
+        self.again: set[int] = set()
+        self._axes = np.ascontiguousarray(directions[:, -DIRECTIONS:]).astype(np.float32)
+        self._codes = np.zeros((0, self._axes.shape[1]), np.int8)
+        self._scales = np.zeros(0, np.float32)
+        self._rests = np.zeros(0, np.float32)
+        self._longest = self._residual = 0.0
+
+    @classmethod
+    def of(cls, vectors: Vectors) -> Sieve:
+        """For vectors, shape (n, d), by an even sample of them."""
+        return cls(vectors[:: max(1, len(vectors) // _SAMPLE)])
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self._codes.nbytes + self._scales.nbytes + self._rests.nbytes + self._axes.nbytes
+
+    def hold(self, vectors: Vectors, *, most: int = _AT_ONCE) -> bool:
+        """Hold some more of these vectors, shape (n, d); answers whether all of them are held now."""
+        if len(self._scales) < len(vectors):
+            room = len(vectors) + len(vectors) // 8
+            for name in ("_codes", "_scales", "_rests"):
+                held = getattr(self, name)
+                larger = np.zeros((room, *held.shape[1:]), held.dtype)
+                larger[: len(held)] = held
+                setattr(self, name, larger)
+        if self.again:
+            self._put(np.fromiter((row for row in self.again if row < self.rows), np.intp), vectors)
+            self.again.clear()
+        end = min(len(vectors), self.rows + most)
+        self._put(np.arange(self.rows, end), vectors)
+        self.rows = max(self.rows, end)
+        return self.rows >= len(vectors)
+
+    def _put(self, rows: NDArray[np.intp], vectors: Vectors) -> None:
+        some = np.nan_to_num(vectors[rows])
+        inside = some @ self._axes
+        scales = np.abs(inside).max(axis=1, initial=0.0) / np.float32(127)
+        scales[scales == 0] = 1
+        codes = np.rint(inside / scales[:, None])
+        squares = np.square(some, dtype=np.float64).sum(axis=1)
+        outside = squares - np.square(inside, dtype=np.float64).sum(axis=1)
+        outside = np.maximum(outside, 0.0) + 16 * len(self._axes) * _UNIT * squares  # float32 rounds what is inside
+        self._codes[rows], self._scales[rows] = codes, scales
+        self._rests[rows] = np.nextafter(np.sqrt(outside).astype(np.float32), np.float32(np.inf))
+        left = np.sqrt(np.square(inside - codes * scales[:, None], dtype=np.float64).sum(axis=1))
+        self._residual = max(self._residual, float(left.max(initial=0.0)) * (1 + 1e-6))
+        self._longest = max(self._longest, float(np.sqrt(squares.max(initial=0.0))))
+
+    def bounds(self, cue: Vectors, first: int, last: int) -> NDArray[np.float32]:
+        """What the dot products of rows ``first`` to ``last`` with a cue, shape (d,), do not exceed, shape (n,)."""
+        inside = cue @ self._axes
+        length = float(np.linalg.norm(cue.astype(np.float64)))
+        rounding = 16 * len(cue) * _UNIT * length * length
+        outside = np.sqrt(max(length**2 - float(np.square(inside, dtype=np.float64).sum()), 0.0) + rounding)
+        step = float(np.abs(inside).max()) / 127 or 1.0
+        codes = np.rint(inside / np.float32(step)).astype(np.int8)
+        left = float(np.linalg.norm(inside.astype(np.float64) - codes * step))
+        error = (self._longest + self._residual) * left + self._residual * length
+        error += 16 * len(cue) * _UNIT * self._longest * length
+        dots = np.asarray(simsimd.cdist(codes[None], self._codes[first:last], "dot", out_dtype="f32"))[0]
+        dots *= self._scales[first:last]
+        dots *= np.float32(step)
+        dots += self._rests[first:last] * np.float32(outside)
+        dots += np.float32(error)
+        found: NDArray[np.float32] = dots
+        return found
