@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -23,18 +24,49 @@ sys.path.insert(0, str(ROOT))
 from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
 
+from dashboard import words  # noqa: E402
 from memory_system import Settings, Tier, World  # noqa: E402
 from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM  # noqa: E402
 from memory_system.maintenance import Worlds  # noqa: E402
 from tests import sample_world  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled  # noqa: E402
-from tests.browser.hands import field, lines, press, take, tick  # noqa: E402
+from tests.browser.hands import field, lines, press, select, take, tick  # noqa: E402
+from tests.browser.test_interview_journeys import say  # noqa: E402
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 2400
 STOLEN = "Juno stole the mill key from Tobias's coat."
 LONG_AGO = "2026-03-01T12:00:00+00:00"
 BRANCH = "if the key is found"
+SAID = ("Who has the mill key?", "When did you last see Tobias?")
+RIGHT = {
+    "When did I fast?": "oswin-0218-03",
+    "Who is Mr Vane?": "oswin-0219-02",
+    "What is wrong with my knees?": "oswin-0220-01",
+    "Who died on the night of the storm?": "oswin-0221-03",
+    "What did Bert say of his mother's last hour?": "oswin-0221-04",
+    "Why did Pip weep in the porch?": "oswin-0221-05",
+    "Where was Biscuit found?": "oswin-0222-03",
+    "What fell into my supper?": "oswin-0223-04",
+    "What happened at the committal?": "oswin-0225-02",
+    "What did I write to the Bishop?": "oswin-0226-03",
+    "What does my sign for the fair say?": "oswin-0227-03",
+    "Where does the oak for the roof come from?": "oswin-0305-01",
+    "Where did I hear nails rattle?": "oswin-0305-02",
+    "What got into my tea?": "oswin-0305-04",
+    "What number did Juno say in her sleep?": "oswin-0307-03",
+    "Who sent honey for Ines's cough?": "oswin-0309-02",
+    "When was the Trasks' daughter born?": "oswin-0310-02",
+    "Where did Hester sleep?": "oswin-0313-03",
+    "How did I call Juno's new boat?": "oswin-0320-02",
+    "What did I find in the alms box?": "oswin-0322-05",
+    "Who is hiding in the mill?": "oswin-0322-10",
+    "What did Edda pay to Garland?": "oswin-0325-02",
+    "How much is in the roof fund?": "oswin-0326-02",
+    "How many benches are there in the hall?": "oswin-0327-04",
+    "What did I bring Davy last?": "oswin-0327-10",
+}
+"""The right answers of Oswin's memory, some of them forgotten; chosen so that tuning has something to propose."""
 WIDTHS = {1366: 900, 390: 844}
 
 
@@ -79,6 +111,21 @@ def compare(page: Page) -> None:
     page.locator(".st-key-strategies-growth .main-svg").first.wait_for()
 
 
+def tune(page: Page) -> None:
+    """Ask what the labels teach."""
+    press(page, "Preview")
+    page.get_by_role("heading", name=re.compile("^Tune: ")).wait_for()
+
+
+def judge_blind(page: Page) -> None:
+    """Say two lines, and test two presets over them."""
+    for line in SAID:
+        say(page, line)
+    press(page, words.OVER_THIS_TALK)
+    select(page, "First preset", "paper")
+    page.get_by_text(f"of {len(SAID)} lines done").wait_for()
+
+
 PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "overview": ("", {"agent": "mira"}, lambda _page: None),
     "inbox": ("inbox", {"agent": "edda"}, lambda page: page.get_by_role("button", name="Accept").first.wait_for()),
@@ -92,6 +139,7 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     ),
     "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}, lambda _page: None),
     "nearest": ("recall", {"agent": "mira", "cue": "Which opening is best in chess?"}, lambda _page: None),
+    "blind": ("interview", {"agent": "edda"}, judge_blind),
     "forgotten": ("recall", {"agent": "ines", "cue": "Who has the mill key?"}, lambda _page: None),
     "long_term": ("long_term", {"agent": "mira"}, open_a_reflection),
     "history": ("history", {"agent": "mira"}, select_a_change),
@@ -100,6 +148,7 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "personality": ("personality", {"agent": "juno"}, lambda _page: None),
     "short_term": ("short_term", {"agent": "mira"}, lambda page: tick(page, 0)),
     "operations": ("operations", {"agent": "mira", "operation": "Summarise"}, preview),
+    "tune": ("operations", {"agent": "oswin", "operation": "tune"}, tune),
     "tidy": ("tidy", {"agent": "mira"}, lambda _page: None),
     "rehearsal": ("rehearsal", {"agent": "mira"}, lambda _page: None),
     "settings": ("settings", {"agent": "mira"}, lambda _page: None),
@@ -115,7 +164,7 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
 
 
 def live_on(places: dict[str, str], embedder: Embedder) -> None:
-    """Let a game ask Tobias, and somebody change what he answers with, to be re-lived; let Ines forget; branch."""
+    """Let a game ask Tobias, and change what he answers with, to be re-lived; let Ines forget; judge; branch."""
     settings = Settings(
         database=Path(places["MEMORY_DATABASE"]), personalities=Path(places["MEMORY_PERSONALITIES"]), llm="offline"
     )
@@ -130,6 +179,11 @@ def live_on(places: dict[str, str], embedder: Embedder) -> None:
         ines.configure(stm_size=len(list(ines.entries(Tier.STM))) - 1)
         ines.migrate_stm2ltm(threshold=1.0)
         ines.configure(stm_size=room)
+        oswin = world.agent("oswin")
+        oswin.restore([one for one in RIGHT.values() if oswin.find(one) is None])
+        for cue, right in RIGHT.items():
+            for entry_id in {right, *(hit.entry.id for hit in oswin.explain(cue).hits)}:
+                oswin.judge(cue, entry_id, verdict=entry_id == right)
     Worlds(settings, embedder=embedder).branch(settings.world, BRANCH)
     with World(settings.model_copy(update={"world": BRANCH}), embedder=embedder) as branch:
         branch.agent("mira").add_short_term({"document": "Edda gave me the mill key.", "rating": 8}, rate=False)

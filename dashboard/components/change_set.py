@@ -135,8 +135,8 @@ def listed(key: str, rows: Sequence[Mapping[str, Any]], *, label: str = "", begi
 
 def _around(planned: ChangeSet, *, whole: bool = False) -> None:
     """What a change set says of itself, and the texts that are told line by line."""
-    for note in planned.notes:
-        st.info(widgets.plain(note))
+    if planned.notes:
+        st.info("\n\n".join(map(widgets.plain, planned.notes)))
     for text in planned.texts:
         if not diffs.of_text(text) and (whole or text.name.startswith(PERSON) or not planned.changes):
             widgets.text_change(text)
