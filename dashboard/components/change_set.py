@@ -13,6 +13,9 @@ from memory_system.core import PERSON, entry_to_json
 from ..data import change_rows, diffs, tables
 from . import mounting, widgets
 
+_ALIKE = 4
+"""So many sentences that say the same of other memories are folded into one line."""
+
 
 def show(agent: AgentMemory, planned: ChangeSet, *, whole: bool = False) -> None:
     """What a change set does and why, what it leaves alone, and what the language model was asked.
@@ -133,10 +136,24 @@ def listed(key: str, rows: Sequence[Mapping[str, Any]], *, label: str = "", begi
     return {str(row["id"]) for row in rows if row["box"] and row["ticked"] != (row["id"] in turned)}
 
 
+def _head(note: str) -> str:
+    """What a sentence says of a memory that it quotes then."""
+    head, quoted, _ = note.partition(": “")
+    return head if quoted else ""
+
+
 def _around(planned: ChangeSet, *, whole: bool = False) -> None:
     """What a change set says of itself, and the texts that are told line by line."""
-    if planned.notes:
-        st.info("\n\n".join(map(widgets.plain, planned.notes)))
+    alike: dict[str, list[str]] = {}
+    for note in planned.notes:
+        alike.setdefault(_head(note) or note, []).append(note)
+    lists = {head: some for head, some in alike.items() if len(some) >= _ALIKE}
+    said = [note for note in planned.notes if _head(note) not in lists]
+    if said:
+        st.info("\n\n".join(map(widgets.plain, said)))
+    for head, some in lists.items():
+        with st.expander(f"{widgets.plain(head)} ({len(some)})"):
+            st.markdown("\n".join(f"* {widgets.plain(note[len(head) + 2 :])}" for note in some))
     for text in planned.texts:
         if not diffs.of_text(text) and (whole or text.name.startswith(PERSON) or not planned.changes):
             widgets.text_change(text)

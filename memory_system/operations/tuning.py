@@ -39,6 +39,7 @@ from ..core.decay import DecayForm
 from ..core.entry import MemoryEntry
 from ..core.scoring import Floats
 from ..core.settings import AgentSettings, Retention
+from ..llm.extractive import quote
 from ..recall.cues import Judgment, SavedCue
 from ..recall.forecast import Asker
 from ..recall.query import Query
@@ -429,7 +430,7 @@ class Proposal:
         worse = [one for one in self.found.worse if one.agent == agent]
         told = [
             f"Worse: “{short(one.cue)}” {'no longer recalls' if one.missed else 'now recalls'} "
-            f"“{short(document(one.entry_id))}”."
+            f"{quote(document(one.entry_id))}."
             for one in worse[:_WORSE_TOLD]
         ]
         if len(worse) > _WORSE_TOLD:
@@ -437,7 +438,7 @@ class Proposal:
         told = told or ["No labelled answer gets worse."]
         for what, ids in (("kept", self.keeping.kept), ("forgotten", self.keeping.forgotten)) if self.keeping else ():
             own = ids.get(agent, ())
-            told += [f"Would now be {what}: “{short(document(one))}”." for one in own[:_WORSE_TOLD]]
+            told += [f"Would now be {what}: {quote(document(one))}." for one in own[:_WORSE_TOLD]]
             told += [f"{len(own) - _WORSE_TOLD} more would now be {what}."] if len(own) > _WORSE_TOLD else []
         return tuple(told)
 
