@@ -19,10 +19,11 @@ SIEVED_FROM = 262_144
 _AT_ONCE = 8_192
 _SAMPLE = 20_000
 _UNIT = 2.0**-24
+_LARGEST = 127
 
 
 class Sieve:
-    """Row by row, 72 bytes: what lies in the directions, as codes times scales, and the length of what does not."""
+    """Row by row: what lies in the directions, as codes times one step, and the length of what does not."""
 
     def __init__(self, sample: Vectors) -> None:
         """Of vectors such as are going to be held, shape (n, d); a row of NaN is none."""
@@ -32,8 +33,8 @@ class Sieve:
         """So many rows are held, but for those in ``again``."""
         self.again: set[int] = set()
         self._axes = np.ascontiguousarray(directions[:, -DIRECTIONS:]).astype(np.float32)
+        self._step = 1.1 * float(np.abs(sample @ self._axes).max(initial=0.0)) / _LARGEST or 1.0
         self._codes = np.zeros((0, self._axes.shape[1]), np.int8)
-        self._scales = np.zeros(0, np.float32)
         self._rests = np.zeros(0, np.float32)
         self._longest = self._residual = 0.0
 
@@ -45,17 +46,15 @@ class Sieve:
     @property
     def size(self) -> int:
         """Bytes."""
-        return self._codes.nbytes + self._scales.nbytes + self._rests.nbytes + self._axes.nbytes
+        return self._codes.nbytes + self._rests.nbytes + self._axes.nbytes
 
     def hold(self, vectors: Vectors, *, most: int = _AT_ONCE) -> bool:
         """Hold some more of these vectors, shape (n, d); answers whether all of them are held now."""
-        if len(self._scales) < len(vectors):
+        if len(self._rests) < len(vectors):
             room = len(vectors) + len(vectors) // 8
-            for name in ("_codes", "_scales", "_rests"):
-                held = getattr(self, name)
-                larger = np.zeros((room, *held.shape[1:]), held.dtype)
-                larger[: len(held)] = held
-                setattr(self, name, larger)
+            codes, rests = np.zeros((room, self._codes.shape[1]), np.int8), np.zeros(room, np.float32)
+            codes[: len(self._codes)], rests[: len(self._rests)] = self._codes, self._rests
+            self._codes, self._rests = codes, rests
         if self.again:
             self._put(np.fromiter((row for row in self.again if row < self.rows), np.intp), vectors)
             self.again.clear()
@@ -67,33 +66,34 @@ class Sieve:
     def _put(self, rows: NDArray[np.intp], vectors: Vectors) -> None:
         some = np.nan_to_num(vectors[rows])
         inside = some @ self._axes
-        scales = np.abs(inside).max(axis=1, initial=0.0) / np.float32(127)
-        scales[scales == 0] = 1
-        codes = np.rint(inside / scales[:, None])
+        codes = np.clip(np.rint(inside / np.float32(self._step)), -_LARGEST, _LARGEST)
         squares = np.square(some, dtype=np.float64).sum(axis=1)
         outside = squares - np.square(inside, dtype=np.float64).sum(axis=1)
         outside = np.maximum(outside, 0.0) + 16 * len(self._axes) * _UNIT * squares  # float32 rounds what is inside
-        self._codes[rows], self._scales[rows] = codes, scales
+        self._codes[rows] = codes
         self._rests[rows] = np.nextafter(np.sqrt(outside).astype(np.float32), np.float32(np.inf))
-        left = np.sqrt(np.square(inside - codes * scales[:, None], dtype=np.float64).sum(axis=1))
+        left = np.sqrt(np.square(inside - codes * self._step, dtype=np.float64).sum(axis=1))
         self._residual = max(self._residual, float(left.max(initial=0.0)) * (1 + 1e-6))
         self._longest = max(self._longest, float(np.sqrt(squares.max(initial=0.0))))
 
-    def bounds(self, cue: Vectors, first: int, last: int) -> NDArray[np.float32]:
-        """What the dot products of rows ``first`` to ``last`` with a cue, shape (d,), do not exceed, shape (n,)."""
+    def bounds(self, cue: Vectors, first: int, last: int) -> tuple[NDArray[np.float32], float]:
+        """What the dot products of rows ``first`` to ``last`` with a cue, shape (d,), do not exceed.
+
+        Returns:
+            a number for each row, shape (n,), and what is to be added to all of them.
+        """
         inside = cue @ self._axes
         length = float(np.linalg.norm(cue.astype(np.float64)))
         rounding = 16 * len(cue) * _UNIT * length * length
         outside = np.sqrt(max(length**2 - float(np.square(inside, dtype=np.float64).sum()), 0.0) + rounding)
-        step = float(np.abs(inside).max()) / 127 or 1.0
+        step = float(np.abs(inside).max()) / _LARGEST or 1.0
         codes = np.rint(inside / np.float32(step)).astype(np.int8)
         left = float(np.linalg.norm(inside.astype(np.float64) - codes * step))
         error = (self._longest + self._residual) * left + self._residual * length
         error += 16 * len(cue) * _UNIT * self._longest * length
-        dots = np.asarray(simsimd.cdist(codes[None], self._codes[first:last], "dot", out_dtype="f32"))[0]
-        dots *= self._scales[first:last]
-        dots *= np.float32(step)
+        dots: NDArray[np.float32] = np.asarray(
+            simsimd.cdist(codes[None], self._codes[first:last], "dot", out_dtype="f32")
+        )[0]
+        dots *= np.float32(step * self._step)
         dots += self._rests[first:last] * np.float32(outside)
-        dots += np.float32(error)
-        found: NDArray[np.float32] = dots
-        return found
+        return dots, error

@@ -201,11 +201,11 @@ def _sieved(table: Table, sought: Sought) -> RowNumbers | None:
     scores = table.weighed(sought.now.timestamp(), sought.scoring.curve, weights).copy()
     for first in range(0, count, _SIEVED_AT_ONCE):
         some = slice(first, min(first + _SIEVED_AT_ONCE, count))
-        dots = sieve.bounds(sought.cue, some.start, some.stop)
-        dots *= 2
-        near = _relevancies(dots, table.columns["squares32"][some], sought.cue)
+        dots, more = sieve.bounds(sought.cue * np.float32(2), some.start, some.stop)
+        near = _relevancies(dots, table.columns["squares32"][some], sought.cue, more)
         if table.complete:
-            near *= np.float32(weights.relevancy)
+            if weights.relevancy != 1:
+                near *= np.float32(weights.relevancy)
             scores[some] += near
         else:  # what lacks a time or a rating is scored by relevancy alone, and what lacks a vector by nothing
             whole = scores[some] + np.float32(weights.relevancy) * near
@@ -221,10 +221,13 @@ def _sieved(table: Table, sought: Sought) -> RowNumbers | None:
     return left if len(left) <= _FEW_LEFT * count else None
 
 
-def _relevancies(dots: Estimates, squares: Estimates, cue: Vectors) -> Estimates:
-    """Relevancies from twice the dot products, which they take the place of, and the vectors' squared lengths."""
+def _relevancies(dots: Estimates, squares: Estimates, cue: Vectors, more: float = 0.0) -> Estimates:
+    """Relevancies from twice the dot products, which they take the place of, and the vectors' squared lengths.
+
+    ``more`` is added to each of the first.
+    """
     relevancies = np.subtract(squares, dots, out=dots)
-    relevancies += np.float32(1 + float(np.square(cue, dtype=np.float64).sum()))
+    relevancies += np.float32(1 + float(np.square(cue, dtype=np.float64).sum()) - more)
     np.maximum(relevancies, 1, out=relevancies)
     return np.reciprocal(relevancies, out=relevancies)
 

@@ -258,17 +258,19 @@ def test_no_dot_product_exceeds_what_the_directions_allow(
     rng = np.random.default_rng(seed)
     drawn = (rng.standard_normal((90, width)) * rng.choice([0, 1e-3, 1], width) * length).astype(np.float32)
     cue = np.where(rng.random() < 0.5, drawn[3], rng.standard_normal(width)).astype(np.float32)
-    with patch.object(sieve, "DIRECTIONS", directions):
-        held = sieve.Sieve.of(drawn[:40])
-        while not held.hold(drawn, most=7):
-            assert held.rows < len(drawn)
     true = drawn.astype(np.float64) @ cue.astype(np.float64)
-    bounds = held.bounds(cue, 0, len(drawn)).astype(np.float64)
     lengths = np.linalg.norm(drawn.astype(np.float64), axis=1).max(), np.linalg.norm(cue.astype(np.float64))
     rounding = 1e-6 * float(np.square(lengths).sum())
-    assert (bounds >= true - rounding).all()
+    for known in (40, len(drawn)):  # what lies further out than all that the step was made for is cut to it
+        with patch.object(sieve, "DIRECTIONS", directions):
+            held = sieve.Sieve.of(drawn[:known])
+        while not held.hold(drawn, most=7):
+            assert held.rows < len(drawn)
+        found, more = held.bounds(cue, 0, len(drawn))
+        bounds = found.astype(np.float64) + more
+        assert (bounds >= true - rounding).all()
     if directions >= width:
-        assert (bounds <= true + 0.05 * lengths[0] * lengths[1] + rounding).all()
+        assert (bounds <= true + 0.1 * lengths[0] * lengths[1] + rounding).all()
 
 
 @settings(max_examples=150, deadline=None)
