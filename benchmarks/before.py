@@ -117,7 +117,9 @@ def started(checkout: Path, kind: str, size: int, filled: Path | None) -> subpro
     """A process that serves the code of a checkout, ready to be asked."""
     command = [sys.executable, "-P", str(Path(__file__).resolve()), "--serve", kind, str(size)]
     if filled is not None:
-        command.append(str(filled.resolve() / f"{'now' if checkout == ROOT else 'before'}-{size}"))
+        asked = ["git", "rev-parse", "--short", "HEAD"]
+        commit = subprocess.check_output(asked, cwd=checkout, text=True).strip()
+        command.append(str(filled.resolve() / f"{commit}-{size}"))
     environment = {**os.environ, "PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     serving = subprocess.Popen(
         command, cwd=checkout, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -146,13 +146,14 @@ def _around(planned: ChangeSet, *, whole: bool = False) -> None:
     """What a change set says of itself, and the texts that are told line by line."""
     alike: dict[str, list[str]] = {}
     for note in planned.notes:
-        alike.setdefault(_head(note) or note, []).append(note)
+        if head := _head(note):
+            alike.setdefault(head, []).append(note)
     lists = {head: some for head, some in alike.items() if len(some) >= _ALIKE}
     said = [note for note in planned.notes if _head(note) not in lists]
     if said:
         st.info("\n\n".join(map(widgets.plain, said)))
     for head, some in lists.items():
-        with st.expander(f"{widgets.plain(head)} ({len(some)})"):
+        with st.expander(widgets.plain(head)):
             st.markdown("\n".join(f"* {widgets.plain(note[len(head) + 2 :])}" for note in some))
     for text in planned.texts:
         if not diffs.of_text(text) and (whole or text.name.startswith(PERSON) or not planned.changes):

@@ -52,6 +52,11 @@ class Contents(Part):
         """The vectors of texts, shape (n, d), by the embedder in use; they are not stored."""
         return self.context.embedder.embed(texts)
 
+    def cue_vector(self, cue: str) -> Vectors:
+        """The vector that a cue is compared by, shape (d,)."""
+        vector: Vectors = cue_vectors(self.context.embedder, [cue])[0]
+        return vector
+
     @contextmanager
     def shelf(self, tier: Tier) -> Iterator[Table]:
         """The table of a tier, held still for as long as it is looked at. It is not to be changed."""

@@ -63,8 +63,8 @@ class AgentExternal:
         found = archival_search(self._agent, query, page, at=self._now, size=self._size, muted=self._muted)
         if not self.inserted or page:
             return found
-        vectors = self._agent.contents.embedded([query, *self.inserted])
-        near = (vectors[1:] @ vectors[0]).tolist()
+        contents = self._agent.contents
+        near = (contents.embedded(self.inserted) @ contents.cue_vector(query)).tolist()
         words = _words(query)
         held = [
             (closeness, Found(text, self._now, "short-term memory", "", closeness))

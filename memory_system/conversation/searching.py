@@ -218,7 +218,7 @@ def conversation_search(
         EmbedderError: the query could not be embedded.
     """
     cue = Cue.read(checked_cue(query), _time(agent, at))
-    vector = agent.contents.embedded([cue.text])[0]
+    vector = agent.contents.cue_vector(cue.text)
     with agent.contents.shelf(Tier.RECALL) as table:
         rows = _said(table, conversation, muted)
         asked = _asked_before(table, rows, cue.text)
@@ -318,7 +318,7 @@ def archival_search(
 
 
 def _passages(agent: AgentMemory, asked: Query, muted: set[str]) -> list[tuple[float, Found]]:
-    vector = agent.contents.embedded([asked.cue])[0]
+    vector = agent.contents.cue_vector(asked.cue)
     with agent.contents.shelf(Tier.ARCHIVE) as table:
         rows = np.array([row for row, one in enumerate(table.ids) if one not in muted], np.intp)
         sifted = sift(table, rows, _places(table, rows), vector, Cue.read(asked.cue, asked.now), agent.contents.tokens)

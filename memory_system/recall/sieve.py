@@ -7,6 +7,8 @@ each vector a is kept in int8, and |r|; a vector whose bound is too low need not
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
@@ -17,9 +19,12 @@ DIRECTIONS = 64
 SIEVED_FROM = 262_144
 """From this many rows on the directions are worth keeping: below, the codes of all rows are scanned in some 10 ms."""
 _AT_ONCE = 8_192
-_SAMPLE = 20_000
-_UNIT = 2.0**-24
+_SAMPLE = 4096
+_ROUNDED = 64 * 2.0**-24
+"""Times d and the lengths: more than what float32 rounds of products and sums of d numbers, and of 64 directions."""
 _LARGEST = 127
+_FAR = 1e15
+"""The rest of a vector that lies further out than the codes reach: it stays in, and widens no other's bound."""
 
 
 class Sieve:
@@ -56,12 +61,13 @@ class Sieve:
             codes[: len(self._codes)], rests[: len(self._rests)] = self._codes, self._rests
             self._codes, self._rests = codes, rests
         if self.again:
-            self._put(np.fromiter((row for row in self.again if row < self.rows), np.intp), vectors)
-            self.again.clear()
+            some = set(islice(self.again, most))
+            self._put(np.fromiter((row for row in some if row < self.rows), np.intp), vectors)
+            self.again -= some
         end = min(len(vectors), self.rows + most)
         self._put(np.arange(self.rows, end), vectors)
         self.rows = max(self.rows, end)
-        return self.rows >= len(vectors)
+        return self.rows >= len(vectors) and not self.again
 
     def _put(self, rows: NDArray[np.intp], vectors: Vectors) -> None:
         some = np.nan_to_num(vectors[rows])
@@ -69,10 +75,12 @@ class Sieve:
         codes = np.clip(np.rint(inside / np.float32(self._step)), -_LARGEST, _LARGEST)
         squares = np.square(some, dtype=np.float64).sum(axis=1)
         outside = squares - np.square(inside, dtype=np.float64).sum(axis=1)
-        outside = np.maximum(outside, 0.0) + 16 * len(self._axes) * _UNIT * squares  # float32 rounds what is inside
+        outside = np.maximum(outside, 0.0) + _ROUNDED * len(self._axes) * squares
+        far = np.abs(inside).max(axis=1, initial=0.0) > (_LARGEST + 0.5) * self._step
         self._codes[rows] = codes
         self._rests[rows] = np.nextafter(np.sqrt(outside).astype(np.float32), np.float32(np.inf))
-        left = np.sqrt(np.square(inside - codes * self._step, dtype=np.float64).sum(axis=1))
+        self._rests[rows[far]] = _FAR
+        left = np.sqrt(np.square(inside[~far] - codes[~far] * self._step, dtype=np.float64).sum(axis=1))
         self._residual = max(self._residual, float(left.max(initial=0.0)) * (1 + 1e-6))
         self._longest = max(self._longest, float(np.sqrt(squares.max(initial=0.0))))
 
@@ -84,13 +92,13 @@ class Sieve:
         """
         inside = cue @ self._axes
         length = float(np.linalg.norm(cue.astype(np.float64)))
-        rounding = 16 * len(cue) * _UNIT * length * length
+        rounding = _ROUNDED * len(cue) * length * length
         outside = np.sqrt(max(length**2 - float(np.square(inside, dtype=np.float64).sum()), 0.0) + rounding)
         step = float(np.abs(inside).max()) / _LARGEST or 1.0
         codes = np.rint(inside / np.float32(step)).astype(np.int8)
         left = float(np.linalg.norm(inside.astype(np.float64) - codes * step))
         error = (self._longest + self._residual) * left + self._residual * length
-        error += 16 * len(cue) * _UNIT * self._longest * length
+        error += _ROUNDED * len(cue) * self._longest * length
         dots: NDArray[np.float32] = np.asarray(
             simsimd.cdist(codes[None], self._codes[first:last], "dot", out_dtype="f32")
         )[0]

@@ -169,7 +169,7 @@ def _agree(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
 def _on_topic(world: OfWorld, name: str, topic: str, at: datetime | None) -> list[MemoryEntry]:
     agent = world.agent(name)
     asked = claim(topic, world.clock(), ())
-    cue = agent.contents.embedded([topic])[0]
+    cue = agent.contents.cue_vector(topic)
     found = near([View(agent, at)], asked, cue)
     return [one for one in found if one.tier is not Tier.STATIC and may_say(asked, one.document, ()) >= _ABOUT]
 
