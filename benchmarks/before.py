@@ -113,7 +113,7 @@ def fill(folder: Path, size: int) -> None:
     api.fill(Settings(database=folder / "database", personalities=folder / "people", llm="offline"), size)
 
 
-def started(checkout: Path, kind: str, size: int, filled: Path | None) -> subprocess.Popen[str]:
+def started(checkout: Path, kind: str, size: int, filled: Path | None = None) -> subprocess.Popen[str]:
     """A process that serves the code of a checkout, ready to be asked."""
     command = [sys.executable, "-P", str(Path(__file__).resolve()), "--serve", kind, str(size)]
     if filled is not None:
