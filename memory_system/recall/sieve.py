@@ -7,6 +7,7 @@ each vector a is kept in int8, and |r|; a vector whose bound is too low need not
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -25,6 +26,23 @@ _ROUNDED = 64 * 2.0**-24
 _LARGEST = 127
 _FAR = 1e15
 """The rest of a vector that lies further out than the codes reach: it stays in, and widens no other's bound."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A cue in the directions.
+
+    Args:
+        codes: what lies in them, shape (h,).
+        scale: what the product of two codes counts.
+        outside: the length of what does not lie in them.
+        error: what the bounds of all rows may lack.
+    """
+
+    codes: NDArray[np.int8]
+    scale: float
+    outside: float
+    error: float
 
 
 class Sieve:
@@ -84,24 +102,33 @@ class Sieve:
         self._residual = max(self._residual, float(left.max(initial=0.0)) * (1 + 1e-6))
         self._longest = max(self._longest, float(np.sqrt(squares.max(initial=0.0))))
 
-    def bounds(self, cue: Vectors, first: int, last: int) -> tuple[NDArray[np.float32], float]:
-        """What the dot products of rows ``first`` to ``last`` with a cue, shape (d,), do not exceed.
-
-        Returns:
-            a number for each row, shape (n,), and what is to be added to all of them.
-        """
+    def asked(self, cue: Vectors) -> Asked:
+        """A cue, shape (d,), as it is compared with rows."""
         inside = cue @ self._axes
         length = float(np.linalg.norm(cue.astype(np.float64)))
         rounding = _ROUNDED * len(cue) * length * length
         outside = np.sqrt(max(length**2 - float(np.square(inside, dtype=np.float64).sum()), 0.0) + rounding)
-        step = float(np.abs(inside).max()) / _LARGEST or 1.0
-        codes = np.rint(inside / np.float32(step)).astype(np.int8)
-        left = float(np.linalg.norm(inside.astype(np.float64) - codes * step))
+        codes, step, left = coded(inside)
         error = (self._longest + self._residual) * left + self._residual * length
         error += _ROUNDED * len(cue) * self._longest * length
-        dots: NDArray[np.float32] = np.asarray(
-            simsimd.cdist(codes[None], self._codes[first:last], "dot", out_dtype="f32")
-        )[0]
-        dots *= np.float32(step * self._step)
-        dots += self._rests[first:last] * np.float32(outside)
-        return dots, error
+        return Asked(codes, step * self._step, float(outside), error)
+
+    def bounds(self, asked: Asked, rows: slice) -> NDArray[np.float32]:
+        """What the dot products of some rows with a cue do not exceed by more than its error, shape (n,)."""
+        dots: NDArray[np.float32] = coded_dots(asked.codes, self._codes[rows])
+        dots *= np.float32(asked.scale)
+        dots += self._rests[rows] * np.float32(asked.outside)
+        return dots
+
+
+def coded(vector: Vectors) -> tuple[NDArray[np.int8], float, float]:
+    """A vector, shape (d,), as int8 codes times a step, and the length of what they miss."""
+    step = float(np.abs(vector).max()) / _LARGEST or 1.0
+    codes = np.rint(vector / np.float32(step)).astype(np.int8)
+    return codes, step, float(np.linalg.norm(vector.astype(np.float64) - codes * step))
+
+
+def coded_dots(codes: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
+    """The dot products of codes, shape (d,), with rows of codes, shape (n, d), without any error."""
+    dots: NDArray[np.float32] = np.asarray(simsimd.cdist(codes[None], rows, "dot", out_dtype="f32"))[0]
+    return dots

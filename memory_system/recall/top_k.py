@@ -21,13 +21,12 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import simsimd
 from numpy.typing import NDArray
 
 from ..core import scoring as formulas
 from ..core.memory import Vectors
 from ..core.scoring import Floats, Parts, Scoring
-from .sieve import SIEVED_FROM
+from .sieve import SIEVED_FROM, coded, coded_dots
 from .table import Table
 
 Estimates = NDArray[np.float32]
@@ -85,7 +84,7 @@ def top_rows(table: Table, sought: Sought, *, codes: bool | None = None) -> tupl
         return [], parts_of(table, left, sought)
     estimated, relevancies, error = _estimate(table, sought, left, codes=codes)
     steepest = max(1.0, sought.scoring.weights.relevancy)
-    rounding = 64 * _UNIT * (sum(vars(sought.scoring.weights).values()) + 1.0)
+    rounding = _rounding(sought)
     lowest = sought.threshold
     likely = _likely(estimated, sought.top_k)
     if len(likely) == sought.top_k:  # so many memories score at least that, whatever the estimates' error
@@ -197,51 +196,50 @@ def _sieved(table: Table, sought: Sought) -> RowNumbers | None:
     sieve = table.columns.sieve(len(table))
     if sieve is None:
         return None
-    weights, count = sought.scoring.weights, len(table)
-    scores = table.weighed(sought.now.timestamp(), sought.scoring.curve, weights).copy()
+    count, asked = len(table), sieve.asked(sought.cue * np.float32(2))
+    nearest = np.empty(count, np.float32)
     for first in range(0, count, _SIEVED_AT_ONCE):
         some = slice(first, min(first + _SIEVED_AT_ONCE, count))
-        dots, more = sieve.bounds(sought.cue * np.float32(2), some.start, some.stop)
-        near = _relevancies(dots, table.columns["squares32"][some], sought.cue, more)
-        if table.complete:
-            if weights.relevancy != 1:
-                near *= np.float32(weights.relevancy)
-            scores[some] += near
-        else:  # what lacks a time or a rating is scored by relevancy alone, and what lacks a vector by nothing
-            whole = scores[some] + np.float32(weights.relevancy) * near
-            scores[some] = np.nan_to_num(np.where(np.isnan(scores[some]), near, whole), nan=-np.inf)
-    if sought.admitted is not None:
-        scores[~sought.admitted] = -np.inf
-    rounding = 64 * _UNIT * (sum(vars(weights).values()) + 1.0)
+        nearest[some] = _relevancies(table, some, sieve.bounds(asked, some), sought.cue, asked.error)
+    scores = _scores(table, sought, slice(count), nearest)
     lowest = sought.threshold
     tried = parts_of(table, _likely(scores, max(_TRIED, sought.top_k)), sought).totals
     if len(tried) >= sought.top_k:
         lowest = max(lowest, float(np.partition(tried, len(tried) - sought.top_k)[len(tried) - sought.top_k]))
-    left = (scores >= lowest - rounding).nonzero()[0]
+    left = (scores >= lowest - _rounding(sought)).nonzero()[0]
     return left if len(left) <= _FEW_LEFT * count else None
 
 
-def _relevancies(dots: Estimates, squares: Estimates, cue: Vectors, more: float = 0.0) -> Estimates:
-    """Relevancies from twice the dot products, which they take the place of, and the vectors' squared lengths.
+def _relevancies(table: Table, some: slice | RowNumbers, dots: Estimates, cue: Vectors, more: float = 0.0) -> Estimates:
+    """The relevancies of some rows from twice their dot products, which they take the place of.
 
-    ``more`` is added to each of the first.
+    ``more`` is added to each product.
     """
-    relevancies = np.subtract(squares, dots, out=dots)
+    relevancies: Estimates = np.subtract(table.columns["squares32"][some], dots, out=dots)
     relevancies += np.float32(1 + float(np.square(cue, dtype=np.float64).sum()) - more)
     np.maximum(relevancies, 1, out=relevancies)
-    return np.reciprocal(relevancies, out=relevancies)
+    np.reciprocal(relevancies, out=relevancies)
+    return relevancies
 
 
 def _estimate(
     table: Table, sought: Sought, left: RowNumbers | None = None, *, codes: bool
 ) -> tuple[Estimates, Estimates, float]:
-    """Scores and relevancies of all rows, or of those that are left, shape (n,); a distance's error.
-
-    A score is minus infinity for what cannot be found.
-    """
+    """Scores and relevancies of all rows, or of those that are left, shape (n,); a distance's error."""
     some = slice(len(table)) if left is None else left
     dots, error = _coded_dots(table, sought.cue, some) if codes else _plain_dots(table, sought.cue)
-    relevancies = _relevancies(dots, table.columns["squares32"][some], sought.cue)
+    relevancies = _relevancies(table, some, dots, sought.cue)
+    return _scores(table, sought, some, relevancies), relevancies, error
+
+
+def _rounding(sought: Sought) -> float:
+    """More than what float32 rounds of a score."""
+    weights: Mapping[str, float] = vars(sought.scoring.weights)
+    return 64 * _UNIT * (sum(weights.values()) + 1.0)
+
+
+def _scores(table: Table, sought: Sought, some: slice | RowNumbers, relevancies: Estimates) -> Estimates:
+    """The scores of some rows, minus infinity for what cannot be found, whose relevancy then becomes 1."""
     weights = sought.scoring.weights
     scores = table.weighed(sought.now.timestamp(), sought.scoring.curve, weights)[some]
     plain = () if table.complete else np.flatnonzero(np.isnan(scores))
@@ -254,7 +252,7 @@ def _estimate(
         relevancies[lost] = 1
     if sought.admitted is not None:
         scores[~sought.admitted[some]] = -np.inf
-    return scores, relevancies, error
+    return scores
 
 
 def _plain_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
@@ -267,11 +265,9 @@ def _plain_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
 def _coded_dots(table: Table, cue: Vectors, some: slice | RowNumbers) -> tuple[Estimates, float]:
     """As ``_plain_dots``, of some rows and by the codes."""
     table.columns.code(len(table))
-    step = float(np.abs(cue).max()) / 127 or 1.0
-    codes = np.rint(cue / np.float32(step)).astype(np.int8)
-    left = _length(cue.astype(np.float64) - codes * step)
+    codes, step, left = coded(cue)
     columns = table.columns
-    dots: Estimates = np.asarray(simsimd.cdist(codes[None], columns["codes"][some], "dot", out_dtype="f32"))[0]
+    dots = coded_dots(codes, columns["codes"][some])
     dots *= columns["scales"][some]
     dots *= np.float32(2 * step)
     residual = columns.residual

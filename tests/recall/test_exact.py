@@ -268,8 +268,8 @@ def test_no_dot_product_exceeds_what_the_directions_allow(
             held = sieve.Sieve.of(drawn[:known])
         while not held.hold(drawn, most=7):
             assert held.rows < len(drawn)
-        found, more = held.bounds(cue, 0, len(drawn))
-        bounds = found.astype(np.float64) + more
+        asked = held.asked(cue)
+        bounds = held.bounds(asked, slice(len(drawn))).astype(np.float64) + asked.error
         assert (bounds >= true - rounding).all()
     if directions >= width:
         assert (bounds <= true + 0.1 * lengths[0] * lengths[1] + rounding).all()
