@@ -63,6 +63,8 @@ def test_a_word_is_as_rare_as_in_all_tiers_together() -> None:
     joint = joint_of([], [event("a boat", "a", 0)], [event("the mill", "b", 0), event("a boat", "c", 1)])
     assert joint.rarity("boat") == index_of(list(joint.entries)).rarity("boat")
     assert joint.words(["boat"]).tolist() == index_of(list(joint.entries)).words(["boat"]).tolist()
+    once = joint_of([], [], [event("the mill", "b", 0), event("a boat", "c", 1)])
+    assert joint.rarity("boat") == once.rarity("boat")
 
 
 def test_what_was_said_just_before_helps_an_event_to_be_found() -> None:

@@ -7,13 +7,14 @@ without building all of it anew. The stemmer is a library's.
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -32,7 +33,7 @@ SATURATION = 1.2
 """BM25's k1: how much the second and third occurrence of a word count."""
 LENGTH_SHARE = 0.75
 """BM25's b: how far long texts are discounted."""
-FORM = 2
+FORM = 3
 """Counts up when texts are read otherwise: what was kept of an index before is then read anew."""
 
 
@@ -55,8 +56,12 @@ class TextIndex:
         self._entries: list[MemoryEntry] = []
         self._rows_of: dict[str, array[int]] = {}  # by stem: the rows that hold it, in no order
         self._counts_of: dict[str, array[int]] = {}  # and how often each does
+        self._told_again: Counter[str] = Counter()  # by stem: how many of its rows repeat the words of another
+        self._repeats = 0
         self._lengths = array("l")
         self._length = 0
+        self._wordings = array("q")  # a number for the words of each text and who says them; 0 = it has none
+        self._sorted_wordings: NDArray[np.int64] | None = None
         self._times = array("d")  # Unix seconds; NaN = timeless
         self._speakers = array("i")  # below 0 = nobody speaks
         self._heard = array("i")  # the same, also of an event that reads as if somebody spoke
@@ -74,6 +79,8 @@ class TextIndex:
         names = {
             "form": FORM,
             "stems": list(self._rows_of),
+            "told_again": self._told_again,
+            "repeats": self._repeats,
             "speakers": list(self._numbers),
             "spoken": self._spoken,
             "heard_of": self._heard_of,
@@ -86,6 +93,7 @@ class TextIndex:
             "rows": np.fromiter(chain.from_iterable(self._rows_of.values()), np.int32),
             "counts": np.fromiter(chain.from_iterable(self._counts_of.values()), np.int32),
             "lengths": np.array(self._lengths, np.int64),
+            "wordings": self.wordings,
             "times": np.array(self._times, np.float64),
             "spoken_by": np.array(self._speakers, np.int32),
             "heard_from": np.array(self._heard, np.int32),
@@ -119,6 +127,8 @@ class TextIndex:
             setattr(index, name, dict(zip(names["stems"], held, strict=True)))
         index._lengths = array("l", parts["lengths"].tolist())
         index._length = int(parts["lengths"].sum())
+        index._wordings = array("q", parts["wordings"].tobytes())
+        index._told_again, index._repeats = Counter(names["told_again"]), names["repeats"]
         index._times = array("d", parts["times"].tobytes())
         index._speakers = array("i", parts["spoken_by"].tobytes())
         index._heard = array("i", parts["heard_from"].tobytes())
@@ -212,6 +222,7 @@ class TextIndex:
         else:
             self._entries.append(entry)
             self._lengths.append(0)
+            self._wordings.append(0)
             self._times.append(math.nan)
             self._speakers.append(-1)
             self._heard.append(-1)
@@ -242,18 +253,39 @@ class TextIndex:
         self._leave(row)
         self._entries.pop()
         self._lengths.pop()
+        self._wordings.pop()
         self._times.pop()
         self._speakers.pop()
         self._heard.pop()
         self._neighbours.drop_last()
 
     def rarity(self, stem: str) -> float:
-        """How much a stem says: BM25's idf, from about 0 (in every text) up; the most for one that no text holds."""
-        return rarity(self.held(stem), len(self))
+        """How much a stem says: BM25's idf, from about 0 (in every text) up; the most for one that no text holds.
+
+        What was told again in the same words counts once: it makes none of them a common word.
+        """
+        return rarity(self.held(stem), self.texts)
+
+    @property
+    def texts(self) -> int:
+        """How many different texts there are."""
+        return len(self) - self._repeats
 
     def held(self, stem: str) -> int:
-        """How many texts hold a stem."""
-        return len(self._rows_of.get(stem, ()))
+        """How many different texts hold a stem."""
+        return len(self._rows_of.get(stem, ())) - self._told_again[stem]
+
+    @property
+    def wordings(self) -> NDArray[np.int64]:
+        """A number for the words of each row and who says them, shape (n,); 0 = it has none, and repeats nothing."""
+        return np.array(self._wordings, np.int64)
+
+    @property
+    def sorted_wordings(self) -> NDArray[np.int64]:
+        """``wordings`` in their order."""
+        if self._sorted_wordings is None:
+            self._sorted_wordings = np.sort(self.wordings)
+        return self._sorted_wordings
 
     def holders(self, stem: str) -> NDArray[np.intp]:
         """The rows whose text holds a stem, in no order."""
@@ -327,7 +359,13 @@ class TextIndex:
         name, said = _spoken(entry)
         language = language_of(said)
         self._languages[language] += 1
-        for stem, count in _counted(said, language):
+        found = stems(said, language)
+        counted, wording = Counter(found), _wording(name, found)
+        if self._holds(wording, counted):
+            self._told_again.update(counted.keys())
+            self._repeats += 1
+        self._wordings[row], self._sorted_wordings = wording, None
+        for stem, count in counted.items():
             if stem not in self._rows_of:
                 self._rows_of[stem], self._counts_of[stem] = array("i"), array("i")
             self._rows_of[stem].append(row)
@@ -351,13 +389,18 @@ class TextIndex:
         name, said = _spoken(self._entries[row])
         language = language_of(said)
         self._languages -= Counter([language])
-        for stem, _count in _counted(said, language):
+        counted = Counter(stems(said, language))
+        for stem in counted:
             rows, counts = self._rows_of[stem], self._counts_of[stem]
             at = _place_of(row, rows)
             rows[at], counts[at] = rows[-1], counts[-1]
             rows.pop(), counts.pop()
             if not rows:
                 del self._rows_of[stem], self._counts_of[stem]
+        if self._holds(self._wordings[row], counted):
+            self._told_again.subtract(counted.keys())
+            self._repeats -= 1
+        self._wordings[row], self._sorted_wordings = 0, None
         self._length -= self._lengths[row]
         self._lengths[row] = 0
         if name:
@@ -372,6 +415,15 @@ class TextIndex:
         self._tells.discard(row)
         self._told.pop(row, None)
         self._neighbours.put(row, None)
+
+    def _holds(self, wording: int, counted: Mapping[str, int]) -> bool:
+        """Whether a row says this, of a text with these stems: looked for among the rows of its rarest one."""
+        rows = min(map(self._rows_of.get, counted, repeat(_NONE)), key=len, default=_NONE)
+        return wording in map(self._wordings.__getitem__, rows) if len(rows) < _FEW else self._among(rows, wording)
+
+    def _among(self, rows: array[int], wording: int) -> bool:
+        said = np.frombuffer(self._wordings, np.int64)[np.frombuffer(rows, np.int32)]
+        return bool((said == wording).any())
 
 
 class _Read(list[Any]):
@@ -403,6 +455,9 @@ class _Read(list[Any]):
         return self._documents[held]
 
 
+_NONE = array("i")
+_FEW = 64
+"""Up to so many rows are gone through one by one, which is quicker than to view them as an array."""
 _NEWEST = 64
 
 
@@ -425,8 +480,10 @@ def heard_in(entry: MemoryEntry) -> str:
     return "" if entry.kind is Kind.FACT else heard(entry.document)
 
 
-def _counted(text: str, language: str) -> Iterator[tuple[str, int]]:
-    yield from Counter(stems(text, language)).items()
+def _wording(name: str, found: Sequence[str]) -> int:
+    """A number for the stems of what somebody says, in their order; 0 = there are none."""
+    told = "\n".join((name, *found)).encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "little", signed=True) if found else 0
 
 
 def _spoken(entry: MemoryEntry) -> tuple[str, str]:

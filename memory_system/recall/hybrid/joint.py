@@ -53,6 +53,7 @@ class Joint:
         self.speakers = spoken | {name for name, often in heard.items() if often >= _OFTEN}
         """Who speaks, lowered."""
         self._heard = self.speakers - spoken
+        self._told_elsewhere = _told_elsewhere(self._parts)
         self.neighbours = _Rows(self._parts, self.speakers)
         self.entries: Sequence[MemoryEntry] = _Entries([part.entries for part in self._parts], self.ends)
 
@@ -61,7 +62,11 @@ class Joint:
 
     def rarity(self, stem: str) -> float:
         """How much a stem says, of all texts together."""
-        return rarity(sum(part.held(stem) for part in self._parts), len(self))
+        held, texts = 0, 0
+        for part, repeats in zip(self._parts, self._told_elsewhere, strict=True):
+            held += part.held(stem) - int(repeats[part.holders(stem)].sum())
+            texts += part.texts - int(repeats.sum())
+        return rarity(held, texts)
 
     def words(self, cue_stems: Sequence[str]) -> Floats:
         """As ``TextIndex.words``."""
@@ -108,6 +113,23 @@ def _within(ends: Sequence[int], row: int) -> tuple[int, int]:
     """In which part a row is, and which row of it, where the parts end so."""
     part = bisect_right(ends, row)
     return part, row - (ends[part - 1] if part else 0)
+
+
+def _told_elsewhere(parts: Sequence[TextIndex]) -> list[NDArray[np.bool_]]:
+    """By row of each index, whether its text is one that a larger index holds as well; one row of each text."""
+    found = [np.zeros(len(part), np.bool_) for part in parts]
+    largest, *others = sorted(range(len(parts)), key=lambda number: -len(parts[number]))
+    known = [parts[largest].sorted_wordings]
+    for number in others:
+        wordings = parts[number].wordings
+        elsewhere = np.zeros(len(wordings), np.bool_)
+        for held in known:
+            if len(held):
+                elsewhere |= held[np.minimum(np.searchsorted(held, wordings), len(held) - 1)] == wordings
+        rows = np.flatnonzero(elsewhere & (wordings != 0))
+        found[number][rows[np.unique(wordings[rows], return_index=True)[1]]] = True
+        known.append(parts[number].sorted_wordings)
+    return found
 
 
 class _Entries(Sequence[MemoryEntry]):
