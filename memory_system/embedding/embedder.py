@@ -169,7 +169,8 @@ def _kept(pieces: _Read) -> States:
     spans, vectors = [], []
     for encoded, states in pieces:
         kept = np.flatnonzero(np.array(encoded.special_tokens_mask[: len(states)]) == 0)
-        tokens += [encoded.tokens[at] for at in kept]
+        read = encoded.tokens  # made anew each time that it is asked for, as all of an encoding is
+        tokens += [read[at] for at in kept.tolist()]
         spans.append(np.array(encoded.offsets, np.int32).reshape(-1, 2)[kept])
         vectors.append(states[kept] / np.linalg.norm(states[kept], axis=1, keepdims=True))
     return States(tuple(tokens), np.concatenate(spans), np.concatenate(vectors))

@@ -263,9 +263,11 @@ class Ledger:
                 refuse_foreign_edit(change_set, personality, self.personality_path)
                 refuse_unwritable(change_set, self.personality_path, self.folder)
             vectors = {key: vector for _, of_one in plans for key, vector in of_one.items()}
-            ours, alone = self.embedder.identity, self._stores.in_journal
-            committed = self.journal.commit_together([plan for plan, _ in plans], vectors, ours, alone=alone)
-        return [self._committed(applied, vectors) for applied in committed]
+            sets, ours = [plan for plan, _ in plans], self.embedder.identity
+            committed = self.journal.commit_together(sets, vectors, ours, alone=self._stores.in_journal)
+        done = [self._committed(applied, vectors) for applied in committed]
+        self._letting_go.look(self._revision, now=any(one.texts for one in sets))  # it catches up: all are shown
+        return done
 
     def _committed(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> ChangeSet | Exception:
         """Steps 2 to 4, unless it is shown already; answers it, or what failed."""
@@ -283,7 +285,6 @@ class Ledger:
                     self._behind.taken_in(applied.revision, self.journal, tidy=self._stores.is_tidy)
         except MemorySystemError as error:
             return error
-        self._letting_go.look(applied.revision, now=bool(applied.texts))
         return applied
 
     def _by_itself(self, plan: _Planned) -> bool:
@@ -342,10 +343,7 @@ class Ledger:
             self._accesses.note(entry_ids, at, asked, (self._revision, self._access))
 
     def _write_accesses(self, take: Callable[[], Sequence[Noted]]) -> None:
-        """Without the lock on the folder, so that no reader waits for another program that writes.
-
-        What is written is taken in by the next reading as anybody's, since another program may have written between.
-        """
+        """Without the lock on the folder: no reader waits for another program; the next takes it in as anybody's."""
         with self._lock:
             if not self.gone:  # deleted, or in other hands: there is nothing left to write to
                 self._catch_up()

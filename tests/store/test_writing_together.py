@@ -77,6 +77,16 @@ def _held(agent: AgentMemory) -> dict[str, MemoryEntry]:
     return {entry.id: entry for entry in agent.entries(Tier.STM)}
 
 
+def test_the_store_is_to_take_in_each_of_what_came_together_though_the_history_is_looked_at(
+    agent: AgentMemory, crowd: Crowd
+) -> None:
+    ledger = agent._context.held
+    for number in range(2):
+        ledger._letting_go._look_at = 0  # as after each fifty changes: it reads the settings, and so what is new
+        crowd.all_at_once([_adding(agent, f"e{number}-{one}") for one in range(5)])
+        assert ledger.journal.pending_revisions() <= ledger._behind.revisions
+
+
 def test_events_that_come_at_the_same_time_share_a_commit_and_have_a_revision_each(
     agent: AgentMemory, crowd: Crowd, commits: list[list[str]]
 ) -> None:
