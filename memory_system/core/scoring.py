@@ -198,9 +198,11 @@ class Score:
 
     @property
     def total(self) -> float:
-        """The score."""
-        parts = self.parts
-        return parts["recency"] + parts["importance"] + parts["relevancy"]
+        """The score: the sum of ``parts``, in their order."""
+        if self.recency is None or self.importance is None:
+            return self.relevancy
+        of = self.weights
+        return of.recency * self.recency + of.importance * self.importance + of.relevancy * self.relevancy
 
     @property
     def passing(self) -> float:

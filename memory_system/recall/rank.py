@@ -287,7 +287,8 @@ class _Asked:
             for tier, row in new:
                 left_out[tier].add(row)
             ranked |= {tier: self._ranked(tier, left_out[tier]) for tier in {tier for tier, _ in new}}
-        ids = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
+        named = self.query.scoring.seats is Seats.RANKING
+        ids = {tier: [one.table.ids[row] for row in one.best] if named else () for tier, one in ranked.items()}
         totals = {tier: one.parts.totals if one.best else _NO_TOTALS for tier, one in ranked.items()}
         given = seated(self.query, totals, ids)
         found = []

@@ -7,6 +7,7 @@ each vector a is kept in int8, and |r|; a vector whose bound is too low need not
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import islice
 
@@ -125,7 +126,8 @@ def coded(vector: Vectors) -> tuple[NDArray[np.int8], float, float]:
     """A vector, shape (d,), as int8 codes times a step, and the length of what they miss."""
     step = float(np.abs(vector).max()) / _LARGEST or 1.0
     codes = np.rint(vector / np.float32(step)).astype(np.int8)
-    return codes, step, float(np.linalg.norm(vector.astype(np.float64) - codes * step))
+    missed = vector.astype(np.float64) - codes * step
+    return codes, step, math.sqrt(missed.dot(missed))
 
 
 def coded_dots(codes: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
