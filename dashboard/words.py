@@ -156,7 +156,7 @@ BOTH_RECALL_THE_SAME = "Both recall the same, so there is nothing to judge on th
 PREVIOUS_LINE = "Previous line"
 NEXT_LINE = "Next line"
 NEXT_WITHOUT_THUMBS = "Next unjudged"
-UNTIL_IT_CAN_BE_SAID = "until it can be said which"
+TOO_FEW_LINES = "too few to say which is better"
 ENOUGH_IS_JUDGED = "Enough is judged to say which is better."
 
 # recall_controls.py

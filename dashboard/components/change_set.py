@@ -72,9 +72,7 @@ def offer(
         counted = f"{len(ticked)} of {len(offered) + len(stale)} accepted"
         if stale:
             counted += f", {tables.counted(len(stale), 'was', 'were')} changed meanwhile"
-        st.markdown(
-            counted if boxes else tables.counted(len(planned.changes) or len(planned.texts), "change", "changes")
-        )
+        st.markdown(counted if boxes else _counted(planned))
         if st.button(
             label, type="primary", icon=":material/check:", key=f"apply-{planned.id}",
             help="In Python: AgentMemory.apply", disabled=not certain or not planned or (boxes and not ticked),
@@ -136,6 +134,15 @@ def listed(key: str, rows: Sequence[Mapping[str, Any]], *, label: str = "", begi
     return {str(row["id"]) for row in rows if row["box"] and row["ticked"] != (row["id"] in turned)}
 
 
+def _counted(planned: ChangeSet) -> str:
+    """How much changes, of settings each by itself, as the list tells them."""
+    settings = sum(len(diffs.of_text(text)) for text in planned.texts if text.name == "settings")
+    others = len(planned.changes) or sum(text.name != "settings" for text in planned.texts)
+    told = [tables.counted(others, "change", "changes")] if others or not settings else []
+    told += [tables.counted(settings, "setting changes", "settings change")] if settings else []
+    return " · ".join(told)
+
+
 def _head(note: str) -> str:
     """What a sentence says of a memory that it quotes then."""
     head, quoted, _ = note.partition(": “")
@@ -148,8 +155,10 @@ def _around(planned: ChangeSet, *, whole: bool = False) -> None:
     for note in planned.notes:
         if head := _head(note):
             alike.setdefault(head, []).append(note)
-    lists = {head: some for head, some in alike.items() if len(some) >= _ALIKE}
-    said = [note for note in planned.notes if _head(note) not in lists]
+    lists: dict[str, list[str]] = {head: [] for head, some in alike.items() if len(some) >= _ALIKE}
+    said: list[str] = []
+    for note in planned.notes:  # how many more there are belongs to those that are named
+        lists.get(next((head for head in lists if note.startswith(f"{head}: ")), ""), said).append(note)
     if said:
         st.info("\n\n".join(map(widgets.plain, said)))
     for head, some in lists.items():

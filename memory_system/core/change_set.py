@@ -269,10 +269,17 @@ def together(plans: Sequence[tuple[ChangeSet, Iterable[str]]], title: str) -> tu
     ), tuple(left)
 
 
+_SHORT = 60
+"""Characters of a text that is quoted; where its last word begins before half of them, it is cut within that."""
+
+
 def short(text: str) -> str:
-    """A text on one line, at most 60 characters of it."""
+    """A text on one line, at most 60 characters of it, cut at the end of a word where it is cut."""
     line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:59].rstrip()}…"
+    if len(line) <= _SHORT:
+        return line
+    end = line.rfind(" ", 0, _SHORT)
+    return f"{line[: end if end >= _SHORT // 2 else _SHORT - 1]}…"
 
 
 def is_text(value: object) -> TypeGuard[str]:

@@ -63,7 +63,10 @@ def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder)
         yield Finding(name, "store", State.WRONG, error.sentence)
         return
     pending = journal.pending()
-    if found.beside(pending):
+    if stores.server is not None and found and not noted and not any(stores.counts().values()):
+        sentence = f"The Chroma server at {stores.where} holds nothing of it; the next opening writes all of it there."
+        yield Finding(name, "store", State.NOTE, sentence)
+    elif found.beside(pending):
         surplus = sum(map(len, found.surplus.values()))
         yield Finding(
             name,

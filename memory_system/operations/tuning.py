@@ -434,12 +434,12 @@ class Proposal:
             for one in worse[:_WORSE_TOLD]
         ]
         if len(worse) > _WORSE_TOLD:
-            told.append(f"{len(worse) - _WORSE_TOLD} more answers get worse.")
+            told.append(f"Worse: {len(worse) - _WORSE_TOLD} more answers.")
         told = told or ["No labelled answer gets worse."]
         for what, ids in (("kept", self.keeping.kept), ("forgotten", self.keeping.forgotten)) if self.keeping else ():
             own = ids.get(agent, ())
             told += [f"Would now be {what}: {quote(document(one))}." for one in own[:_WORSE_TOLD]]
-            told += [f"{len(own) - _WORSE_TOLD} more would now be {what}."] if len(own) > _WORSE_TOLD else []
+            told += [f"Would now be {what}: {len(own) - _WORSE_TOLD} more."] if len(own) > _WORSE_TOLD else []
         return tuple(told)
 
     @property

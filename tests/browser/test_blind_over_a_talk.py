@@ -50,7 +50,7 @@ def test_two_presets_are_tested_blind_over_a_talk_and_a_thumb_is_undone(
     select(page, "First preset", "paper")
     expect(page.get_by_text(f"Line 1 of {len(LINES)}")).to_be_visible()
     foot = page.locator(".st-key-foot-talk-test")
-    expect(foot).to_contain_text(words.UNTIL_IT_CAN_BE_SAID)
+    expect(foot).to_contain_text(words.TOO_FEW_LINES)
     assert violations(page, MAIN) == []
     before = missing(page)
     assert before

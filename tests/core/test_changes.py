@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, AgentSettings, Change, ChangeSet, Kind, MemoryEntry, Source, Tier, World
-from memory_system.core.change_set import TextChange, dump_entry, entry_from_json, entry_to_json, load_entry
+from memory_system.core.change_set import TextChange, dump_entry, entry_from_json, entry_to_json, load_entry, short
 from memory_system.errors import Conflict, InvalidInput, InvalidParameter, MemorySystemError
 from tests.conftest import NOW
 
@@ -230,3 +230,19 @@ def test_a_plan_for_another_agent_is_a_conflict(world: World, agent: AgentMemory
 def test_undoing_what_was_not_applied_is_refused(agent: AgentMemory) -> None:
     with pytest.raises(InvalidParameter, match="has not been applied"):
         agent.undo(plan(Change(None, entry("a"), "new")))
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("The mill key\n hangs at the inn.", "The mill key hangs at the inn."),
+        ("A" * 60, "A" * 60),
+        (f"{'word ' * 11}handbell of the chapel", f"{'word ' * 10}word…"),
+        (f"{'word ' * 11}four and more", f"{'word ' * 11}four…"),
+        ("鍵" * 61, "鍵" * 59 + "…"),
+        (f"See {'x' * 80} there", f"See {'x' * 55}…"),
+    ],
+)
+def test_a_quotation_is_cut_where_a_word_ends_if_it_has_words(text: str, cut: str) -> None:
+    assert short(text) == cut
+    assert len(short(text)) <= 60

@@ -209,6 +209,16 @@ def test_a_mistyped_world_is_told_and_not_begun(
     assert sorted(in_use.worlds.folder.iterdir()) == before
 
 
+def test_a_mistyped_world_is_not_listed(cli: CommandLine, in_use: InUse, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_use.worlds.create("second")
+    monkeypatch.setenv("MEMORY_WORLD", "mem tset")
+    done = cli("worlds")
+    assert (done.code, "tset" in done.out) == (0, False)
+    assert {"mem_test", "second"} <= set(done.out.split())
+    assert "worlds create 'mem tset'" in done.err
+    assert [one["name"] for one in cli("worlds", "--json").value["items"]] == ["mem_test", "second"]
+
+
 def test_a_mistyped_world_is_told_as_json(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_WORLD", "typo")
     told = json.loads(cli("agents", "--json").err)["error"]

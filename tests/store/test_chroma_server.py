@@ -424,6 +424,24 @@ def test_the_doctor_tells_what_a_server_holds_otherwise_and_repairs_it(
         assert on_it(served) == shown(world.agent("mira"))
 
 
+def test_to_the_doctor_a_server_that_has_yet_to_be_written_to_is_not_wrong(
+    served: Settings, embedder: CachedEmbedder
+) -> None:
+    def store_of(world: World) -> tuple[State, str]:
+        (told,) = [(one.state, one.sentence) for one in examine(world) if (one.agent, one.what) == ("mira", "store")]
+        return told
+
+    with opened(served.model_copy(update={"chroma_url": None}), embedder) as world:
+        begun(world)
+    with opened(served, embedder) as world:
+        state, sentence = store_of(world)
+        assert state is State.NOTE
+        assert "next opening" in sentence
+        assert on_it(served) == {}, "looking writes nothing"
+        world.agent("mira")
+        assert store_of(world)[0] is State.RIGHT
+
+
 def test_the_doctor_says_that_a_server_is_down(
     own_server: ChromaServer, hurt: Settings, embedder: CachedEmbedder
 ) -> None:

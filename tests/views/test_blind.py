@@ -39,6 +39,7 @@ def test_two_presets_are_judged_without_telling_whose_answer_it_is(open_page: Op
     assert not any("First rank" in str(one.value) for one in page.dataframe)
 
 
+PAIR = ("classic", "balanced")
 LINES = ("Who has the mill key?", "When did you last see Tobias?", "What are you afraid of?")
 
 
@@ -84,7 +85,8 @@ def test_each_line_of_a_talk_is_judged_and_what_is_missing_is_told(open_page: Op
     assert "Line 1 of 3" in shown(page)
     assert LINES[0] in shown(page)
     assert f"{missing[LINES[0]]} thumbs missing here · 0 of 3 lines done" in shown(page)
-    assert words.UNTIL_IT_CAN_BE_SAID in shown(page)
+    assert f"3 lines on which the two differ, {words.TOO_FEW_LINES}" in shown(page)
+    assert "About" not in shown(page)
     assert len(thumbs(page)) == missing[LINES[0]]
     assert not page.dataframe
     assert not any("score" in str(one.value) or "better on" in str(one.value) for one in (*page.text, *page.caption))
@@ -103,6 +105,8 @@ def test_each_line_of_a_talk_is_judged_and_what_is_missing_is_told(open_page: Op
     found = talk.versus("classic", "balanced")
     assert found.first + found.second + found.equal == 1
     assert f"“classic” is better on {found.first}, “balanced” on {found.second}" in shown(page)
+    assert shown(page).count(words.TOO_FEW_LINES) == 2
+    assert f"{found.needed} more" not in shown(page)
 
 
 def test_a_thumb_is_kept_taken_back_by_undo_and_asks_nothing_again(
@@ -155,15 +159,17 @@ def test_without_a_talk_the_page_says_what_to_do_and_takes_lines_of_ones_own(ope
 def test_enough_lines_say_which_preset_is_better(open_page: OpenPage) -> None:
     cues = [f"{CUE[:-1]}, said for the {number}. time?" for number in range(7)]
     page = open_page("recall", talk="pasted", first="classic", second="balanced")
-    for cue in cues:
-        query = mira().query(cue)
-        first, second = (
-            {hit.entry.id for hit in mira().answer(query.by(PRESETS[name])).hits} for name in ("classic", "balanced")
-        )
-        assert first - second
+    answers = [
+        [{hit.entry.id for hit in mira().answer(mira().query(cue).by(PRESETS[name])).hits} for name in PAIR]
+        for cue in cues
+    ]
+    assert all(first - second for first, second in answers)
+    page.text_area[0].set_value("\n".join(cues)).run()
+    assert "until it can be said which, fewer if one leads clearly. This talk has 7 to go" in shown(page)
+    for cue, (first, second) in zip(cues, answers, strict=True):
         for entry_id in deciding(first, second):
             mira().judge(cue, entry_id, verdict=entry_id in first)
-    page.text_area[0].set_value("\n".join(cues)).run()
+    page.run()
     assert "7 of 7 lines done" in shown(page)
     assert words.ENOUGH_IS_JUDGED in shown(page)
     assert "hardly chance" in shown(press(page, words.WHO_IS_AHEAD))

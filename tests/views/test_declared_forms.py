@@ -40,6 +40,19 @@ def test_every_operation_and_every_read_can_be_chosen(open_page: OpenPage) -> No
     assert {"migrate", "reflect", "summarise", "plan"} <= usual
 
 
+def test_while_another_operation_is_chosen_none_of_the_usual_ones_looks_so(open_page: OpenPage) -> None:
+    page = open_page("operations", operation="Plan")
+    assert page.button_group[0].value == "Plan"
+    page.toggle[0].set_value(True).run()
+    assert page.button_group[0].value is None
+    page.toggle[0].set_value(False).run()
+    assert page.button_group[0].value == "Plan"
+    page.toggle[0].set_value(True).run()
+    page.button_group[0].set_value("Plan").run()
+    assert not page.exception, page.exception
+    assert (page.button_group[0].value, page.toggle[0].value) == ("Plan", False)
+
+
 def test_every_form_is_drawn_with_a_widget_for_each_field(open_page: OpenPage) -> None:
     open_page("operations")
 

@@ -13,7 +13,7 @@ import yaml
 
 from memory_system import AgentMemory, World
 from memory_system.core import DECAYING, WORLD_AGENT
-from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder, FromChroma
 from memory_system.errors import AgentNotFound, EntryNotFound, InvalidParameter
 from memory_system.world.knows import PERSON, RULES, Cell, Verdict
 from memory_system.world.knows.story import parse
@@ -223,6 +223,21 @@ def test_what_cannot_be_said_of_a_cell_changes_nothing(
     with pytest.raises(error):
         pair.correct(name, fact, verdict, memory)
     assert not pair.labels()
+
+
+def test_a_fact_is_looked_for_as_a_cue_is_by_an_embedder_that_asks_for_words_too(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [[1.0, float("cup" in text)] for text in texts]
+
+    made = CachedEmbedder(FromChroma(embed, "made", words_too=True))
+    with World(settings_in(tmp_path), embedder=made) as world:
+        world.stand_at(NOW)
+        world.create_agent("ana", {"identity": {"name": "Ana Reed"}})
+        world.knows("ana", CUP)
+        assert {CUP, "Bo hid silver cup bridge"} <= set(asked)
 
 
 def test_the_language_model_judges_where_one_is_set(pair: World, server: FakeServer) -> None:

@@ -45,16 +45,17 @@ elif named is not None and "operation" not in st.session_state:
     linked, st.session_state[f"more-{agent.name}"] = MORE, named
 st.session_state.setdefault("more-operations", linked == MORE)
 st.session_state.setdefault("operation", linked)
-if st.session_state["operation"] not in NAMES:
-    st.session_state["operation"] = NAMES[0]
-name = str(
-    st.segmented_control(
-        "Operation", NAMES, key="operation", required=True, label_visibility="collapsed", on_change=leave_more
-    )
+if st.session_state["more-operations"]:
+    st.session_state["operation"] = None  # none of the row looks chosen, and each can be chosen
+elif st.session_state["operation"] not in NAMES:
+    st.session_state["operation"] = st.session_state.get("operation-before", NAMES[0])
+name = st.segmented_control(
+    "Operation", NAMES, key="operation", required=True, label_visibility="collapsed", on_change=leave_more
 )
-if st.toggle("More operations, and what can be looked up", key="more-operations"):
+if st.toggle("More operations, and what can be looked up", key="more-operations") or name is None:
     name = MORE
-if name != MORE:
+else:
+    st.session_state["operation-before"] = name
     session.to_link("operation", name)
 if name == unrated.OPERATION:
     unrated.section(agent)

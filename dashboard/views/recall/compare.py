@@ -86,14 +86,22 @@ def _ahead(agent: AgentMemory, query: Query, left: str, right: str, *, agent_nam
     tell(found, left, right, "cue")
 
 
-def tell(found: Versus, left: str, right: str, what: str) -> None:
-    """On how many judged cues or lines either is better, and whether that can be chance."""
+def tell(found: Versus, left: str, right: str, what: str, few: str = "") -> None:
+    """On how many judged cues or lines either is better, and whether that can be chance.
+
+    Args:
+        found: what the thumbs say.
+        left: what the first is called.
+        right: what the second is called.
+        what: what is judged, a "cue" or a "line".
+        few: a sentence that there are too few of them, in the place of how many are needed.
+    """
     if judged := found.first + found.second + found.equal:
         counted = tables.counted(judged, f"judged {what}", f"judged {what}s")
         st.text(
             f"“{left}” is better on {found.first}, “{right}” on {found.second}, neither on {found.equal} of {counted}."
         )
-        st.caption(_chance(found, what))
+        st.caption(_chance(found, what, few))
     else:
         st.text(f"No {what} is judged to the end yet.")
     if found.unjudged:
@@ -101,8 +109,9 @@ def tell(found: Versus, left: str, right: str, what: str) -> None:
         st.caption(f"Not counted, because thumbs are missing: {missing}.")
 
 
-def _chance(found: Versus, what: str) -> str:
+def _chance(found: Versus, what: str, few: str) -> str:
     if not found.needed:
         return f"That is hardly chance (p = {found.p_value:.3f})."
     more = tables.counted(found.needed, f"more {what}", f"more {what}s")
-    return f"That can be chance (p = {found.p_value:.2f}). Judge about {more} on which one of them is better."
+    needed = few or f"Judge about {more} on which one of them is better."
+    return f"That can be chance (p = {found.p_value:.2f}). {needed}"

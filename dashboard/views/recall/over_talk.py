@@ -165,8 +165,9 @@ def _walk(agent: AgentMemory, lines: Lines, first: str, second: str) -> None:
         most = f" {tables.counted(lines.top_k, 'memory', 'memories')} at most," if lines.top_k else ""
         st.caption(f"As a talk asks:{most} none that this talk itself left. Asked {tables.exact(asked.now)}.")
         _line(agent, asked, cue, f"Line {number + 1} of {len(lines.cues)}")
-        _foot(agent, asked, missing, key, number)
-        _ahead(asked.counted(agent), first, second, done=not any(missing.values()))
+        few = _too_few(sum(bool(deciding(*asked.ids(cue))) for cue in asked.hits))
+        _foot(agent, asked, missing, key, number, few)
+        _ahead(asked.counted(agent), first, second, few, done=not any(missing.values()))
     except MemorySystemError as error:
         widgets.problem(error)
 
@@ -225,7 +226,7 @@ def _next_missing(missing: Mapping[str, int], after: int) -> int | None:
     return next((one for one in lacking if one > after), lacking[0] if lacking else None)
 
 
-def _foot(agent: AgentMemory, asked: _Asked, missing: Mapping[str, int], key: str, number: int) -> None:
+def _foot(agent: AgentMemory, asked: _Asked, missing: Mapping[str, int], key: str, number: int, few: str) -> None:
     """Previous, next, the next that lacks a thumb; and how much is still missing."""
     lacking = sum(map(bool, missing.values()))
     here = list(missing.values())[number]
@@ -238,7 +239,7 @@ def _foot(agent: AgentMemory, asked: _Asked, missing: Mapping[str, int], key: st
             _go(words.PREVIOUS_LINE, key, number - 1 if number else None)
             _go(words.NEXT_LINE, key, number + 1 if number + 1 < len(missing) else None)
             _go(words.NEXT_WITHOUT_THUMBS, key, _next_missing(missing, number), primary=not here)
-        st.caption(f"**{' · '.join(told).capitalize()}.** {_needed(asked.counted(agent), lacking)}")
+        st.caption(f"**{' · '.join(told).capitalize()}.** {few or _needed(asked.counted(agent), lacking)}")
 
 
 def _go(label: str, key: str, number: int | None, *, primary: bool = False) -> None:
@@ -249,6 +250,17 @@ def _go(label: str, key: str, number: int | None, *, primary: bool = False) -> N
     )  # fmt: skip
 
 
+def _too_few(differ: int) -> str:
+    """That a talk is too short to tell which is better, even if one is on every line; empty if it is long enough."""
+    if not Versus(differ, 0).needed:
+        return ""
+    lines = tables.counted(differ, "line", "lines")
+    return (
+        f"This talk has {lines} on which the two differ, {words.TOO_FEW_LINES}. Talk on, or judge more talks: "
+        f"“{words.COMPARE_PRESETS}” counts the thumbs of all."
+    )
+
+
 def _needed(found: Versus, lacking: int) -> str:
     """How many more judged lines it takes; it does not tell who leads."""
     if not found.needed:
@@ -256,13 +268,13 @@ def _needed(found: Versus, lacking: int) -> str:
     more = tables.counted(found.needed, "more line", "more lines")
     fewer = ", fewer if one leads clearly" if found.needed > _FEW else ""
     to_go = f" This talk has {lacking} to go: talk on." if lacking < found.needed else ""
-    return f"About {more} on which one is better {words.UNTIL_IT_CAN_BE_SAID}{fewer}.{to_go}"
+    return f"About {more} on which one is better until it can be said which{fewer}.{to_go}"
 
 
-def _ahead(found: Versus, first: str, second: str, *, done: bool) -> None:
+def _ahead(found: Versus, first: str, second: str, few: str, *, done: bool) -> None:
     """Who is ahead over this talk, once it is asked for."""
     if st.button(
         words.WHO_IS_AHEAD, icon=":material/balance:", type="primary" if done else "secondary", key="talk-test-ahead",
         help="In Python: Conversation.versus",
     ):  # fmt: skip
-        compare.tell(found, _called(first), _called(second), "line")
+        compare.tell(found, _called(first), _called(second), "line", few)

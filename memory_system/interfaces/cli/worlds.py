@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from shlex import quote
 from typing import Annotated, Any
@@ -10,11 +11,11 @@ import typer
 
 from ...core.settings import Settings, in_use
 from ...core.times import stamp
-from ...errors import WorldNotFound
+from ...errors import StoreError, WorldNotFound
 from ...maintenance import Saved, Worlds, WorldsCompared
 from ...store.server_notice import server_of
 from ..serialize import plain
-from .arguments import DryRun, Json, errors_told, settings_of
+from .arguments import DryRun, Json, errors_told, no_world_yet, settings_of
 from .progress import ProgressLine
 from .terminal import Column, one_line, say, show_json, show_table
 
@@ -103,7 +104,12 @@ def _taken(held: Worlds) -> bool:
 
 
 def _list(held: Worlds, *, json: bool) -> None:
-    found = held.all()
+    missing = ""
+    with suppress(StoreError):  # what cannot be looked at is told in the line of its world
+        missing = "" if server_of(held.folder / held.used) else no_world_yet(held.settings)
+    found = [held.saved(name) for name in held.names() if not missing or name != held.used]
+    if missing:
+        say(f"{missing} To begin it: python -m memory_system worlds create {quote(held.used)}", err=True)
     if json:
         show_json({"items": plain(found)})
         return

@@ -111,7 +111,8 @@ class Scrubber:
 
 def _forms(text: str) -> set[str]:
     line = " ".join(text.split())
-    forms = {text, text.strip(), line, line.rstrip("."), short(text), text[:60].strip()}
+    before = f"{line[:59].rstrip()}…" if len(line) > 60 else line  # how an earlier version cut it, within a word
+    forms = {text, text.strip(), line, line.rstrip("."), short(text), before, text[:60].strip()}
     escaped = forms | _escaped(forms)
     # once more: what a model calls a function with is JSON in a text, and its answer is kept as JSON again
     return {form for form in escaped | _escaped(escaped) if form}

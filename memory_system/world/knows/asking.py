@@ -22,6 +22,7 @@ from ...errors import AgentNotFound, EntryNotFound, shown
 from ...llm.offline.model import OfflineModel
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
+from ...recall.cue_vectors import cue_vectors
 from ..knowing import Keeps, kept_by
 from ..trail import Cast
 from . import labels as by_hand
@@ -109,7 +110,7 @@ def who_knows(
         [*(world.agent(one).personality_text for one in cast_), *(one.personality_text for one in agents)]
     )
     asked = claim(sentence, moment or world.clock(), known)
-    cue: Vectors = world.embedder.embed([sentence])[0]
+    cue: Vectors = cue_vectors(world.embedder, [sentence])[0]
     cells = []
     for number, agent in enumerate(agents):
         progress(number / len(agents), f"Looking at {agent.name}, {number + 1} of {len(agents)}")

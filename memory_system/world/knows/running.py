@@ -15,6 +15,7 @@ from ...core.times import stamp
 from ...errors import MemorySystemError
 from ...operations.context import Progress, no_progress
 from ...operations.duplicates.contradictions import against, told
+from ...recall.cue_vectors import cue_vectors
 from ..trail import Hop, trail
 from .asking import Asked, who_knows, with_author
 from .cell import Cell, Verdict
@@ -89,7 +90,7 @@ def run_tests(
         InvalidDocument: the file of tests is wrong.
     """
     wanted = story_tests(world) if tests is None else tuple(tests)
-    world.embedder.embed(list(dict.fromkeys(test.fact for test in wanted)))  # at once, and remembered
+    cue_vectors(world.embedder, list(dict.fromkeys(test.fact for test in wanted)))  # at once, and remembered
     begins = began(world).replace(hour=0, minute=0, second=0, microsecond=0)  # day 1
     results = []
     for number, test in enumerate(wanted):
