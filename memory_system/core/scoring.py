@@ -236,8 +236,8 @@ def squares(vectors: NDArray[np.float32]) -> Floats:
 def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32], lengths: Floats | None = None) -> Floats:
     """1 / (1 + distance), with the squared Euclidean distance, in float64.
 
-    Computed row by row and not as a matrix product, whose last bits depend on where a row stands: equal
-    vectors have equal relevancies, in a part of the rows as in all.
+    Computed row by row (``vecdot``) and not as a matrix product, whose last bits depend on where a row stands:
+    equal vectors have equal relevancies, in a part of the rows as in all.
 
     Args:
         vectors: shape (n, d).
@@ -253,11 +253,13 @@ def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32], lengths: F
     wide = cue.astype(np.float64)
     of_cue = float(np.square(wide).sum())
     answer = np.empty(len(vectors))
+    room = np.empty((min(_BLOCK, len(vectors)), vectors.shape[1]))
     for start in range(0, len(vectors), _BLOCK):
         rows = slice(start, start + _BLOCK)
         block = vectors[rows]
-        dots = np.multiply(block, wide, dtype=np.float64).sum(axis=1)
-        distance = (squares(block) if lengths is None else lengths[rows]) - 2.0 * dots + of_cue
+        exact = room[: len(block)]
+        exact[...] = block  # a product of two float32 has no error in float64
+        distance = (squares(block) if lengths is None else lengths[rows]) - 2.0 * np.vecdot(exact, wide) + of_cue
         answer[rows] = 1.0 / (1.0 + np.maximum(distance, 0.0))  # rounding may bring a distance below 0
     return answer
 

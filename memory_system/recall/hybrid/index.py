@@ -61,7 +61,6 @@ class TextIndex:
         self._lengths = array("l")
         self._length = 0
         self._wordings = array("q")  # a number for the words of each text and who says them; 0 = it has none
-        self._sorted_wordings: NDArray[np.int64] | None = None
         self._times = array("d")  # Unix seconds; NaN = timeless
         self._speakers = array("i")  # below 0 = nobody speaks
         self._heard = array("i")  # the same, also of an event that reads as if somebody spoke
@@ -280,13 +279,6 @@ class TextIndex:
         """A number for the words of each row and who says them, shape (n,); 0 = it has none, and repeats nothing."""
         return np.array(self._wordings, np.int64)
 
-    @property
-    def sorted_wordings(self) -> NDArray[np.int64]:
-        """``wordings`` in their order."""
-        if self._sorted_wordings is None:
-            self._sorted_wordings = np.sort(self.wordings)
-        return self._sorted_wordings
-
     def holders(self, stem: str) -> NDArray[np.intp]:
         """The rows whose text holds a stem, in no order."""
         return np.array(self._rows_of.get(stem, ()), np.intp)
@@ -364,7 +356,7 @@ class TextIndex:
         if self._holds(wording, counted):
             self._told_again.update(counted.keys())
             self._repeats += 1
-        self._wordings[row], self._sorted_wordings = wording, None
+        self._wordings[row] = wording
         for stem, count in counted.items():
             if stem not in self._rows_of:
                 self._rows_of[stem], self._counts_of[stem] = array("i"), array("i")
@@ -400,7 +392,7 @@ class TextIndex:
         if self._holds(self._wordings[row], counted):
             self._told_again.subtract(counted.keys())
             self._repeats -= 1
-        self._wordings[row], self._sorted_wordings = 0, None
+        self._wordings[row] = 0
         self._length -= self._lengths[row]
         self._lengths[row] = 0
         if name:

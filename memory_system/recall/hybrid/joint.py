@@ -30,6 +30,7 @@ from .neighbours import Pairing
 
 PAUSE = 600.0
 """Seconds of silence after which what happens no longer belongs to what came before."""
+_LAST_BITS = 0xFFFF
 _OFTEN = 2
 """How often somebody has to speak in plain events to be taken for a speaker."""
 
@@ -62,10 +63,10 @@ class Joint:
 
     def rarity(self, stem: str) -> float:
         """How much a stem says, of all texts together."""
-        held, texts = 0, 0
-        for part, repeats in zip(self._parts, self._told_elsewhere, strict=True):
-            held += part.held(stem) - int(repeats[part.holders(stem)].sum())
-            texts += part.texts - int(repeats.sum())
+        held, texts = sum(part.held(stem) for part in self._parts), sum(part.texts for part in self._parts)
+        for number, rows in self._told_elsewhere.items():
+            held -= len(np.intersect1d(self._parts[number].holders(stem), rows, assume_unique=True))
+            texts -= len(rows)
         return rarity(held, texts)
 
     def words(self, cue_stems: Sequence[str]) -> Floats:
@@ -115,21 +116,26 @@ def _within(ends: Sequence[int], row: int) -> tuple[int, int]:
     return part, row - (ends[part - 1] if part else 0)
 
 
-def _told_elsewhere(parts: Sequence[TextIndex]) -> list[NDArray[np.bool_]]:
-    """By row of each index, whether its text is one that a larger index holds as well; one row of each text."""
-    found = [np.zeros(len(part), np.bool_) for part in parts]
+def _told_elsewhere(parts: Sequence[TextIndex]) -> dict[int, NDArray[np.intp]]:
+    """By number of an index, the rows whose words a larger index holds as well, one row of each wording."""
     largest, *others = sorted(range(len(parts)), key=lambda number: -len(parts[number]))
-    known = [parts[largest].sorted_wordings]
+    known, found = [parts[largest].wordings], dict[int, NDArray[np.intp]]()
     for number in others:
         wordings = parts[number].wordings
-        elsewhere = np.zeros(len(wordings), np.bool_)
-        for held in known:
-            if len(held):
-                elsewhere |= held[np.minimum(np.searchsorted(held, wordings), len(held) - 1)] == wordings
-        rows = np.flatnonzero(elsewhere & (wordings != 0))
-        found[number][rows[np.unique(wordings[rows], return_index=True)[1]]] = True
-        known.append(parts[number].sorted_wordings)
+        elsewhere = np.isin(wordings, np.concatenate([_likely(held, wordings) for held in known])) & (wordings != 0)
+        rows = np.flatnonzero(elsewhere)
+        if len(rows):
+            found[number] = rows[np.unique(wordings[rows], return_index=True)[1]]
+        known.append(wordings)
     return found
+
+
+def _likely(held: NDArray[np.int64], sought: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of many wordings those that may be among fewer others: all whose last bits are."""
+    bits = np.zeros(_LAST_BITS + 1, np.bool_)
+    bits[sought & _LAST_BITS] = True
+    likely: NDArray[np.int64] = held[bits[held & _LAST_BITS]]
+    return likely
 
 
 class _Entries(Sequence[MemoryEntry]):
