@@ -31,7 +31,7 @@ from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
 from ..core.times import ago, stamp
 from .candidates import Candidates, Judged
 from .expansion import Expanded, Measured, Relevancy
-from .hybrid import UNKNOWN, confidences, lowest
+from .hybrid import UNKNOWN, confidences, lowest, wording
 from .query import Query
 from .seats import Place, Synopses, Twins, behind, in_the_same_words, seated, synopses_of
 from .table import Table
@@ -83,11 +83,11 @@ def second_round(
                     best[entry_id] = float(totals[row]), parts.one(row), hit, tier, row
     ordered, free = sorted(best.items(), key=lambda one: (-one[1][0], one[0])), query.top_k - len(found)
     if query.scoring.seats is Seats.RANKING:
-        told = {one.entry.document.casefold() for one in found if one.entry.tier is not Tier.STATIC}
+        told = {wording(one.entry.document) for one in found if one.entry.tier is not Tier.STATIC}
         several, ordered = ordered, []
         for one in several:
             *_, tier, row = one[1]
-            words = tables[tier].entries.document(row).casefold()
+            words = wording(tables[tier].entries.document(row))
             if words not in told:
                 told.add(words)
                 ordered.append(one)
@@ -327,7 +327,7 @@ class _Asked:
             return -float(one.parts.totals[one.best.index(at[1])]), one.table.ids[at[1]]
 
         def told(tier: Tier, row: int) -> str:
-            return ranked[tier].table.entries.document(row).casefold()
+            return wording(ranked[tier].table.entries.document(row))
 
         found = set[Place]()
         for words, places in in_the_same_words(told, {tier: one.best for tier, one in ranked.items()}).items():
@@ -335,7 +335,8 @@ class _Asked:
             for tier in {tier for tier, _ in places}:
                 table, (_, best) = ranked[tier].table, min((one for one in places if one[0] is tier), key=ahead)
                 if words in swept:
-                    same = [row for row, said in enumerate(table.folded) if said == words]
+                    begins = words.partition(" ")[0]
+                    same = [row for row, said in enumerate(table.folded) if begins in said and wording(said) == words]
                 else:
                     lengths = table.columns["squares"][: len(table)]
                     near = np.flatnonzero(lengths == lengths[best]).tolist()

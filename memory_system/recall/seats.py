@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..core.entry import DECAYING, LIVED, Tier
 from ..core.scoring import Floats, Seats
+from .hybrid import wording
 from .query import Query
 from .table import Table
 
@@ -137,7 +138,7 @@ def in_the_same_words(told: Told, rows: Mapping[Tier, Iterable[int]]) -> dict[st
     """Those of some rows of STM and LTM that say the same as another, by their words.
 
     Args:
-        told: what the row of a tier says, case-folded.
+        told: the ``wording`` of the row of a tier.
         rows: those of each tier that are looked at.
     """
     found: dict[str, list[Place]] = {}
@@ -168,7 +169,7 @@ class Twins:
         rows: Mapping[Tier, Iterable[int]],
     ) -> Twins:
         """Those of some rows, of tiers that say these words, case-folded, and have these ids."""
-        several = in_the_same_words(lambda tier, row: words[tier][row], rows).values()
+        several = in_the_same_words(lambda tier, row: wording(words[tier][row]), rows).values()
         before = {Tier.STM: 0, Tier.LTM: len(ids[Tier.STM])}
         ordered = [sorted(places, key=lambda at: ids[at[0]][at[1]]) for places in several]
         counted = [before[tier] + row for places in ordered for tier, row in places]

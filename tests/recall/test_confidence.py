@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.evaluation.confidence import fitted, regression, told
 from memory_system.evaluation.threshold import read_pairs
 from memory_system.recall.hybrid.confidence import FITTED, SUREST, Odds, confidences, outset, standing
+from tests.conftest import NOW
 
 PAIRS = Path(__file__).parents[1] / "data" / "confidence.json"
 CUE = "Who has the brass key to the tide mill?"
@@ -137,3 +139,27 @@ def test_many_memories_pass_as_few_do(agent: AgentMemory) -> None:
         assert any(hit.entry.tier is not Tier.STATIC for hit in found)
     just = min(hit.score.confidence or 0 for hit in found)
     assert all((hit.score.confidence or 0) > just for hit in agent.query_memory(cue, 100, just)), "it has to exceed it"
+
+
+@pytest.mark.parametrize(
+    ("cue", "right"),
+    [
+        ("What happened on 10 June 2025?", {"mill", "hens"}),
+        ("What did I do on 10 June 2025?", {"mill", "hens"}),
+        ("Anything last week?", {"boat"}),
+        ("What happened on 11 June 2025?", set()),
+        ("Who fed the hens on 10 June 2025?", {"hens"}),
+    ],
+)
+def test_a_cue_that_asks_for_a_time_alone_is_answered_by_all_that_happened_then(
+    agent: AgentMemory, cue: str, right: set[str]
+) -> None:
+    for name, words, at in (
+        ("mill", "Walked to the mill", datetime(2025, 6, 10, 10, tzinfo=UTC)),
+        ("hens", "Sam fed the hens", datetime(2025, 6, 10, 18, tzinfo=UTC)),
+        ("boat", "Cleaned the boat", NOW - timedelta(days=7)),
+        ("goats", "Sold two goats", NOW - timedelta(days=30)),
+    ):
+        agent.add_short_term({"id": name, "document": words, "timestamp": at, "rating": 5})
+    found = {hit.entry.id for hit in agent.query_memory(cue, touch=False)}
+    assert found == right

@@ -137,7 +137,7 @@ def test_whoever_changes_how_texts_are_read_counts_the_form_up() -> None:
     index = index_of(*(entry(text, f"e{n}", talk="one", turn=n) for n, text in enumerate(READ_TO_PROVE)))
     parts = index.parts()
     read = b"".join(parts[name].tobytes() for name in sorted(parts))
-    assert (FORM, zlib.crc32(read)) == (3, 2780255173), (
+    assert (FORM, zlib.crc32(read)) == (3, 1519558492), (
         "FORM says how kept indices were made: count it up, and say so here"
     )
 
@@ -159,6 +159,8 @@ def test_what_is_told_again_in_the_same_words_makes_no_word_common() -> None:
     again = index_of(*(entry(text) for text in ("The bed is made.", "a boat", "a mill", "the bed is made")))
     assert (again.held("bed"), again.texts) == (once.held("bed"), once.texts) == (1, 3)
     assert again.rarity("bed") == once.rarity("bed")
+    other = index_of(*(entry(text) for text in ("The bed is made", "Is the bed made?", "The bed is not made")))
+    assert (other.held("bed"), other.texts) == (3, 3)
     said = index_of(*(entry(f"{who}: The bed is made.", talk="one", turn=1) for who in ("Ada", "Sam")))
     assert said.held("bed") == 2
 

@@ -52,6 +52,21 @@ def test_the_same_words_take_one_seat_whatever_tier_they_are_in_and_whatever_the
     assert ids(ask(told, top_k=9, requery=3)) == ["new", "other", "third"]
 
 
+def test_a_full_stop_or_a_space_makes_no_other_words_but_a_question_does() -> None:
+    told = tables_of(
+        (Tier.STM, "new", "a knock", 2),
+        *(
+            (Tier.LTM, f"old {number}", words, 90)
+            for number, words in enumerate(("A knock.", " a  knock!", "a knock?"))
+        ),
+    )
+    assert ids(ask(told, top_k=9)) == ["new", "old 2"]
+    assert ids(answer(Query("cue", NOW, scoring=RANKING, threshold=0.1), CUE, told, "Mira", explain=False)) == [
+        "new",
+        "old 2",
+    ]
+
+
 def test_of_equal_scores_the_lowest_id_has_the_seat() -> None:
     assert ids(ask(tables_of((Tier.LTM, "2", "a", 5), (Tier.STM, "3", "a", 5), (Tier.STM, "1", "a", 5)))) == ["1"]
 

@@ -8,6 +8,7 @@ from .index import TextIndex
 from .joint import Joint, Texts
 from .mix import PARTS, POOL, Relevancy, hybrid
 from .states import TokenStates
+from .words import wording
 
 __all__ = [
     "PARTS",
@@ -29,4 +30,5 @@ __all__ = [
     "evidence",
     "hybrid",
     "lowest",
+    "wording",
 ]

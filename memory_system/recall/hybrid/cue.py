@@ -10,13 +10,19 @@ from typing import Self
 
 from .dates import Stretch, stretches
 from .speakers import named_in
-from .words import Word, words
+from .words import Word, stem, words
 
 _ASKS_WHEN = re.compile(
     r"\s*(?:when|since when|how long|what (?:year|month|date|day|time)|which (?:year|month|date|day)|"
     r"in (?:what|which) (?:year|month))\b",
     re.IGNORECASE | re.ASCII,
 )
+
+
+_HAPPENS = frozenset(
+    map(stem, ("happen", "occur", "take", "took", "place", "go", "went", "day", "event", "anything", "something"))
+)
+"""Stems that ask for whatever it was, in a cue that names a time."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,7 @@ class Cue:
         names: who is named, of the names that were known, lowered.
         asked: the stretches of time that it names.
         asks_when: whether it asks for a time.
+        asks_of_a_time: whether it asks for nothing but what there was in a time that it names.
     """
 
     text: str
@@ -38,6 +45,7 @@ class Cue:
     names: frozenset[str]
     asked: tuple[Stretch, ...]
     asks_when: bool
+    asks_of_a_time: bool
 
     @classmethod
     def read(cls, text: str, now: datetime, names: Iterable[str] = ()) -> Self:
@@ -57,7 +65,11 @@ class Cue:
             for word in found
             if word.stem and word not in names_too and not any(first <= word.start < last for first, last in dated)
         )
-        return cls(text, counting, naming, named, asked, _ASKS_WHEN.match(text) is not None)
+        of_a_time = bool(asked) and all(
+            word.stem in _HAPPENS or any(first <= word.start < last for first, last in (one.place for one in asked))
+            for word in counting
+        )
+        return cls(text, counting, naming, named, asked, _ASKS_WHEN.match(text) is not None, of_a_time)
 
     @property
     def stems(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from ...core.languages import language_of
 from .dates import Stretch, mentions_time, stretches
 from .neighbours import Neighbours, place_of
 from .speakers import heard, speaker_of
-from .words import plain, stems
+from .words import plain, stems, wording
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class TextIndex:
         self._repeats = 0
         self._lengths = array("l")
         self._length = 0
-        self._wordings = array("q")  # a number for the words of each text and who says them; 0 = it has none
+        self._wordings = array("q")  # a number for what each text says, and who says it; 0 = no word counts
         self._times = array("d")  # Unix seconds; NaN = timeless
         self._speakers = array("i")  # below 0 = nobody speaks
         self._heard = array("i")  # the same, also of an event that reads as if somebody spoke
@@ -276,7 +276,7 @@ class TextIndex:
 
     @property
     def wordings(self) -> NDArray[np.int64]:
-        """A number for the words of each row and who says them, shape (n,); 0 = it has none, and repeats nothing."""
+        """A number for what each row says, and who says it, shape (n,); 0 = no word counts, and it repeats nothing."""
         return np.array(self._wordings, np.int64)
 
     def holders(self, stem: str) -> NDArray[np.intp]:
@@ -352,11 +352,11 @@ class TextIndex:
         language = language_of(said)
         self._languages[language] += 1
         found = stems(said, language)
-        counted, wording = Counter(found), _wording(name, found)
-        if self._holds(wording, counted):
+        counted, number = Counter(found), _wording(name, said, found)
+        if self._holds(number, counted):
             self._told_again.update(counted.keys())
             self._repeats += 1
-        self._wordings[row] = wording
+        self._wordings[row] = number
         for stem, count in counted.items():
             if stem not in self._rows_of:
                 self._rows_of[stem], self._counts_of[stem] = array("i"), array("i")
@@ -408,14 +408,14 @@ class TextIndex:
         self._told.pop(row, None)
         self._neighbours.put(row, None)
 
-    def _holds(self, wording: int, counted: Mapping[str, int]) -> bool:
+    def _holds(self, number: int, counted: Mapping[str, int]) -> bool:
         """Whether a row says this, of a text with these stems: looked for among the rows of its rarest one."""
         rows = min(map(self._rows_of.get, counted, repeat(_NONE)), key=len, default=_NONE)
-        return wording in map(self._wordings.__getitem__, rows) if len(rows) < _FEW else self._among(rows, wording)
+        return number in map(self._wordings.__getitem__, rows) if len(rows) < _FEW else self._among(rows, number)
 
-    def _among(self, rows: array[int], wording: int) -> bool:
+    def _among(self, rows: array[int], number: int) -> bool:
         said = np.frombuffer(self._wordings, np.int64)[np.frombuffer(rows, np.int32)]
-        return bool((said == wording).any())
+        return bool((said == number).any())
 
 
 class _Read(list[Any]):
@@ -472,9 +472,9 @@ def heard_in(entry: MemoryEntry) -> str:
     return "" if entry.kind is Kind.FACT else heard(entry.document)
 
 
-def _wording(name: str, found: Sequence[str]) -> int:
-    """A number for the stems of what somebody says, in their order; 0 = there are none."""
-    told = "\n".join((name, *found)).encode(errors="surrogatepass")
+def _wording(name: str, said: str, found: Sequence[str]) -> int:
+    """A number for what somebody says, and the stems found in it; 0 = there are none."""
+    told = "\n".join((name, wording(said), *found)).encode(errors="surrogatepass")
     return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "little", signed=True) if found else 0
 
 

@@ -62,6 +62,10 @@ ABOUT_IT = 0.3
 """The cosine from which a memory that tells a time counts in full for a cue that asks when: some other thing's date
 answers nothing."""
 
+ALL_THAT_IS_ASKED = 4.0
+"""What lying in a time counts where a cue asks for nothing else ("What happened on 10 June?"): more than all other
+parts together, so that what lies in it goes before the rest and is sure to answer."""
+
 ASKING_LOSS = 0.06
 """What a memory that ends with a question loses of each part: it asks for what another one tells. On LoCoMo any loss of
 .05 to .1 finds as much, to .1 points."""
@@ -102,6 +106,7 @@ class Signals:
         near: the same of its best neighbour.
         names: whether it is of who is named, shape (n,).
         dates: whether it lies in a time that is named, shape (n,).
+        of_a_time: whether the cue asks for nothing else.
         tells_when: whether it tells a time, of a cue that asks for one, shape (n,).
         stands: how the cue stands to everything remembered, see ``standing``.
         trust: what similarity counts, times its weight.
@@ -112,6 +117,7 @@ class Signals:
     near: Mapping[str, Floats]
     names: Floats
     dates: Floats
+    of_a_time: bool
     tells_when: Floats
     stands: tuple[float, float]
     trust: float
@@ -137,7 +143,8 @@ class Signals:
         weights = {"similarity": mix.similarity * self.trust, "words": mix.words, "late": mix.late}
         raw = {name: weights[name] * values for name, values in self.own.items()}
         raw["names"] = mix.names * self.names
-        raw["times"] = mix.dates * self.dates + mix.tells_when * self._when
+        dates = ALL_THAT_IS_ASKED if self.of_a_time else mix.dates
+        raw["times"] = dates * self.dates + mix.tells_when * self._when
         raw["neighbours"] = sum(
             (weights[name] * np.maximum(self.near[name] - self.own[name], 0.0) for name in self.own),
             np.zeros(len(self.names)),
@@ -184,6 +191,7 @@ def signals(cue: Cue, similarity: Floats, index: Texts) -> Signals:
         {"similarity": pairing.best(cosine), "words": pairing.best(words), "late": nothing},
         index.named(cue.names),
         index.within(cue.asked),
+        cue.asks_of_a_time,
         index.telling_times() if cue.asks_when else nothing,
         standing(np.where(lacking, np.nan, cosine)),
         trust=1.0,

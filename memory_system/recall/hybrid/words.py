@@ -85,6 +85,12 @@ def stems(text: str, language: str = "") -> list[str]:
     return list(filter(None, map(_stems_of(language), found)))
 
 
+def wording(text: str) -> str:
+    """What a text says, whatever its case, the spaces in it, and the signs that end it; a question remains one."""
+    said = " ".join(text.casefold().split())
+    return said.rstrip(".!\u2026 ") or said
+
+
 def asks(text: str) -> bool:
     """Whether a text ends with a question, in quotes or not."""
     return _QUESTION.search(text[-_LONGEST:]) is not None
