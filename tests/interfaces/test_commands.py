@@ -93,6 +93,17 @@ def test_recall_tells_what_an_agent_remembers_and_counts_as_access(
     assert agent.queries()[0].author == "command line"
 
 
+@pytest.mark.parametrize("command", ["recall", "explain"])
+def test_who_asks_in_a_language_that_the_embedder_does_not_know_is_warned_apart(
+    cli: CommandLine, agent: AgentMemory, remember: Remember, command: str
+) -> None:
+    for text in ("Die Brücke im Norden ist eingestürzt.", "Der Schlüssel liegt unter der Matte und nicht im Haus."):
+        remember(text)
+    done = cli(command, "mira", "Wo ist der Schlüssel?", "--json")
+    assert (done.code, done.err.strip()) == (0, agent.contents.poor_recall)
+    assert "German" in done.err
+
+
 def test_a_dry_run_of_recall_and_explain_touch_nothing(
     cli: CommandLine, agent: AgentMemory, remember: Remember
 ) -> None:

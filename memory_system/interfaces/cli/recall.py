@@ -141,6 +141,7 @@ def recall(agent: Agent, asking: Asking, dry_run: DryRun = False, json: Json = F
         character = opened(world, agent)
         query = character.explain if dry_run else character.query_memory
         found: Recall = query(**asking.given())
+        warn_of_poor_recall(character)
         if json:
             show_json(shapes.recalled(agent, found))
         else:
@@ -164,6 +165,7 @@ def explain(
     with the_world(json=json) as world:
         character = opened(world, agent)
         found = character.explain(**asking.given())
+        warn_of_poor_recall(character)
         ways = character.ways(found.query, memory) if memory is not None else ()
         one = None if memory is None else found.candidates.of(memory)
         shown = [one] if one is not None else found.candidates[: limit or None]
@@ -179,6 +181,12 @@ def explain(
             say(f"{len(shown)} of {found.considered:,}; --limit 0 shows all.")
         for way in words:
             say(f"It would be recalled: {one_line(way, 300)}")
+
+
+def warn_of_poor_recall(character: AgentMemory) -> None:
+    """Why recall is poor, apart from what is asked for; nothing where it need not be."""
+    if poor := character.contents.poor_recall:
+        say(poor, err=True)
 
 
 def say_how_expanded(found: Recall) -> None:
