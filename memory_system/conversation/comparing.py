@@ -15,6 +15,7 @@ from enum import StrEnum
 from ..agent import AgentMemory
 from ..core.change_set import ModelCall
 from ..core.entry import LIVED, Tier
+from ..core.languages import long_word
 from ..errors import InvalidParameter
 from ..operations.context import Progress, no_progress
 from ..recall.query import Facets
@@ -26,7 +27,7 @@ from .strategies import STRATEGIES, Relief, Summariser
 from .talk import SCENE, Blocks, Message, Role, Strategy, Talk, TalkSettings
 
 MAX_MESSAGES = 2000
-_TELLING = re.compile(r"[^\W_]{4,}|\d+")
+_TELLING = re.compile(long_word(4, r"[^\W_]") + r"|\d+")
 _KEPT = 0.5
 """The share of a message's telling words that a summary has to hold for the message to count as kept in it."""
 

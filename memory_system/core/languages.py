@@ -11,11 +11,47 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain, groupby
 from types import MappingProxyType
 
 ENGLISH = "en"
 
-WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+def _marks() -> str:
+    """All combining marks (Mn and Mc), as a class of ``re`` holds them; of selectors of a picture's form, none."""
+    letters = (range(0x300, 0x3400), range(0xA000, 0xAC00), range(0xFB00, 0xFE00), range(0xFE10, 0xFE30))
+    found = [
+        code for code in chain(*letters, range(0x10000, 0x1F000)) if unicodedata.category(chr(code)) in ("Mn", "Mc")
+    ]
+    runs = [[code for _, code in run] for _, run in groupby(enumerate(found), lambda one: one[1] - one[0])]
+    return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
+
+
+MARKS = _marks()
+"""Vowel signs, viramas, nuktas, tones, points and accents of their own, as they stand in a class of ``re``."""
+JOINERS = "\u200c\u200d"
+"""What joins or parts the signs beside it: of a word where it stands beside a mark, as in Indic words."""
+
+
+def _marked(letter: str) -> str:
+    return rf"[{JOINERS}]?[{MARKS}][{MARKS}{JOINERS}]*{letter}*"
+
+
+def word_of(letter: str) -> str:
+    """The pattern of a word with its marks and with what stands after an apostrophe.
+
+    What follows its letters is compared with all marks only if it can be one, so that English is read as fast as ever.
+    """
+    return rf"{letter}+(?:(?![\0-&(-\u02ff])(?:['’]{letter}+|{_marked(letter)}))*"
+
+
+def long_word(least: int, letter: str) -> str:
+    """The pattern of a word of so many letters and marks at least."""
+    more = rf"(?:(?![\0-\u02ff]){_marked(letter)})*"
+    return rf"(?:{letter}{{{least},}}|{letter}(?:{letter}|[{MARKS}]){{{least - 1},}}){more}"
+
+
+WORD = re.compile(word_of(r"[^\W_]"))
 """A word, or a run of signs that are written without spaces."""
 
 _SCRIPTS = (
@@ -26,9 +62,9 @@ _SCRIPTS = (
     ("ar", re.compile(r"[\u0620-\u064a\u066e-\u06d3]")),
     ("el", re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]")),
     ("he", re.compile(r"[\u05d0-\u05ea]")),
-    ("th", re.compile(r"[\u0e01-\u0e30\u0e40-\u0e46]")),
-    ("hi", re.compile(r"[\u0904-\u0939\u0958-\u0961]")),
-    ("ta", re.compile(r"[\u0b83-\u0bb9]")),
+    ("th", re.compile(r"[\u0e01-\u0e3a\u0e40-\u0e4e]")),
+    ("hi", re.compile(r"[\u0900-\u0963]")),
+    ("ta", re.compile(r"[\u0b82-\u0bcd]")),
     ("hy", re.compile(r"[\u0531-\u0556\u0561-\u0587]")),
 )
 _SYLLABIC = {"ja", "zh", "ko"}
@@ -121,7 +157,8 @@ si svou ta tak také tam ten to tu u už v ve však z za ze že
     "tr": """
 acaba ama ancak ben bana beni benim bir biz bize bizim bu bunu çok çünkü da daha de değil diye en gibi hem hep her hiç
 için ile ise kadar ki kim mı mi mu mü nasıl ne neden nerede ne zaman o olan olarak oldu onlar onu onun sana sen senin
-siz sonra şey şu var ve veya ya yok
+siz sonra şey şu var ve veya ya yok artık bugün bunun bütün dedi dün etti evet geldi gitti göre hayır önce şimdi
+vardı yarın yine yoktu
 """,
     "ro": """
 a acea această acest acum ai al ale am ar are au avea ca că care când ce cel cei cine cu cum da dar de deci din după ea
@@ -214,8 +251,10 @@ def language_of(text: str) -> str:
     Its first 1,000 characters are read. A text in two languages is of the one that has more of it.
     """
     head = text[:_MOST_READ]
-    if not head.isascii() and (script := _script(unicodedata.normalize("NFC", head))):
-        return script
+    if not head.isascii():
+        head = unicodedata.normalize("NFC", head)
+        if script := _script(head):
+            return script
     votes = sum(map(_VOTES.__getitem__, WORD.findall(head.lower().replace("’", "'"))))
     if votes < _OF_ENGLISH:
         return ENGLISH

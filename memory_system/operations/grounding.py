@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from ..core.entry import MemoryEntry
+from ..core.languages import word_of
 from ..errors import shown
 
 _MONTHS = (
@@ -32,7 +33,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 """What stands for a day, a year or a time of day, as far as it holds digits."""
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(word_of(r"[^\W\d_]"))
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _CUT = re.compile(r"\S*…")
 """A word that a quotation cut off."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 
 import pytest
 
 from memory_system.core import LANGUAGES
-from memory_system.core.languages import COMMON, language_of, languages_of
+from memory_system.core.languages import COMMON, WORD, language_of, languages_of, long_word, word_of
 from tests.conftest import ROOT
 
 
@@ -30,6 +32,13 @@ from tests.conftest import ROOT
         ("انهار الجسر في الفيضان", "ar"),
         ("Η γέφυρα κατέρρευσε", "el"),
         ("我在 Microsoft 工作", "zh"),
+        ("बाढ़ में पुल गिर गया", "hi"),
+        ("मैं Microsoft में काम करता हूँ", "hi"),
+        ("வெள்ளத்தில் பாலம் இடிந்தது", "ta"),
+        ("สะพานพังในน้ำท่วม", "th"),
+        ("Köprü dün yıkıldı.", "tr"),
+        ("Anahtar kayboldu, evet.", "tr"),
+        ("Où e\u0301tait-il passe\u0301 ?", "fr"),
     ],
 )
 def test_a_language_is_read_from_a_short_memory(text: str, language: str) -> None:
@@ -59,3 +68,22 @@ def test_the_paraphrases_of_the_tests_are_english_and_every_language_has_a_name(
     texts = [one[part] for one in told["paraphrases"] for part in ("memory", "cue")]
     assert languages_of([*texts, *told["unrelated"]]) == {"en": len(texts) + len(told["unrelated"])}
     assert set(COMMON) <= set(LANGUAGES)
+
+
+def test_what_has_no_marks_is_read_in_the_words_that_it_was_read_in_before_marks_belonged_to_words() -> None:
+    told = (ROOT / "tests" / "data" / "confidence.json").read_text(encoding="utf-8")
+    text = told + " ab a1 12 l'eau O’Brien's _so_ x' 桥塌了 Straße мост 1\ufe0f"
+    for new, old in (
+        (WORD.pattern, r"[^\W_]+(?:['’][^\W_]+)*"),
+        (word_of(r"[^\W\d_]"), r"[^\W\d_]+(?:['’][^\W\d_]+)*"),
+        (long_word(3, r"[^\W_]") + r"|\d+", r"[^\W_]{3,}|\d+"),
+        (long_word(4, r"[^\W\d_]"), r"[^\W\d_]{4,}"),
+    ):
+        assert re.findall(new, text) == re.findall(old, text)
+
+
+def test_a_word_has_all_marks_of_unicode() -> None:
+    selectors = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+    marks = [chr(n) for n in range(0x110000) if unicodedata.category(chr(n)) in ("Mn", "Mc") and n not in selectors]
+    assert all(WORD.fullmatch(f"a{mark}b") for mark in marks)
+    assert re.findall(long_word(3, r"[^\W_]"), "पानी में घर का पुल") == ["पानी", "में", "पुल"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pytest
 
@@ -11,8 +13,11 @@ from memory_system.core.settings import Settings
 from memory_system.embedding import EMBEDDERS
 from memory_system.embedding.embedder import CachedEmbedder, Embedder, FromChroma
 from memory_system.recall.cue_vectors import cue_vectors
-from memory_system.recall.hybrid import TextIndex
+from memory_system.recall.hybrid import Cue, TextIndex
+from memory_system.recall.hybrid.speakers import heard
+from memory_system.recall.hybrid.words import stems as read
 from memory_system.recall.hybrid.words import words
+from tests.conftest import NOW
 
 
 def stems(text: str) -> set[str]:
@@ -27,10 +32,51 @@ def stems(text: str) -> set[str]:
         ("Les chèvres de l'étang sont malades", "Où est la chèvre malade?", {"chevr", "malad"}),
         ("通往北方的桥在洪水中倒塌了", "洪水中什么倒塌了?", {"洪水", "水中", "倒塌", "塌了"}),
         ("다리가 홍수로 무너졌다", "홍수가 났을 때", {"홍수"}),
+        ("बाढ़ में पुल गिर गया", "पुलों को किसने तोड़ा?", {"पुल"}),
+        ("வெள்ளத்தில் பாலம் இடிந்தது", "பாலத்தை யார் கட்டினார்கள்?", {"பாலம்"}),
+        ("বন্যায় সেতু ভেঙে পড়েছে", "সেতু কোথায়?", {"সেতু"}),
+        ("สะพานพัง", "พังไหม", {"พัง"}),
+        ("ស្ពានបាក់", "ស្ពាន", {"ស្ពាន"}),
+        ("ຂົວພັງ", "ຂົວ", {"ຂົວ"}),
+        ("တံတားပြိုကျ", "တံတား", {"တံတား"}),
     ],
 )
 def test_words_meet_in_other_forms_within_a_language(memory: str, cue: str, shared: set[str]) -> None:
     assert stems(memory) & stems(cue) == shared
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("बाढ़ में पुल", ["बाढ़", "में", "पुल"]),
+        ("ปูน้ำ", ["ปูน้", "น้ำ"]),
+        ("ស្ពានបាក់", ["ស្ពាន", "នបា", "បាក់"]),
+        ("桥 塌了", ["桥", "塌了"]),
+    ],
+)
+def test_a_letter_stands_with_its_marks(text: str, written: list[str]) -> None:
+    assert [one.written for one in words(text)] == written
+    assert [text[one.start : one.end] for one in words(text)] == written
+
+
+@pytest.mark.parametrize("text", ["Das Café ist für Jörg", "다리가 홍수로", "がぎぐ", "बाढ़ में", "สะพานพังในน้ำท่วม"])
+def test_a_text_has_the_same_words_in_each_form_of_unicode(text: str) -> None:
+    forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
+    assert [one.stem for one in words(forms[0])] == [one.stem for one in words(forms[1])]
+    assert read(forms[0]) == read(forms[1]) == [one.stem for one in words(text) if one.stem]
+
+
+def test_a_word_is_one_with_a_joiner_and_without_and_large_turkish_i_with_its_dot() -> None:
+    assert read("श्\u200dरी") == read("श्री")
+    assert read("İstanbul") == read("istanbul")
+
+
+def test_a_hindi_cue_finds_its_memory_by_a_word_and_by_who_speaks() -> None:
+    index = TextIndex()
+    for row, text in enumerate(["मीरा: बाढ़ में पुल गिर गया", "सोमू: पिता ने रोटी बनाई", "राजू: पानी गरम था"]):
+        index.put(row, MemoryEntry(text, id=f"{row}", tier=Tier.STM))
+    assert (index.words(Cue.read("पुलों का हाल बताओ", NOW).stems) > 0).tolist() == [True, False, False]
+    assert heard("मीरा: बाढ़ में पुल गिर गया") == "मीरा"
 
 
 def test_a_word_of_two_signs_stands_where_it_is_written() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_CAPITAL = r"[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w’'-]*"
-_SPELLED = rf"(?P<name>{_CAPITAL}(?:\s+{_CAPITAL}){{0,2}}|[^\W\d_][\w’'-]*)"
+from ...core.languages import JOINERS, MARKS
+
+_MORE = rf"[\w’'{MARKS}{JOINERS}-]*"
+_CAPITAL = rf"[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f]{_MORE}"
+_SPELLED = rf"(?P<name>{_CAPITAL}(?:\s+{_CAPITAL}){{0,2}}|[^\W\d_]{_MORE})"
 _NAMES = (
     re.compile(
         rf"(?i:\bmy\s+(?:(?:real|full|first)\s+)?name(?:\s+is|['’]s)(?:\s+(?:actually|really|now))?)\s+{_SPELLED}"
@@ -78,7 +81,7 @@ _ASKS_WHO = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(r"\b(?P<iso>\d{4}-\d{2}-\d{2})\b|\b(?P<word>today|yesterday|(?:this|last)\s+week)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_][\w’'-]*")
+_WORD = re.compile(rf"[^\W_]{_MORE}")
 _CARRIES_NOTHING = """a about actually again all also am an and any anybody anyone anything are as at be been but by
 call called can chat conversation could did discuss discussed do does else ever for from had has have hello hey hi how
 i i'm if in into is it it's its just know last lately many me mention mentioned much my name no not now of ok okay on

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...core.languages import long_word
 from ..tasks import Summary
 from .prompt import SIGN
 
@@ -23,7 +24,7 @@ _MOST_LOOKED_AT = 400
 """Sentences that are weighed; of more, those that seem to say the most by their form."""
 _END = re.compile(r"(?<=[.!?…。!?])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)[\"”’)]*\s+|(?<=[。!?])|\n+")
 _QUOTED = re.compile(r"^(?P<speaker>[^“”\n]{1,60}): “(?P<text>[^“”]+)”[.…]?$")
-_WORD = re.compile(r"[^\W_]{3,}|\d+|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+_WORD = re.compile(long_word(3, r"[^\W_]") + r"|\d+|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 _NAMED = re.compile(r"(?<=\s)[A-Z][\w’'-]+")
 _NUMBER = re.compile(r"\d")
 _FACT = re.compile(

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core import personality as static_memory
+from ...core.languages import long_word
 from ...core.times import stamp
 from ..importing.forms.cards import MAX_ENTRIES, OURS, is_of_a_list, parts_of
 from ..importing.forms.material import Part, same_words
@@ -35,7 +36,7 @@ _SAID = ("description", "personality", "scenario", "mes_example")
 _EMBEDDED = "embeded://"
 """How the specification spells the address of a file that lies beside a card."""
 _NAME = re.compile(r"(?<![.!?:…] )(?<!^)\b[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*")
-_WORD = re.compile(r"[^\W\d_]{4,}")
+_WORD = re.compile(long_word(4, r"[^\W\d_]"))
 _MOST_KEYS = 8
 
 

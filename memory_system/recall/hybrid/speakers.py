@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ...core.languages import JOINERS, MARKS
 from .words import STOP_WORDS, Word, plain
 
-_NAME = r"[^\W\d_a-z][\w.’'-]{0,39}"
+_NAME = rf"[^\W\d_a-z][\w.’'{MARKS}{JOINERS}-]{{0,39}}"
 _SPOKEN = re.compile(rf"\s*({_NAME}(?: (?:(?:de|da|van|von|der|den|la|le|bin|al) ){{0,2}}{_NAME}){{0,2}})\s?:\s+(?=\S)")
 """A name of up to three large words and a colon, as in "Maria Lopez: good morning"; not "Plan for Monday: ..."."""
 

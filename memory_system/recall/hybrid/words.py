@@ -1,26 +1,35 @@
 """Words of a text: found, lowered, stop words left out, stemmed by Snowball's stemmer of the text's language.
 
-Chinese, Japanese and Korean are not written in words that could be told apart without a dictionary: there every two
-signs that stand beside each other count as a word, which finds as much (Nie et al. 2000, "On the use of words and
-n-grams for Chinese information retrieval").
+Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are not written in words that could be told apart without a
+dictionary: there every two signs that stand beside each other count as a word, which finds as much (Nie et al. 2000,
+"On the use of words and n-grams for Chinese information retrieval"). A letter with its marks is one sign.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from ...core.languages import COMMON, ENGLISH, WORD, language_of
+from ...core.languages import COMMON, ENGLISH, JOINERS, MARKS, WORD, language_of
 
-_SIGNS = re.compile(
-    r"[\u3041-\u30ff\uff66-\uff9d\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af\uac00-\ud7a3]+"
+_SPACELESS = (
+    r"\u3041-\u30ff\uff66-\uff9d\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af\uac00-\ud7a3\u1100-\u115f"
+    r"\u0e01-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1780-\u17d3\u17d7\u17dc\u17dd\u1000-\u103f\u1050-\u108f\u109a-\u109d"
+    r"\uaa60-\uaa7f\ua9e0-\ua9ef\ua9fa-\ua9fe"
 )
-"""Chinese signs, kana and hangul."""
+"""Chinese signs, kana, hangul, Thai, Lao, Khmer and Burmese; their digits are written with those beside them."""
+_BESIDE = rf"{MARKS}{JOINERS}\u1160-\u11ff"
+"""What belongs to the letter before it: marks, and the vowel and the end of a syllable of hangul in parts."""
+_SIGNS = re.compile(rf"[{_SPACELESS}][{_SPACELESS}{_BESIDE}]*")
+_MARK = re.compile(rf"[{_BESIDE}]")
+_SIGN = re.compile(rf".(?:[{_BESIDE}]|(?<=[\u17d2\u1039]).)*", re.DOTALL)
+"""One sign with its marks; in Khmer and Burmese with the letter that is written below it."""
+_JOINERS = str.maketrans("", "", JOINERS)
 _ENDING = re.compile(r"'(?:s|m|re|ve|d|ll|t)?$")
 _QUESTION = re.compile(r"[?\uff1f\u061f][^\w?]*$")
 _LONGEST = 64
@@ -104,17 +113,19 @@ def _cut(word: str) -> Iterator[tuple[int, int]]:
             if run.start() > last:
                 yield last, run.start()
             last = run.end()
-            for start in range(run.start(), max(last - 1, run.start() + 1)):
-                yield start, min(start + 2, last)
+            starts: Sequence[int] = range(run.start(), last)
+            if _MARK.search(word):
+                starts = [one.start() for one in _SIGN.finditer(word, run.start(), last)]
+            yield from zip(starts[:-1] or starts, [*starts[2:], last], strict=True)
     if last < len(word):
         yield last, len(word)
 
 
 @lru_cache(maxsize=65_536)
 def plain(word: str) -> str:
-    """A word lowered, in one Unicode form, and without an ending such as 's."""
-    lowered = unicodedata.normalize("NFKC", word[:_LONGEST]).casefold().replace("’", "'")
-    return _ENDING.sub("", lowered)
+    """A word lowered, in one Unicode form, without joiners, and without an ending such as 's."""
+    lowered = unicodedata.normalize("NFKC", word[:_LONGEST].translate(_JOINERS)).casefold().replace("’", "'")
+    return _ENDING.sub("", lowered.replace("i\u0307", "i"))  # the large Turkish i in small letters
 
 
 def stem(word: str, language: str = ENGLISH) -> str:

@@ -11,10 +11,12 @@ from itertools import combinations
 
 from ...core.entry import MemoryEntry
 from ...core.kinds import Kind
+from ...core.languages import JOINERS, MARKS
 
 SAME_EVENT = timedelta(minutes=20)
 """How far apart two people may have noted what they lived together."""
 _SHORTEST_NAME = 3
+_WORD = re.compile(rf"\w[\w{MARKS}{JOINERS}]*")
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,10 @@ def _lived(life: Life, other: re.Pattern[str] | None) -> list[tuple[datetime, Me
 
 def _names(labels: Sequence[str]) -> list[re.Pattern[str] | None]:
     """What names each of them in a text: a word of the name that no other one shares."""
-    words = [[word for word in re.findall(r"\w+", label) if len(word) >= _SHORTEST_NAME] for label in labels]
+    words = [[word for word in _WORD.findall(label) if len(word) >= _SHORTEST_NAME] for label in labels]
     shared = Counter(word for own in words for word in set(own))
     alone = [[re.escape(word) for word in own if shared[word] == 1] for own in words]
-    return [re.compile(rf"\b(?:{'|'.join(own)})\b") if own else None for own in alone]
+    return [re.compile(rf"(?<!\w)(?:{'|'.join(own)})(?![\w{MARKS}])") if own else None for own in alone]
 
 
 def _says(entry: MemoryEntry, name: re.Pattern[str] | None) -> bool:
