@@ -20,6 +20,7 @@ import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from ...agent import AgentMemory
+from ...agent_parts.anew import carried_out
 from ...agent_parts.importing import as_address
 from ...core.authors import COMMAND_LINE
 from ...core.change_set import ChangeSet
@@ -149,8 +150,12 @@ def _signed(run: Any, parameters: Sequence[Parameter], about: str, example: str)
 def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: bool) -> ChangeSet:
     """What was carried out, or would be."""
     with quiet_progress() as progress:
-        plan = operation.planned(character, body, progress)
-        return plan if dry_run else character.apply(plan)
+
+        def planned() -> ChangeSet:
+            return operation.planned(character, body, progress)
+
+        plan = planned()
+        return plan if dry_run else carried_out(plan, planned, character.apply)
 
 
 def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any]) -> Form:
