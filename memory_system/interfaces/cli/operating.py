@@ -34,7 +34,7 @@ from ..forms import Body, FormField, Says, fields, problem_words
 from ..operations import BESIDE, OF_CAST, OF_WORLD, OPERATIONS, Operation, Turn
 from ..reads import READS, Read
 from ..serialize import plain
-from .arguments import FAILED, Agent, DryRun, Json, errors_told, moment, opened, the_world
+from .arguments import FAILED, Agent, DryRun, Json, between, errors_told, moment, opened, the_world
 from .progress import STOPPED, ProgressLine, quiet_progress, stopped_by_ctrl_c
 from .remembering import STDIN, piped, spoken, whole_file
 from .terminal import Column, one_line, say, show_change_set, show_json, show_table, show_together, show_told
@@ -226,7 +226,7 @@ class _Asked:
         bounds = self._bounds() if kind in (int, float) else {}
         return Annotated[
             list[kind] if several else kind,  # type: ignore[valid-type]  # it is one, made here
-            typer.Argument(metavar=self._metavar(), help=self._help(), **bounds),
+            typer.Argument(help=self._help(), **{**bounds, "metavar": self._metavar()}),
         ]
 
     def option(self) -> tuple[Any, Any]:
@@ -301,6 +301,8 @@ class _Asked:
         return parser
 
     def _bounds(self) -> dict[str, Any]:
+        if self.field.kind is float:
+            return between(self.field.least, self.field.most)
         ends = {"min": self.field.least, "max": self.field.most}
         return {name: end for name, end in ends.items() if end is not None}
 
