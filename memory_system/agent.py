@@ -756,10 +756,13 @@ class AgentMemory:
         Raises:
             InvalidParameter, EntryNotFound: the threshold, the retention or an id is wrong.
         """
-        planned_on = ground(self._context, now, recalls=False, newest=BESIDE)
         chosen = None if ids is None else edit.listed(ids)
-        rule = rule_of(planned_on.settings, threshold, retention)
-        return self._context.done(migration.plan(planned_on, rule, chosen), preview)
+
+        def planned() -> ChangeSet:
+            on = ground(self._context, now, recalls=False, newest=BESIDE)
+            return migration.plan(on, rule_of(on.settings, threshold, retention), chosen)
+
+        return self._context.planned_and_done(planned, preview)
 
     def summarize_and_forget(
         self, k: int = 10, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
@@ -794,4 +797,4 @@ class AgentMemory:
 
     def reset_memory(self, *, preview: bool = False) -> ChangeSet:
         """Empty STM and LTM; the personality, pinned and protected memories stay, and ``undo`` brings all back."""
-        return self._context.done(edit.reset(ground(self._context)), preview)
+        return self._context.planned_and_done(lambda: edit.reset(ground(self._context)), preview)

@@ -135,11 +135,16 @@ class Contents(Part):
     @property
     def of_another_embedder(self) -> bool:
         """Whether another embedder than the one in use made its vectors, so that nothing is recalled or changed."""
+        return self.embedder_problem is not None
+
+    @property
+    def embedder_problem(self) -> str | None:
+        """That another embedder made its vectors, and what to do; ``None`` where it was the one in use."""
         try:
             self.context.ledger.refuse_other_embedder()
-        except OtherEmbedder:
-            return True
-        return False
+        except OtherEmbedder as error:
+            return error.sentence
+        return None
 
     @property
     def languages(self) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -34,6 +35,7 @@ from ..store.past import PastLedger, Pasts
 from ..store.personality_file import PersonalityFile
 from ..store.policy import Past, Policy, ReadOnly
 from ..store.protocols import Present, Readable
+from .anew import carried_out
 from .knowledge import Knows, Then
 
 Parsed = TypeVar("Parsed")
@@ -321,6 +323,11 @@ class Context:
         """A plan, applied unless it is a preview."""
         return plan if preview else self.apply(plan)
 
+    def planned_and_done(self, planned: Callable[[], ChangeSet], preview: bool) -> ChangeSet:
+        """A plan that is quick to make, applied unless it is a preview; made anew as ``anew.carried_out`` says."""
+        plan = planned()
+        return plan if preview else carried_out(plan, planned, self.apply)
+
     def apply(self, change_set: ChangeSet) -> ChangeSet:
         """Carry out a change set, once; answers it with its revision.
 
@@ -346,10 +353,16 @@ class Context:
         if texts:
             self.tokens.forget(texts)  # somebody may have looked at the past meanwhile
         if done.operation == MIGRATE:
-            emptying = purging.emptying(self.plan, ledger, self.settings.bin_days, done.planned_at)
-            if emptying.purges:
-                self.apply(emptying)
+            with suppress(StaleChange):  # what came back out of the bin at the same moment is looked at by the next one
+                self._empty_bin(done.planned_at)
         return done
+
+    def _empty_bin(self, now: datetime) -> None:
+        def planned() -> ChangeSet:
+            return purging.emptying(self.plan, self.writer(), self.settings.bin_days, now)
+
+        if (emptying := planned()).purges:
+            carried_out(emptying, planned, lambda plan: self.apply(plan) if plan.purges else plan)
 
     def tell(self, change_set: ChangeSet) -> None:
         """Tell whoever acts what is going to stand in the history."""

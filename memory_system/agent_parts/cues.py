@@ -377,9 +377,12 @@ class Cues(Part):
         Raises:
             InvalidParameter: a name, cue or list is not as described, or 200 cues are saved already.
             EntryNotFound: there is no memory of an id in ``must``, or never was one of an id in ``must_not``.
-            StaleChange: somebody else changed the saved cues at the same moment. Nothing was changed.
+            StaleChange: others changed the saved cues again and again meanwhile. Nothing was changed.
         """
         saved = SavedCue(name, cue, tuple(edit.listed(must)), tuple(edit.listed(must_not)))
+        return self.context.planned_and_done(lambda: self._saving(saved), preview)
+
+    def _saving(self, saved: SavedCue) -> ChangeSet:
         for entry_id in saved.must:
             if self.context.find(entry_id) is None:
                 raise EntryNotFound(f"There is no memory {shown(entry_id)}, so it cannot be one that must be recalled.")
@@ -389,7 +392,7 @@ class Cues(Part):
         cues = parse_cues(held)
         after = with_cue(cues, saved)
         text = held if after == cues else dump_cues(after)
-        return self._keep(TextChange("cues", held, text), f"Save the cue “{saved.name}”", preview)
+        return self._keeping(TextChange("cues", held, text), f"Save the cue “{saved.name}”")
 
     def remove_cue(self, name: str, *, preview: bool = False) -> ChangeSet:
         """Take a saved cue away; the case of the name does not matter.
@@ -397,6 +400,9 @@ class Cues(Part):
         Raises:
             CueNotFound: none is called so.
         """
+        return self.context.planned_and_done(lambda: self._removing(name), preview)
+
+    def _removing(self, name: str) -> ChangeSet:
         key = name_key(name)
         held = self.context.ledger.text("cues")
         cues = parse_cues(held)
@@ -404,7 +410,7 @@ class Cues(Part):
         if removed is None:
             raise CueNotFound(f"{self.context.name} has no saved cue {shown(name)}.")
         text = dump_cues([one for one in cues if one is not removed])
-        return self._keep(TextChange("cues", held, text), f"Remove the cue “{removed.name}”", preview)
+        return self._keeping(TextChange("cues", held, text), f"Remove the cue “{removed.name}”")
 
     def judge(self, cue: str, entry_id: str, verdict: bool | None, *, preview: bool = False) -> ChangeSet:
         """Say that a memory is a right (true) or a wrong (false) answer to a cue, or take that back (``None``).
@@ -412,8 +418,11 @@ class Cues(Part):
         Raises:
             InvalidParameter: the cue or the verdict is none, or there is room for no other.
             EntryNotFound: there is no such memory, unless it is taken back.
-            StaleChange: somebody else judged at the same moment. Nothing was changed.
+            StaleChange: others judged again and again meanwhile. Nothing was changed.
         """
+        return self.context.planned_and_done(lambda: self._judging(cue, entry_id, verdict), preview)
+
+    def _judging(self, cue: str, entry_id: str, verdict: bool | None) -> ChangeSet:
         asked = checked_cue(cue).strip()
         if verdict is not None and not isinstance(verdict, bool):
             raise InvalidParameter(f"The verdict is true, false, or None to take it back, not {shown(verdict)}.")
@@ -428,9 +437,8 @@ class Cues(Part):
         text = held if after == judgments else dump_judgments(after)
         what = f"“{short(entry.document)}” for “{short(asked)}”"
         title = f"Take back the judgment of {what}" if verdict is None else f"Judge {what}: {_WORDS[verdict]}"
-        return self._keep(TextChange("judgments", held, text), title, preview)
+        return self._keeping(TextChange("judgments", held, text), title)
 
-    def _keep(self, text: TextChange, title: str, preview: bool) -> ChangeSet:
+    def _keeping(self, text: TextChange, title: str) -> ChangeSet:
         texts = (text,) if text.before != text.after else ()
-        plan = self.context.plan(text.name, title if texts else "Nothing to change", texts=texts)
-        return self.context.done(plan, preview)
+        return self.context.plan(text.name, title if texts else "Nothing to change", texts=texts)

@@ -33,11 +33,19 @@ class Curation(Part):
 
     def edit(self, entry_id: str, fields: Mapping[str, Any], *, preview: bool) -> ChangeSet:
         """Change fields of one memory."""
-        return self.context.done(edit.edit(ground(self.context), self.context.find, entry_id, fields), preview)
+
+        def planned() -> ChangeSet:
+            return edit.edit(ground(self.context), self.context.find, entry_id, fields)
+
+        return self.context.planned_and_done(planned, preview)
 
     def forget(self, ids: str | Sequence[str], *, preview: bool = False) -> ChangeSet:
         """Take memories out of recall; ``restore`` or ``undo`` bring them back."""
-        return self.context.done(edit.forget(ground(self.context), self.context.find, ids), preview)
+
+        def planned() -> ChangeSet:
+            return edit.forget(ground(self.context), self.context.find, ids)
+
+        return self.context.planned_and_done(planned, preview)
 
     def edit_many(
         self,
@@ -49,19 +57,26 @@ class Curation(Part):
         preview: bool,
     ) -> ChangeSet:
         """Change many memories in one change set."""
-        self.context.refresh()
-        with self.context.ledger.reading():
-            revision = self.context.ledger.revision
-            changes, left, words = edit.changes(self.context.ledger.find, ids, add_tags, remove_tags, fields)
-        counted = f"{len(changes):,} memor{'ies' if len(changes) != 1 else 'y'}"
-        title = f"Change {counted}: {words}" if changes else "Nothing to change"
-        return self.context.done(self.context.plan("edit", title, changes, kept=left, revision=revision), preview)
+
+        def planned() -> ChangeSet:
+            self.context.refresh()
+            with self.context.ledger.reading():
+                revision = self.context.ledger.revision
+                changes, left, words = edit.changes(self.context.ledger.find, ids, add_tags, remove_tags, fields)
+            counted = f"{len(changes):,} memor{'ies' if len(changes) != 1 else 'y'}"
+            title = f"Change {counted}: {words}" if changes else "Nothing to change"
+            return self.context.plan("edit", title, changes, kept=left, revision=revision)
+
+        return self.context.planned_and_done(planned, preview)
 
     def configure(self, settings: Mapping[str, Any], *, preview: bool) -> ChangeSet:
         """Change the agent's settings."""
-        held = self.context.ledger.text("settings")
-        after = self.context.settings.evolve(**settings)
-        return self.context.done(edit.configure(ground(self.context), held, after), preview)
+
+        def planned() -> ChangeSet:
+            held = self.context.ledger.text("settings")
+            return edit.configure(ground(self.context), held, self.context.settings.evolve(**settings))
+
+        return self.context.planned_and_done(planned, preview)
 
     def put_off(
         self,
@@ -85,6 +100,9 @@ class Curation(Part):
         Raises:
             InvalidParameter: there is no such kind, or the time has no zone.
         """
+        return self.context.planned_and_done(lambda: self._putting_off(kind, of, until, mark), preview)
+
+    def _putting_off(self, kind: str, of: str, until: datetime | None, mark: str) -> ChangeSet:
         with self.context.ledger.reading():
             held, revision = self.context.ledger.text(put_off.TEXT), self.context.ledger.revision
         now = self.context.clock()
@@ -96,8 +114,7 @@ class Curation(Part):
         told = put_off.words(kind)
         title = f"Put off: {told}" if made else f"No longer put off: {told}"
         texts = (TextChange(put_off.TEXT, held, after),) if after != (held or "[]") else ()
-        plan = self.context.plan("put-off", title if texts else "Nothing to change", texts=texts, revision=revision)
-        return self.context.done(plan, preview)
+        return self.context.plan("put-off", title if texts else "Nothing to change", texts=texts, revision=revision)
 
     def set_portrait(self, portrait: str | None, *, preview: bool = False) -> ChangeSet:
         """Give the agent a picture, as ``data:image/webp;base64,...``, or take it away.

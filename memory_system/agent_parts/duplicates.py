@@ -124,7 +124,9 @@ class Duplicates(Part):
             InvalidEntry: the text cannot be one.
             Conflict: one that would go is pinned.
         """
-        wanted = edit.listed(ids)
+        return self.context.planned_and_done(lambda: self._merging(edit.listed(ids), text, keep), preview)
+
+    def _merging(self, wanted: list[str], text: str | None, keep: str | None) -> ChangeSet:
         self.context.refresh()
         with self.context.ledger.reading():
             revision = self.context.ledger.revision
@@ -138,10 +140,7 @@ class Duplicates(Part):
         )
         assert stays is not None, "it was found a moment ago"
         title = f"Merge {len(wanted)} memories into “{short(stays.document)}”"
-        return self.context.done(
-            self.context.plan("merge", title, changes, texts=texts, kept=left, notes=notes, revision=revision),
-            preview,
-        )
+        return self.context.plan("merge", title, changes, texts=texts, kept=left, notes=notes, revision=revision)
 
     def dismiss(self, ids: Sequence[str], *, preview: bool = False) -> ChangeSet:
         """Say that these memories are neither duplicates nor contradictions; they are not suspected again.
@@ -156,24 +155,28 @@ class Duplicates(Part):
             EntryNotFound: there is no memory of an id.
             InvalidParameter: one memory only, or more than two different texts.
         """
-        wanted = edit.listed(ids)
+        return self.context.planned_and_done(lambda: self._dismissing_one(edit.listed(ids)), preview)
+
+    def _dismissing_one(self, wanted: Sequence[str]) -> ChangeSet:
         entries = [self.context.entry(entry_id) for entry_id in wanted]
         texts = {fingerprint(entry.document) for entry in entries}
         if len(entries) < 2 or len(texts) > 2:
             raise InvalidParameter("A suspicion is of two memories, or of several that hold the same text.")
         one = of_texts(entry.document for entry in entries)
-        after = self.dismissed if one in self.dismissed else (*self.dismissed, one)
         what = f"“{short(entries[0].document)}” and “{short(entries[1].document)}”"
-        return self._dismissing(after, f"Leave as they are: {what}", preview)
+        with self.context.ledger.reading():
+            after = self.dismissed if one in self.dismissed else (*self.dismissed, one)
+            return self._dismissing(after, f"Leave as they are: {what}")
 
     def suspect_again(self, *, preview: bool = False) -> ChangeSet:
         """Take back every dismissal, so that all suspicions are listed again."""
-        return self._dismissing((), f"Look again at {len(self.dismissed)} dismissed suspicions", preview)
+        return self.context.planned_and_done(
+            lambda: self._dismissing((), f"Look again at {len(self.dismissed)} dismissed suspicions"), preview
+        )
 
-    def _dismissing(self, after: tuple[Dismissed, ...], title: str, preview: bool) -> ChangeSet:
+    def _dismissing(self, after: tuple[Dismissed, ...], title: str) -> ChangeSet:
         with self.context.ledger.reading():
             held, revision = self.context.ledger.text("dismissed"), self.context.ledger.revision
         text = held if after == self.dismissed else dump_dismissed(after)
         texts = (TextChange("dismissed", held, text),) if text != held else ()
-        plan = self.context.plan("dismiss", title if texts else "Nothing to change", texts=texts, revision=revision)
-        return self.context.done(plan, preview)
+        return self.context.plan("dismiss", title if texts else "Nothing to change", texts=texts, revision=revision)

@@ -50,10 +50,13 @@ class Trash(Part):
         """
         wanted = listed(ids)
         journal = self.context.present().journal
-        if journal.bin.lost(wanted):
-            raise EntryNotFound("This memory was purged for good; nothing is left to bring back.")
-        plan = edit.restore(ground(self.context), self.context.find, journal.last_version, wanted)
-        return self.context.done(plan, preview)
+
+        def planned() -> ChangeSet:
+            if journal.bin.lost(wanted):
+                raise EntryNotFound("This memory was purged for good; nothing is left to bring back.")
+            return edit.restore(ground(self.context), self.context.find, journal.last_version, wanted)
+
+        return self.context.planned_and_done(planned, preview)
 
     def purge(self, ids: str | Sequence[str], *, preview: bool = False) -> ChangeSet:
         """Take what forgotten memories said out of the history and every file of the agent. This cannot be undone.
@@ -67,8 +70,10 @@ class Trash(Part):
             Conflict: one is still remembered: forget it first.
             StoreError: files cannot be written; what is left to erase is erased at the next change or opening.
         """
-        plan = purging.plan(self.context.plan, self.context.present(), listed(ids))
-        return self.context.done(plan, preview)
+        wanted = listed(ids)
+        return self.context.planned_and_done(
+            lambda: purging.plan(self.context.plan, self.context.present(), wanted), preview
+        )
 
     def empty_bin(self, *, now: datetime | None = None, preview: bool = False) -> ChangeSet:
         """Purge what was forgotten longer ago than the setting ``bin_days`` says; nothing where that is 0.
@@ -83,6 +88,9 @@ class Trash(Part):
             InvalidParameter: ``now`` is no time with a zone.
             StoreError: files cannot be written; what is left to erase is erased at the next change or opening.
         """
-        days, moment = self.context.settings.bin_days, self.context.time(now)
-        plan = purging.emptying(self.context.plan, self.context.present(), days, moment)
-        return self.context.done(plan, preview)
+        moment = self.context.time(now)
+
+        def planned() -> ChangeSet:
+            return purging.emptying(self.context.plan, self.context.present(), self.context.settings.bin_days, moment)
+
+        return self.context.planned_and_done(planned, preview)

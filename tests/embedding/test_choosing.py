@@ -152,6 +152,19 @@ def test_an_agent_of_another_embedder_is_not_re_embedded_by_being_opened(of_lett
     assert _stored(of_letters) == before
 
 
+def test_the_list_of_agents_notes_that_nothing_can_be_recalled(
+    of_letters: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with World(of_letters) as world:
+        run = CommandLine(world, monkeypatch)
+        world.create_agent("ben")
+        told = {one["agent"]: one["problem"] for one in run("agents", "--json").value["agents"]}
+        assert told == {"ana": world.agent("ana").contents.embedder_problem, "ben": None}
+        listed = " ".join(run("agents").out.split())
+        assert "made with letters-26" in listed
+        assert "reembed ana" in listed
+
+
 def test_what_a_migration_would_do_can_be_seen_of_an_agent_of_another_embedder_but_not_done(
     of_letters: Settings,
 ) -> None:

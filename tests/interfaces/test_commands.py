@@ -77,6 +77,14 @@ def test_an_option_that_cannot_be_is_refused_before_anything_is_opened(cli: Comm
     assert option[0] in done.err
 
 
+@pytest.mark.parametrize("value", ["nan", "31", "-1", "much"])
+def test_a_number_that_cannot_be_is_refused_with_its_range(cli: CommandLine, value: str) -> None:
+    for command in (["configure", "mira"], ["recall", "mira", CUE]):
+        done = cli(*command, f"--threshold={value}")
+        assert done.code == 2
+        assert "It must be a number from 0 to 30." in " ".join(done.err.replace("│", " ").split())
+
+
 # -- asking ----------------------------------------------------------------------------------------------
 
 

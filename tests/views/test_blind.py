@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import words
+from dashboard.views.recall import compare
 from memory_system import PRESETS, AgentMemory
 from memory_system.conversation import Conversation, TalkSettings
 from memory_system.recall import deciding
@@ -37,6 +38,24 @@ def test_two_presets_are_judged_without_telling_whose_answer_it_is(open_page: Op
     assert f"neither on {found.equal}" in shown(page)
     assert f"about {found.needed} more" in shown(page)
     assert not any("First rank" in str(one.value) for one in page.dataframe)
+
+
+def test_what_is_set_above_is_tested_blind_against_a_preset(open_page: OpenPage) -> None:
+    page = open_page("recall", cue=CUE)
+    page.session_state["recall-tab"] = words.COMPARE_PRESETS
+    page.session_state["compare-left"] = compare.NOW
+    page.session_state["compare-right"] = "classic"
+    page.run()
+    next(one for one in page.toggle if one.label == words.BLIND_TEST).set_value(True).run()
+    assert not page.exception, page.exception
+    assert words.CHOOSE_TWO not in shown(page)
+    answers = [mira().answer(query).hits for query in (mira().query(CUE), mira().query(CUE).by(PRESETS["classic"]))]
+    own, classic = ({hit.entry.id for hit in hits} for hits in answers)
+    assert own - classic
+    for entry_id in own | classic:
+        mira().judge(CUE, entry_id, verdict=entry_id in own)
+    page = press(page.run(), words.WHO_IS_AHEAD)
+    assert f"“{compare.NOW}” is better on 1, “classic” on 0" in shown(page)
 
 
 PAIR = ("classic", "balanced")

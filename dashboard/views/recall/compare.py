@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import zlib
+from collections.abc import Mapping
 
 import streamlit as st
 
 from memory_system import PRESETS, AgentMemory, Candidate, MemorySystemError, Preset, Query
 from memory_system.agent_parts import OWN_SETTINGS
-from memory_system.recall import Versus
+from memory_system.recall import MOST_JUDGED, Versus, versus
 
 from ... import words
 from ...components import widgets
@@ -32,14 +34,13 @@ def show(agent: AgentMemory, query: Query) -> None:
     left = columns[0].selectbox("First", list(presets), index=0, key="compare-left")
     right = columns[1].selectbox("Second", list(presets), index=len(presets) - 1, key="compare-right")
     answers = [agent.answer(query.by(presets[name])).hits for name in (left, right)]
-    names = {OWN: OWN_SETTINGS} | {name: name for name in PRESETS}
     if st.toggle(words.BLIND_TEST, key="compare-blind", help="Judge both answers without seeing which is whose."):
-        if left == right or not {left, right} <= names.keys():
+        if left == right:
             st.caption(words.CHOOSE_TWO)
             return
         widgets.lead(words.OVER_A_TALK, "recall", agent.name, "forum", talk="last")
         _blind(agent, query, {hit.entry.id: hit for answer in answers for hit in answer})
-        _ahead(agent, query, left, right, agent_names=(names[left], names[right]))
+        _ahead(agent, query, left, right, presets)
         return
     frame = tables.compared(*answers)
     if frame.empty:
@@ -74,16 +75,31 @@ def _blind(agent: AgentMemory, query: Query, hits: dict[str, Candidate]) -> None
     judge.rows(agent, query.cue.strip(), shuffled, blind=True)
 
 
-def _ahead(agent: AgentMemory, query: Query, left: str, right: str, *, agent_names: tuple[str, str]) -> None:
+def _ahead(agent: AgentMemory, query: Query, left: str, right: str, presets: Mapping[str, Preset]) -> None:
     """What all thumbs say of the two, once it is asked for."""
     if not st.button(words.WHO_IS_AHEAD, icon=":material/balance:", help="In Python: AgentMemory.versus"):
         return
     try:
-        found = agent.versus(*agent_names, now=query.now, top_k=query.top_k)
+        if NOW in (left, right):
+            found = _counted(agent, query, presets[left], presets[right])
+        else:
+            first, second = (OWN_SETTINGS if name == OWN else name for name in (left, right))
+            found = agent.versus(first, second, now=query.now, top_k=query.top_k)
     except MemorySystemError as error:
         widgets.problem(error)
         return
     tell(found, left, right, "cue")
+
+
+def _counted(agent: AgentMemory, query: Query, first: Preset, second: Preset) -> Versus:
+    """As ``AgentMemory.versus``, which knows no sliders, with all else that is set above for both."""
+
+    def recalled(cue: str, preset: Preset) -> list[str]:
+        asked = dataclasses.replace(query, cue=cue, instances=(), unexpanded="").by(preset)
+        return [hit.entry.id for hit in agent.answer(asked).hits]
+
+    judged = agent.judgments[-MOST_JUDGED:]
+    return versus((one, recalled(one.cue, first), recalled(one.cue, second)) for one in judged)
 
 
 def tell(found: Versus, left: str, right: str, what: str, few: str = "") -> None:

@@ -20,6 +20,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import StrictStr
 
 from ...agent import AgentMemory
+from ...agent_parts.anew import carried_out
 from ...conversation import Step
 from ...core.authors import API, authored_by
 from ...core.change_set import ChangeSet
@@ -398,7 +399,7 @@ class Desk:
         if preview:
             self.previews.keep(agent.name, plan)
             return JSONResponse(serialize.waiting(plan, self.previews.seconds), headers=tag(agent.stamp[0]))
-        return self.applied(agent, lambda: agent.apply(plan), if_match)
+        return self.applied(agent, lambda: carried_out(plan, lambda: planned(agent), agent.apply), if_match)
 
     def applied(self, agent: AgentMemory, carry_out: Callable[[], ChangeSet], if_match: str | None) -> JSONResponse:
         """Carry something out, if the agent is still at the revision of ``if_match``, and tell it."""

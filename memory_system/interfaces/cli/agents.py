@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ...agent import AgentMemory
 from ...core.personality import parse
 from ...core.times import stamp
 from ...errors import AgentNotFound, MemorySystemError
@@ -166,10 +167,15 @@ def _told(world: World, name: str) -> dict[str, Any]:
         stats = agent.get_stats()
         told |= {key: stats[key] for key in ("static", "stm", "stm_size", "ltm", "unrated", "revision")}
         told |= {"name": agent.display_name, "read_only": agent.read_only}
-        told |= {"rehearsal_of": branch.of if branch else None, "problem": agent.personality_problem}
+        told |= {"rehearsal_of": branch.of if branch else None, "problem": _problem(agent)}
     except MemorySystemError as error:
         told["problem"] = error.sentence
     return told
+
+
+def _problem(agent: AgentMemory) -> str | None:
+    """What keeps an agent that can be opened from being as its files say, or from recalling."""
+    return " ".join(filter(None, (agent.personality_problem, agent.contents.embedder_problem))) or None
 
 
 def _row(told: dict[str, Any]) -> list[str]:
@@ -180,4 +186,4 @@ def _row(told: dict[str, Any]) -> list[str]:
     branch = f"rehearsal of {told['rehearsal_of']}" if told["rehearsal_of"] else ""
     note = " ".join(word for word in (branch, told["read_only"], told["problem"]) if word)
     cells = [number("static"), short_term, number("ltm"), number("unrated"), number("revision")]
-    return [told["agent"], one_line(told["name"] or "", 40), *cells, one_line(note, 300)]
+    return [told["agent"], one_line(told["name"] or "", 40), *cells, one_line(note, 600)]

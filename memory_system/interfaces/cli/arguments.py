@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from math import isfinite, nan
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
@@ -39,6 +40,27 @@ def moment(text: str | datetime) -> datetime:
         return parse_time(text)
     except ValueError as error:
         raise typer.BadParameter(f"The time {error}.") from error
+
+
+def between(least: float | None, most: float | None) -> dict[str, Any]:
+    """What typer is told of a number with a least or a most, or both: it calls what is no number too large."""
+    ends = {"min": least, "max": most}
+    bounds = {name: end for name, end in ends.items() if end is not None}
+    if least is not None and most is not None:
+        words = f"It must be a number from {least:,} to {most:,}."
+    else:
+        words = f"It must be a number of {least:,} or more." if most is None else f"It must be a number up to {most:,}."
+
+    def parser(text: Any) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = nan
+        if isfinite(number) and (least is None or number >= least) and (most is None or number <= most):
+            return number
+        raise typer.BadParameter(words)
+
+    return {**bounds, "parser": parser, "metavar": "NUMBER"} if bounds else {}
 
 
 def names(incomplete: str) -> list[str]:
@@ -103,9 +125,10 @@ Since = Annotated[datetime | None, typer.Option(parser=moment, metavar=_TIME, he
 Until = Annotated[datetime | None, typer.Option(parser=moment, metavar=_TIME, help="Only what happened before.")]
 Limit = Annotated[int, typer.Option(min=0, max=10_000, help="How many are shown at most; 0 = all.")]
 TopK = Annotated[int | None, typer.Option(min=0, max=10_000, help="Most memories to recall; the agent's setting.")]
-Threshold = Annotated[float | None, typer.Option(min=0, max=30, help="The score to exceed; the agent's setting.")]
+Threshold = Annotated[float | None, typer.Option(help="The score to exceed; the agent's setting.", **between(0, 30))]
 StaticThreshold = Annotated[
-    float | None, typer.Option(min=0, max=1, help="The score that static memory has to exceed; the agent's setting.")
+    float | None,
+    typer.Option(help="The score that static memory has to exceed; the agent's setting.", **between(0, 1)),
 ]
 PresetName = Annotated[
     str | None,

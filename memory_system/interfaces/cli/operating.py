@@ -20,6 +20,7 @@ import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from ...agent import AgentMemory
+from ...agent_parts.anew import carried_out
 from ...agent_parts.importing import as_address
 from ...core.authors import COMMAND_LINE
 from ...core.change_set import ChangeSet
@@ -33,7 +34,7 @@ from ..forms import Body, FormField, Says, fields, problem_words
 from ..operations import BESIDE, OF_CAST, OF_WORLD, OPERATIONS, Operation, Turn
 from ..reads import READS, Read
 from ..serialize import plain
-from .arguments import FAILED, Agent, DryRun, Json, errors_told, moment, opened, the_world
+from .arguments import FAILED, Agent, DryRun, Json, between, errors_told, moment, opened, the_world
 from .progress import STOPPED, ProgressLine, quiet_progress, stopped_by_ctrl_c
 from .remembering import STDIN, piped, spoken, whole_file
 from .terminal import Column, one_line, say, show_change_set, show_json, show_table, show_together, show_told
@@ -149,8 +150,12 @@ def _signed(run: Any, parameters: Sequence[Parameter], about: str, example: str)
 def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: bool) -> ChangeSet:
     """What was carried out, or would be."""
     with quiet_progress() as progress:
-        plan = operation.planned(character, body, progress)
-        return plan if dry_run else character.apply(plan)
+
+        def planned() -> ChangeSet:
+            return operation.planned(character, body, progress)
+
+        plan = planned()
+        return plan if dry_run else carried_out(plan, planned, character.apply)
 
 
 def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any]) -> Form:
@@ -221,7 +226,7 @@ class _Asked:
         bounds = self._bounds() if kind in (int, float) else {}
         return Annotated[
             list[kind] if several else kind,  # type: ignore[valid-type]  # it is one, made here
-            typer.Argument(metavar=self._metavar(), help=self._help(), **bounds),
+            typer.Argument(help=self._help(), **{**bounds, "metavar": self._metavar()}),
         ]
 
     def option(self) -> tuple[Any, Any]:
@@ -296,6 +301,8 @@ class _Asked:
         return parser
 
     def _bounds(self) -> dict[str, Any]:
+        if self.field.kind is float:
+            return between(self.field.least, self.field.most)
         ends = {"min": self.field.least, "max": self.field.most}
         return {name: end for name, end in ends.items() if end is not None}
 

@@ -26,7 +26,7 @@ from ...operations.importing.text import IMPORTERS, Reading, Row, decoded, guess
 from ...operations.importing.turns import spoken as turns_of
 from ..serialize import plain
 from . import shapes
-from .arguments import FAILED, Agent, DryRun, Json, KeepHeld, NoRate, Now, Wait, moment, opened, the_world
+from .arguments import FAILED, Agent, DryRun, Json, KeepHeld, NoRate, Now, Wait, between, moment, opened, the_world
 from .progress import quiet_progress
 from .terminal import NOT_CHANGED, one_line, say, show_changes, show_json, taken_back
 
@@ -47,7 +47,7 @@ def add(
     agent: Agent,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What happened; - reads it from a pipe.")],
     rating: Annotated[
-        float | None, typer.Option(min=1, max=10, help="How poignant; asked of the model if not given.")
+        float | None, typer.Option(help="How poignant; asked of the model if not given.", **between(1, 10))
     ] = None,
     at: Annotated[
         datetime | None,

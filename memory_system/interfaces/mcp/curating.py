@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, Field, RootModel, create_model
 
 from ...agent import AgentMemory
+from ...agent_parts.anew import carried_out
 from ...core.change_set import ChangeSet
 from ...world.advancing import Advanced
 from ...world.together import Together
@@ -143,8 +144,12 @@ def _told(known: Mapping[str, Any], said: Says) -> dict[str, Any]:
 
 def _run(operation: Operation, caller: Caller, agent: AgentMemory, given: Any) -> Changed:
     body = operation.form.model_validate(given.model_dump(exclude={"preview"}, exclude_unset=True))
-    plan = operation.planned(agent, body, caller.progress)
-    return Changed.of(plan if given.preview else agent.apply(plan))
+
+    def planned() -> ChangeSet:
+        return operation.planned(agent, body, caller.progress)
+
+    plan = planned()
+    return Changed.of(plan if given.preview else carried_out(plan, planned, agent.apply))
 
 
 def _run_in_world(operation: Operation, caller: Caller, _agent: None, given: Any) -> Changed:

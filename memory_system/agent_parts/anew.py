@@ -1,0 +1,71 @@
+"""Plans that somebody else's change made stale between planning and applying, and that are made anew by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..core.change_set import Change, ChangeSet, entry_to_json
+from ..core.entry import MemoryEntry
+from ..errors import StaleChange
+from ..operations.migration import MIGRATE
+from ..operations.undo import PURGE
+
+TIMES = 5
+"""How often a plan is made anew before its caller is told that it is stale."""
+_MERGE = "merge"
+_BY_HAND = ("settings", "edit", "forget", "restore", "reset", "dismiss", "cues", "judgments", "put-off")
+_ANEW = frozenset({MIGRATE, PURGE, _MERGE, *_BY_HAND})
+
+
+def carried_out(
+    plan: ChangeSet, planned: Callable[[], ChangeSet], apply: Callable[[ChangeSet], ChangeSet]
+) -> ChangeSet:
+    """A plan that nobody was shown, applied; made anew where somebody else was quicker, at most ``TIMES`` times.
+
+    Refused as before stays what was shown, what a language model was asked for, what replaces a whole text or settles a
+    clash (the personality, the portrait, an undo), and an edit or merge of what somebody else set at the same time.
+
+    Args:
+        plan: made by ``planned``.
+        planned: makes the plan anew.
+        apply: carries a plan out.
+
+    Raises:
+        StaleChange: it is stale, and is not made anew, or not again. Nothing was changed.
+    """
+    for _ in range(TIMES):
+        try:
+            return apply(plan)
+        except StaleChange:
+            if plan.calls or plan.operation not in _ANEW:
+                raise
+            again = planned()
+            if again.calls or _overwrites(plan, again):
+                raise
+            plan = again
+    return apply(plan)
+
+
+def _overwrites(stale: ChangeSet, again: ChangeSet) -> bool:
+    """Whether a plan made anew would overwrite in a memory what somebody else set there since the stale one."""
+    before = {change.entry_id: change for change in stale.changes}
+    for change in again.changes:
+        first = before.get(change.entry_id)
+        if first is None or first.before is None or change.before is None:
+            continue
+        ours = _set_by(first, stale.operation) | _set_by(change, again.operation)
+        if ours & _differing(first.before, change.before):
+            return True
+    return False
+
+
+def _set_by(change: Change, operation: str) -> set[str]:
+    if change.before is not None and change.after is not None:
+        return _differing(change.before, change.after)
+    return {"document"} if operation == _MERGE else set()  # its words are taken to be in the memory that stays
+
+
+def _differing(one: MemoryEntry, other: MemoryEntry) -> set[str]:
+    """The fields in which two versions of a memory differ."""
+    left, right = entry_to_json(one), entry_to_json(other)
+    return {name for name in left.keys() | right.keys() if left.get(name) != right.get(name)}
