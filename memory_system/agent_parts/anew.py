@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from ..core.change_set import Change, ChangeSet, entry_to_json
 from ..core.entry import MemoryEntry
@@ -18,7 +19,10 @@ _ANEW = frozenset({MIGRATE, PURGE, _MERGE, *_BY_HAND})
 
 
 def carried_out(
-    plan: ChangeSet, planned: Callable[[], ChangeSet], apply: Callable[[ChangeSet], ChangeSet]
+    plan: ChangeSet,
+    planned: Callable[[], ChangeSet],
+    apply: Callable[[ChangeSet], ChangeSet],
+    alone: Callable[[], AbstractContextManager[None]],
 ) -> ChangeSet:
     """A plan that nobody was shown, applied; made anew where somebody else was quicker, at most ``TIMES`` times.
 
@@ -29,21 +33,26 @@ def carried_out(
         plan: made by ``planned``.
         planned: makes the plan anew.
         apply: carries a plan out.
+        alone: lets nobody else write within it: the last time, from the plan to what it does.
 
     Raises:
         StaleChange: it is stale, and is not made anew, or not again. Nothing was changed.
     """
-    for _ in range(TIMES):
+    left = TIMES
+    while True:
         try:
             return apply(plan)
         except StaleChange:
+            left -= 1
             if plan.calls or plan.operation not in _ANEW:
                 raise
-            again = planned()
-            if again.calls or _overwrites(plan, again):
-                raise
+            with nullcontext() if left else alone():
+                again = planned()
+                if again.calls or _overwrites(plan, again):
+                    raise
+                if not left:
+                    return apply(again)
             plan = again
-    return apply(plan)
 
 
 def _overwrites(stale: ChangeSet, again: ChangeSet) -> bool:

@@ -326,7 +326,7 @@ class Context:
     def planned_and_done(self, planned: Callable[[], ChangeSet], preview: bool) -> ChangeSet:
         """A plan that is quick to make, applied unless it is a preview; made anew as ``anew.carried_out`` says."""
         plan = planned()
-        return plan if preview else carried_out(plan, planned, self.apply)
+        return plan if preview else carried_out(plan, planned, self.apply, self.writer().writing)
 
     def apply(self, change_set: ChangeSet) -> ChangeSet:
         """Carry out a change set, once; answers it with its revision.
@@ -362,7 +362,9 @@ class Context:
             return purging.emptying(self.plan, self.writer(), self.settings.bin_days, now)
 
         if (emptying := planned()).purges:
-            carried_out(emptying, planned, lambda plan: self.apply(plan) if plan.purges else plan)
+            carried_out(
+                emptying, planned, lambda plan: self.apply(plan) if plan.purges else plan, self.writer().writing
+            )
 
     def tell(self, change_set: ChangeSet) -> None:
         """Tell whoever acts what is going to stand in the history."""

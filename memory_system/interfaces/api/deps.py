@@ -399,7 +399,8 @@ class Desk:
         if preview:
             self.previews.keep(agent.name, plan)
             return JSONResponse(serialize.waiting(plan, self.previews.seconds), headers=tag(agent.stamp[0]))
-        return self.applied(agent, lambda: carried_out(plan, lambda: planned(agent), agent.apply), if_match)
+        alone = agent.contents.alone
+        return self.applied(agent, lambda: carried_out(plan, lambda: planned(agent), agent.apply, alone), if_match)
 
     def applied(self, agent: AgentMemory, carry_out: Callable[[], ChangeSet], if_match: str | None) -> JSONResponse:
         """Carry something out, if the agent is still at the revision of ``if_match``, and tell it."""

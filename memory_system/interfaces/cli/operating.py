@@ -155,7 +155,7 @@ def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: 
             return operation.planned(character, body, progress)
 
         plan = planned()
-        return plan if dry_run else carried_out(plan, planned, character.apply)
+        return plan if dry_run else carried_out(plan, planned, character.apply, character.contents.alone)
 
 
 def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any]) -> Form:

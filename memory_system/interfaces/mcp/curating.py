@@ -149,7 +149,7 @@ def _run(operation: Operation, caller: Caller, agent: AgentMemory, given: Any) -
         return operation.planned(agent, body, caller.progress)
 
     plan = planned()
-    return Changed.of(plan if given.preview else carried_out(plan, planned, agent.apply))
+    return Changed.of(plan if given.preview else carried_out(plan, planned, agent.apply, agent.contents.alone))
 
 
 def _run_in_world(operation: Operation, caller: Caller, _agent: None, given: Any) -> Changed:
