@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory_system.core.entry import Kind, MemoryEntry
@@ -89,7 +89,8 @@ def plainly(text: str, index: TextIndex, similarity: np.ndarray, *, states: bool
     found = []
     for row in range(len(entries)):
         z = trust * mix.similarity * best(cosine, row) + mix.words * best(words, row)
-        z += mix.names * index.named(cue.names)[row] + mix.dates * index.within(cue.asked)[row]
+        dates = mix_module.ALL_THAT_IS_ASKED if cue.asks_of_a_time else mix.dates
+        z += mix.names * index.named(cue.names)[row] + dates * index.within(cue.asked)[row]
         z += mix.tells_when * index.telling_times()[row] * cue.asks_when * min(cosine[row] / 0.3, 1.0)
         if states:
             late = sum(w * max(best([one[at] for one in met], row), 0) for at, w in counted.items())
@@ -111,6 +112,7 @@ STORES = st.lists(
 
 @settings(max_examples=40, deadline=None)
 @given(STORES, st.lists(st.sampled_from([*WORDS, "When", "last week"]), min_size=1, max_size=6), st.booleans())
+@example([(["boat"], 0, "")], ["last week"], False)
 def test_hybrid_equals_a_plain_computation(
     rows: list[tuple[list[str], int, str]], asked: list[str], states: bool
 ) -> None:
