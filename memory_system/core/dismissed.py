@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import InvalidParameter, shown
+from .languages import same_words
 from .records import Records
 
 MAX_DISMISSED = 5_000
@@ -22,7 +23,7 @@ _MARK = re.compile(r"[0-9a-f]{32}")
 
 def fingerprint(text: str) -> str:
     """What two texts have in common that differ in nothing but capitals and spaces: 32 characters."""
-    return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8")).hexdigest()[:32]
+    return hashlib.sha256(same_words(text).encode("utf-8")).hexdigest()[:32]
 
 
 @dataclass(frozen=True)

@@ -245,6 +245,11 @@ NAMES: Mapping[str, str] = MappingProxyType(
 """What a language is called in English, by its code of ISO 639-1: every one that ``language_of`` can answer."""
 
 
+def same_words(text: str) -> str:
+    """A text as it is compared with others: without regard to case and white space."""
+    return " ".join(text.casefold().split())
+
+
 def language_of(text: str) -> str:
     """The language of a text as its code of ISO 639-1, such as ``de``; ``en`` where nothing speaks for another one.
 

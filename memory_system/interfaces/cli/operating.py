@@ -20,7 +20,6 @@ import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from ...agent import AgentMemory
-from ...agent_parts.anew import carried_out
 from ...agent_parts.importing import as_address
 from ...core.authors import COMMAND_LINE
 from ...core.change_set import ChangeSet
@@ -150,12 +149,7 @@ def _signed(run: Any, parameters: Sequence[Parameter], about: str, example: str)
 def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: bool) -> ChangeSet:
     """What was carried out, or would be."""
     with quiet_progress() as progress:
-
-        def planned() -> ChangeSet:
-            return operation.planned(character, body, progress)
-
-        plan = planned()
-        return plan if dry_run else carried_out(plan, planned, character.apply, character.contents.alone)
+        return operation.done(character, body, progress, preview=dry_run)
 
 
 def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any]) -> Form:

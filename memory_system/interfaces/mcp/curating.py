@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, Field, RootModel, create_model
 
 from ...agent import AgentMemory
-from ...agent_parts.anew import carried_out
 from ...core.change_set import ChangeSet
 from ...world.advancing import Advanced
 from ...world.together import Together
@@ -144,12 +143,7 @@ def _told(known: Mapping[str, Any], said: Says) -> dict[str, Any]:
 
 def _run(operation: Operation, caller: Caller, agent: AgentMemory, given: Any) -> Changed:
     body = operation.form.model_validate(given.model_dump(exclude={"preview"}, exclude_unset=True))
-
-    def planned() -> ChangeSet:
-        return operation.planned(agent, body, caller.progress)
-
-    plan = planned()
-    return Changed.of(plan if given.preview else carried_out(plan, planned, agent.apply, agent.contents.alone))
+    return Changed.of(operation.done(agent, body, caller.progress, preview=given.preview))
 
 
 def _run_in_world(operation: Operation, caller: Caller, _agent: None, given: Any) -> Changed:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, Field, StrictBool, StringConstraints
 
 from ...agent import AgentMemory
+from ...agent_parts.anew import carried_out
 from ...conversation import describe_person, reflect_on_person, whisper
 from ...conversation.storage import MAX_BLOCK
 from ...core.change_set import ChangeSet
@@ -352,6 +353,13 @@ class Operation:
         """What it would do; only one that is slow tells how far it is."""
         plan: ChangeSet = self.plan(agent, body, progress) if self.slow else self.plan(agent, body)
         return plan
+
+    def done(self, agent: AgentMemory, body: BaseModel, progress: Progress, *, preview: bool) -> ChangeSet:
+        """What it does, or would do; planned anew as ``anew.carried_out`` says."""
+        plan = self.planned(agent, body, progress)
+        if preview:
+            return plan
+        return carried_out(plan, lambda: self.planned(agent, body, progress), agent.apply, agent.contents.alone)
 
     @property
     def on_command_line(self) -> str:

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core import personality as static_memory
-from ...core.languages import long_word
+from ...core.languages import long_word, same_words
 from ...core.times import stamp
 from ..importing.forms.cards import MAX_ENTRIES, OURS, is_of_a_list, parts_of
-from ..importing.forms.material import Part, same_words
+from ..importing.forms.material import Part
 from ..macros import without_macros
 from ..pictures import as_png, with_texts
 from .character import Character, Form, fields_of

@@ -14,9 +14,10 @@ from ...core import personality as static_memory
 from ...core.change_set import ChangeSet
 from ...core.entry import MemoryEntry
 from ...core.kinds import Kind, Tier
+from ...core.languages import same_words
 from ...errors import InvalidPersonality
 from .forms import Material, Part, Piece
-from .forms.material import made_id, same_words
+from .forms.material import made_id
 
 MOST_FACTS = 400
 """Facts that a personality is given by material; those beyond are timeless memories, which are kept as they are."""

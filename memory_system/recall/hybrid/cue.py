@@ -18,7 +18,6 @@ _ASKS_WHEN = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 
-
 _HAPPENS = frozenset(
     map(stem, ("happen", "occur", "take", "took", "place", "go", "went", "day", "event", "anything", "something"))
 )
@@ -60,18 +59,16 @@ class Cue:
         named, naming = named_in(found, names)
         asked = stretches(text, now)
         dated, names_too = [one.place for one in asked if not one.relative], set(naming)
-        counting = tuple(
-            word
-            for word in found
-            if word.stem and word not in names_too and not any(first <= word.start < last for first, last in dated)
-        )
-        of_a_time = bool(asked) and all(
-            word.stem in _HAPPENS or any(first <= word.start < last for first, last in (one.place for one in asked))
-            for word in counting
-        )
+        counting = tuple(word for word in found if word.stem and word not in names_too and not _in_one_of(dated, word))
+        timed = [one.place for one in asked]
+        of_a_time = bool(asked) and all(word.stem in _HAPPENS or _in_one_of(timed, word) for word in counting)
         return cls(text, counting, naming, named, asked, _ASKS_WHEN.match(text) is not None, of_a_time)
 
     @property
     def stems(self) -> tuple[str, ...]:
         """The different stems of the words, in their order."""
         return tuple(dict.fromkeys(word.stem for word in self.words))
+
+
+def _in_one_of(places: Iterable[tuple[int, int]], word: Word) -> bool:
+    return any(first <= word.start < last for first, last in places)

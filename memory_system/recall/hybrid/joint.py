@@ -55,6 +55,7 @@ class Joint:
         """Who speaks, lowered."""
         self._heard = self.speakers - spoken
         self._told_elsewhere = _told_elsewhere(self._parts)
+        self._texts = sum(part.texts for part in self._parts) - sum(map(len, self._told_elsewhere.values()))
         self.neighbours = _Rows(self._parts, self.speakers)
         self.entries: Sequence[MemoryEntry] = _Entries([part.entries for part in self._parts], self.ends)
 
@@ -63,11 +64,10 @@ class Joint:
 
     def rarity(self, stem: str) -> float:
         """How much a stem says, of all texts together."""
-        held, texts = sum(part.held(stem) for part in self._parts), sum(part.texts for part in self._parts)
+        held = sum(part.held(stem) for part in self._parts)
         for number, rows in self._told_elsewhere.items():
             held -= len(np.intersect1d(self._parts[number].holders(stem), rows, assume_unique=True))
-            texts -= len(rows)
-        return rarity(held, texts)
+        return rarity(held, self._texts)
 
     def words(self, cue_stems: Sequence[str]) -> Floats:
         """As ``TextIndex.words``."""

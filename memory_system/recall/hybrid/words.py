@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from ...core.languages import COMMON, ENGLISH, JOINERS, MARKS, WORD, language_of
+from ...core.languages import COMMON, ENGLISH, JOINERS, MARKS, WORD, language_of, same_words
 
 _SPACELESS = (
     r"\u3041-\u30ff\uff66-\uff9d\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af\uac00-\ud7a3\u1100-\u115f"
@@ -96,7 +96,7 @@ def stems(text: str, language: str = "") -> list[str]:
 
 def wording(text: str) -> str:
     """What a text says, whatever its case, the spaces in it, and the signs that end it; a question remains one."""
-    said = " ".join(text.casefold().split())
+    said = same_words(text)
     return said.rstrip(".!\u2026 ") or said
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from ...agent import AgentMemory
 from ...core.entry import MemoryEntry, Tier
+from ...core.languages import same_words
 from ...core.times import moment_given
 from ...errors import InvalidParameter, shown
 from ...recall.query import Facets
@@ -121,4 +122,4 @@ def _shared(name: str, entry: MemoryEntry, same: dict[tuple[str, str], str], bot
 
 
 def _plain(entry: MemoryEntry) -> str:
-    return " ".join(entry.document.casefold().split())
+    return same_words(entry.document)

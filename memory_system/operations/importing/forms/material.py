@@ -14,6 +14,7 @@ from typing import Any
 from ....core.change_set import ModelCall
 from ....core.entry import MemoryEntry
 from ....core.kinds import DECAYING, MAX_EXTRAS, MAX_ID, MAX_PEOPLE, MAX_TAGS
+from ....core.languages import same_words
 from ....errors import InvalidEntry, InvalidFile, MemorySystemError, Problem
 from ...pictures import PNG, bare, is_pattern, portrait
 from ..dates import READ_AS_UTC, Order, in_cell
@@ -306,11 +307,6 @@ class Gathering:
 def refusal(message: str, line: int | None = None) -> InvalidFile:
     """The error for a file that cannot be taken, of half a sentence."""
     return InvalidFile((Problem("", message, line),), "the material")
-
-
-def same_words(text: str) -> str:
-    """A text as it is compared with others: without regard to case and white space."""
-    return " ".join(text.casefold().split())
 
 
 def made_id(*of: object) -> str:
