@@ -70,12 +70,17 @@ def exhausted(error: BaseException) -> str | None:
         return "memory" if error.errno == errno.ENOMEM else "files" if error.errno in _NO_MORE_FILES else None
     if "unable to open database file" in told and not _some_may_be_opened():  # of SQLite, here or within Chroma
         return "files"
-    if type(error).__name__ == "PanicException":  # of Chroma's own
+    if is_panic(error):
         threads = "thread" in told or "resource temporarily" in told
         return "files" if "too many open files" in told else "threads" if threads else None
     if isinstance(error, RuntimeError) and "start new thread" in told:
         return "threads"
     return None
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether an error is what Chroma's own code, in Rust, raises where it gives up; it is no ``Exception``."""
+    return type(error).__name__ == "PanicException"
 
 
 def _some_may_be_opened() -> bool:

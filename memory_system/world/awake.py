@@ -27,6 +27,8 @@ from ..errors import Exhausted, MemorySystemError
 from ..store.chroma.store import most_clients
 
 _FILES_EACH = 6
+_FILES_BESIDE = 46
+"""What the program itself and a client of Chroma's have open at most, for a moment."""
 _FEWEST = 2
 _AT_ONCE = 4
 """How many are put to sleep where no more files can be opened."""
@@ -90,15 +92,16 @@ class Awake:
 
     Args:
         opening: opens an agent.
-        most: agents that may be open, 1 or more; fewer if half of the files that this process may have open do not
-            suffice for so many, at six each.
+        most: agents that may be open, 1 or more; fewer if half of the files that this process may have open, or
+            what Chroma leaves of a few, do not suffice for so many, at six each.
         most_bytes: about how many bytes they may take together. What exceeds them rests, and sleeps if that is not
             enough; the one used last does neither, however large it is.
     """
 
     def __init__(self, opening: Callable[[str], AgentMemory], most: int, most_bytes: int) -> None:
         self._opening, self._most_bytes = opening, most_bytes
-        self._most = min(most, max(_FEWEST, may_be_open() // 2 // _FILES_EACH))
+        files = min(may_be_open() // 2, may_be_open() - _FILES_BESIDE)
+        self._most = min(most, max(_FEWEST, files // _FILES_EACH))
         self._agents: OrderedDict[str, Opened] = OrderedDict()
         self._bytes, self._weighed = 0, time.monotonic()
         self._lock = threading.Lock()  # held while one is found, added or taken out, and never while one is opened

@@ -30,7 +30,7 @@ import numpy as np
 from ...core.change_set import entry_from_json, entry_to_json
 from ...core.chroma_address import ChromaAddress
 from ...core.entry import MemoryEntry, Tier
-from ...core.files import exhausted, may_be_open, out_of
+from ...core.files import exhausted, is_panic, may_be_open, out_of
 from ...core.memory import Memory, Page, Vectors
 from ...errors import EntryNotFound, Exhausted, ForeignStore, InvalidParameter, StoreError
 from . import compacting
@@ -302,7 +302,8 @@ class ChromaStore(ChromaNotes):
                     self._crowd.used(self)
                 yield
             except BaseException as error:
-                if (short := exhausted(error)) is None and not isinstance(error, self._home.errors):
+                short = exhausted(error)
+                if short is None and not is_panic(error) and not isinstance(error, self._home.errors):
                     raise
                 self.reopen()  # a client that met a full disk hangs at its next write, and a new one does not
                 if short is not None:  # nothing is wrong with the files
