@@ -5,6 +5,7 @@
 Events come in batches of 50, each followed by a migration and a question; reflection is off. At each of the given
 numbers of events the last rounds are told as medians of processor time, which a loaded machine hardly changes,
 embedding apart; and there single events are added, and a migration is undone. The sizes are those of the files then.
+``All of it`` has the migrations, the questions and what follows in the background, too.
 The last column is the last row beside the first. ``--history`` limits the history to so many change sets. With
 ``--profile`` what is computed between two rows is profiled into files of that folder, for ``python -m pstats``.
 """
@@ -104,6 +105,7 @@ def index_size(folder: Path) -> int:
 
 
 ROWS = {
+    "all": "all of it since the row before, an event, ms",
     "batch": "an event of a batch of 50, ms",
     "alone": "an event alone, ms",
     "new": "a query of a new cue, after all that, ms",
@@ -120,6 +122,7 @@ def live(
     chance, told, lived = np.random.default_rng(1), [], 0
     measured = Measured(embedder)
     for row in rows:
+        begun, apart, before = time.process_time(), embedder.spent, lived
         with cProfile.Profile() if profiles else nullcontext() as profile:
             while lived < row:
                 batch = [event(lived + number, chance) for number in range(AT_ONCE)]
@@ -130,6 +133,8 @@ def live(
                 cue = str(batch[0]["document"])[:40]
                 measured.timed("new", lambda cue=cue: agent.query_memory(cue))  # type: ignore[misc]
                 measured.timed("query", lambda cue=cue: agent.query_memory(cue))  # type: ignore[misc]
+        spent = time.process_time() - begun - (embedder.spent - apart)
+        measured.last["all"] = deque([spent * 1000 / (lived - before)])
         if profile is not None and profiles is not None:
             profile.dump_stats(profiles / f"life-{row}.prof")
         told.append(_row(agent, measured, lived, chance))

@@ -247,7 +247,9 @@ class Ledger:
             return change_set
         with as_exhausted(f"The agent {self.folder.name!r}"):
             vectors = self._vectors_of(change_set)
-        return (self._together.at_once if self.turns.mine else self._together.ask)((change_set, vectors))
+        done = (self._together.at_once if self.turns.mine else self._together.ask)((change_set, vectors))
+        self._behind.ease(len(change_set.changes))
+        return done
 
     def _apply(self, plans: Sequence[_Planned]) -> list[ChangeSet | Exception]:
         """Carry out plans, in a turn, by one commit."""

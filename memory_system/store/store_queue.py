@@ -35,8 +35,12 @@ MOST_AT_ONCE = 256
 """Changes that it takes in at once where somebody waits for all of them."""
 MOST_ASLEEP = 48
 """Changes that the store may lack for longer: of an agent that sleeps, or where stores are crowded out."""
+MANY = 2_000
+"""Changes that wait before whoever adds some has as many taken in, so that a life without a pause pays as it goes."""
 MOST = 50_000
 """Changes that wait at most; after more, whoever adds one waits until all are taken in."""
+UNTIDY = 1_000
+"""Changes that are taken in before something is tidied although more wait: some never cease to come."""
 
 
 class Part(NamedTuple):
@@ -81,7 +85,7 @@ class StoreQueue:
         self._lock = threading.Lock()
         self._parts: deque[Part] = deque()
         self._soon = Soon(self._in_background)
-        self._untidy = False  # something was taken in since all was tidy
+        self._untidy = 0  # changes that were taken in since all was tidy
         self.stuck = False
         """Whether the last that was tried could not be taken in."""
 
@@ -123,13 +127,23 @@ class StoreQueue:
         with suppress(StoreDamaged):  # of a full disk: the change stands, and the next write does it again
             journal.mark_done(revision)
         if not tidy:
-            self._untidy = True
+            self._untidy += 1
             self._soon.begin(DELAY_SECONDS)
 
     def take_up(self, change_sets: Iterable[ChangeSet], vectors: Mapping[str, Vectors]) -> None:
         """Go on with what somebody left: as ``add``, of each."""
         for one in change_sets:
             self.add(one, vectors)
+
+    def ease(self, added: int) -> None:
+        """Where many wait, have the store take in about as many as the caller added, a few at a time.
+
+        What it cannot take in waits, and whoever writes next is told so.
+        """
+        with suppress(MemorySystemError):
+            for _ in range(0, min(added, MOST_AT_ONCE), AT_ONCE):
+                if len(self) <= MANY or self._settle(AT_ONCE):
+                    break
 
     def settle(self, journal: Journal, most: int | None = None) -> bool:
         """Have the store take in all that waits, or about ``most`` changes; answers whether nothing is left to do.
@@ -148,7 +162,7 @@ class StoreQueue:
         while some := self._next(most or MOST_AT_ONCE):
             changes = [change for part in some for change in part.changes]
             vectors = {key: vector for part in some for key, vector in part.vectors.items()}
-            self._untidy = True
+            self._untidy += len(changes)
             self._take_in(changes, vectors, some[-1].revision)
             with self._lock:
                 for _ in some:
@@ -159,11 +173,14 @@ class StoreQueue:
             if most is not None:
                 break
         self.stuck = False
-        return not self._parts and self._tidied(most)
+        if self._parts and self._untidy < UNTIDY:
+            return False
+        return self._tidied(most) and not self._parts
 
     def _tidied(self, most: int | None) -> bool:
         while self._untidy:
-            self._untidy = not self._tidy()
+            if self._tidy():
+                self._untidy = 0
             if most is not None:
                 break
         return not self._untidy

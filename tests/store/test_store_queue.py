@@ -90,6 +90,51 @@ def test_a_memory_that_moves_and_comes_back_is_where_it_should_be(agent: AgentMe
     assert {first, second} <= memories[Tier.LTM].ids() - memories[Tier.STM].ids()
 
 
+def test_a_life_without_a_pause_pays_as_it_goes(
+    agent: AgentMemory, late: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind = agent._context.held._behind
+    agent.add_short_term([_event(f"many{number}") for number in range(100)])
+    assert len(behind) == 100
+    monkeypatch.setattr(store_queue, "MANY", 40)
+    waiting = []
+    for number in range(20):
+        agent.add_short_term(_event(f"m{number}"))
+        waiting.append(len(behind))
+    assert waiting[:3] == [101 - store_queue.AT_ONCE, 102 - 2 * store_queue.AT_ONCE, 103 - 3 * store_queue.AT_ONCE]
+    assert max(waiting[4:]) <= 40
+    assert "many0" in _stored(agent)
+
+
+def test_what_cannot_be_taken_in_waits_and_the_change_stands(
+    agent: AgentMemory, late: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_queue, "MANY", 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(Stores, "upsert", _refused)
+        agent.add_short_term([_event("first"), _event("second")])
+    assert {entry.id for entry in agent.entries(Tier.STM)} >= {"first", "second"}
+    agent.add_short_term(_event("third"))
+    assert {"first", "second"} <= _stored(agent)
+
+
+def _refused(*_given: Any) -> None:
+    raise StoreDamaged("The disk is full.")
+
+
+def test_it_is_tidied_although_more_comes_all_the_time(
+    agent: AgentMemory, late: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_queue, "UNTIDY", 20)
+    tidied: list[int] = []
+    behind = agent._context.held._behind
+    monkeypatch.setattr(behind, "_tidy", lambda: (tidied.append(len(behind)), True)[1])
+    agent.add_short_term([_event(f"m{number}") for number in range(store_queue.AT_ONCE * 4)])
+    for _ in range(2):
+        agent._context.held.settle(store_queue.AT_ONCE)
+    assert tidied == [store_queue.AT_ONCE * 2], "after 32 changes, while as many wait"
+
+
 def test_it_follows_by_itself(agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> None:
     done = threading.Event()
     mark_done = agent._context.held.journal.mark_done
