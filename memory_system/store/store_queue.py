@@ -26,6 +26,8 @@ CROWDED_SECONDS = 300.0
 """The same where more agents are written in turn than may have their stores open, so that each opening is of use."""
 AT_ONCE = 16
 """Changes that the store takes in while others wait: some 20 ms, so that no game notices."""
+EASING_AT_ONCE = 32
+"""The same of what whoever adds some waits for: a row in a write of 32 takes two thirds of one in a write of 16."""
 BREATH_SECONDS = 0.01
 """What the background leaves to others between two writes at least: longer than they wait before they try again.
 
@@ -141,8 +143,8 @@ class StoreQueue:
         What it cannot take in waits, and whoever writes next is told so.
         """
         with suppress(MemorySystemError):
-            for _ in range(0, min(added, MOST_AT_ONCE), AT_ONCE):
-                if len(self) <= MANY or self._settle(AT_ONCE):
+            for _ in range(0, min(added, MOST_AT_ONCE), EASING_AT_ONCE):
+                if len(self) <= MANY or self._settle(EASING_AT_ONCE):
                     break
 
     def settle(self, journal: Journal, most: int | None = None) -> bool:

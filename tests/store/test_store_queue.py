@@ -101,8 +101,8 @@ def test_a_life_without_a_pause_pays_as_it_goes(
     for number in range(20):
         agent.add_short_term(_event(f"m{number}"))
         waiting.append(len(behind))
-    assert waiting[:3] == [101 - store_queue.AT_ONCE, 102 - 2 * store_queue.AT_ONCE, 103 - 3 * store_queue.AT_ONCE]
-    assert max(waiting[4:]) <= 40
+    assert waiting[:2] == [101 - store_queue.EASING_AT_ONCE, 102 - 2 * store_queue.EASING_AT_ONCE]
+    assert max(waiting[2:]) <= 40
     assert "many0" in _stored(agent)
 
 
