@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 from ..core.change_set import Change, ChangeSet
@@ -41,6 +42,8 @@ MANY = 2_000
 """Changes that wait before whoever adds some has as many taken in, so that a life without a pause pays as it goes."""
 MOST = 50_000
 """Changes that wait at most; after more, whoever adds one waits until all are taken in."""
+TOGETHER = 1_024
+"""Changes whose outcome is worked out together: what moves on before the store has taken it in is written once."""
 UNTIDY = 1_000
 """Changes that are taken in before something is tidied although more wait: some never cease to come."""
 
@@ -59,6 +62,22 @@ class Part(NamedTuple):
     changes: Sequence[Change]
     vectors: Mapping[str, Vectors]
     last: bool
+
+
+class _Net:
+    """What some parts, the first that wait, come to, one change for each memory; the store takes it in bit by bit.
+
+    Once begun it stays as it is until all of it is taken in: before that nobody can tell what the store holds of it.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+        self.vectors = {key: vector for part in parts for key, vector in part.vectors.items()}
+        came: dict[str, Change] = {}
+        for change in (change for part in parts for change in part.changes):
+            first = came.get(change.entry_id, change)
+            came[change.entry_id] = Change(first.before, change.after, change.reason)
+        self.left = deque(change for change in came.values() if change.before or change.after)
 
 
 class StoreQueue:
@@ -86,6 +105,7 @@ class StoreQueue:
         self._report = report
         self._lock = threading.Lock()
         self._parts: deque[Part] = deque()
+        self._net: _Net | None = None
         self._soon = Soon(self._in_background)
         self._untidy = 0  # changes that were taken in since all was tidy
         self.stuck = False
@@ -98,7 +118,7 @@ class StoreQueue:
 
     def may_wait(self, journal: Journal) -> bool:
         """Whether what waits is little, and all that the journal has pending, so that the next opening can go on."""
-        little = not self.stuck and not self._untidy and len(self) <= MOST_ASLEEP
+        little = not (self.stuck or self._untidy or self._net) and len(self) <= MOST_ASLEEP
         return little and self.revisions == journal.pending_revisions()
 
     @property
@@ -159,19 +179,19 @@ class StoreQueue:
             return self._tidied(most)
         pending = journal.pending_revisions()
         with self._lock:
-            self._parts = deque(part for part in self._parts if part.revision in pending)
+            if any(part.revision not in pending for part in self._parts):
+                self._parts, self._net = deque(part for part in self._parts if part.revision in pending), None
         self.stuck = True
-        while some := self._next(most or MOST_AT_ONCE):
-            changes = [change for part in some for change in part.changes]
-            vectors = {key: vector for part in some for key, vector in part.vectors.items()}
-            self._untidy += len(changes)
-            self._take_in(changes, vectors, some[-1].revision)
-            with self._lock:
-                for _ in some:
-                    self._parts.popleft()
-            for part in some:
-                if part.last:
-                    journal.mark_done(part.revision)
+        while self._parts:
+            net = self._net = self._net or _Net(self._first(TOGETHER))
+            some = list(islice(net.left, most or MOST_AT_ONCE))
+            if some:
+                self._untidy += len(some)
+                self._take_in(some, net.vectors, net.parts[-1].revision)
+            for _ in some:
+                net.left.popleft()
+            if not net.left:
+                self._done(net.parts, journal)
             if most is not None:
                 break
         self.stuck = False
@@ -187,7 +207,7 @@ class StoreQueue:
                 break
         return not self._untidy
 
-    def _next(self, most: int) -> list[Part]:
+    def _first(self, most: int) -> list[Part]:
         some: list[Part] = []
         with self._lock:
             for part in self._parts:
@@ -197,10 +217,20 @@ class StoreQueue:
                 some.append(part)
         return some
 
+    def _done(self, parts: Sequence[Part], journal: Journal) -> None:
+        self._net = None
+        with self._lock:
+            for _ in parts:
+                self._parts.popleft()
+        for part in parts:
+            if part.last:
+                journal.mark_done(part.revision)
+
     def forget(self) -> None:
         """Somebody took it all in by other means."""
         with self._lock:
             self._parts.clear()
+        self._net = None
         self._soon.cancel()
         self.stuck = False
 
