@@ -143,7 +143,7 @@ class Survivor:
             journal = agent._context.held.journal
             pending = journal.pending()
             by_journal = {tier: {e.id: dump_entry(e) for e, _ in journal.entries(tier).values()} for tier in Tier}
-            answers = len(agent.query_memory("Who has the key?", touch=False))
+            answers = len(agent.query_memory("Who has the key?", threshold=0.0, touch=False))
             folder = world.folder / "mira"
         file = root / "personalities/mira.json"
         self.file = file.read_text(encoding="utf-8") if file.exists() else None
