@@ -16,15 +16,17 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import cast
+from typing import TypeVar, cast
 
 from ..agent import AgentMemory
 from ..core.files import may_be_open
 from ..errors import Exhausted, MemorySystemError
 from ..store.chroma.store import most_clients
+
+Done = TypeVar("Done")
 
 _FILES_EACH = 6
 _FILES_BESIDE = 46
@@ -136,12 +138,7 @@ class Awake:
             InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
         """
         self.close(name)  # where it was closed or replaced by others
-        try:
-            agent = self._opening(name)
-        except Exhausted:
-            if not self._have_sleep(_AT_ONCE):
-                raise
-            agent = self._opening(name)
+        agent = self.with_room(lambda: self._opening(name))
         with self._lock:
             self._weigh_last()
             self._agents[name] = Opened(agent)
@@ -151,6 +148,24 @@ class Awake:
         self._have_others_rest(name)
         self._have_sleep(0)
         return agent
+
+    def with_room(self, act: Callable[[], Done], lock: AbstractContextManager[object] | None = None) -> Done:
+        """Do something; where it can open no more files, once more after some were put to sleep.
+
+        Args:
+            act: what is done, which can be repeated.
+            lock: the world's, where the caller does not hold it.
+
+        Raises:
+            Exhausted: there is nobody who can be put to sleep, or it is not enough.
+        """
+        try:
+            return act()
+        except Exhausted:
+            with lock or nullcontext():
+                if not self._have_sleep(_AT_ONCE):
+                    raise
+            return act()
 
     def _have_sleep(self, surplus: int) -> int:
         """Put to sleep those used longest ago, until all fit; ``surplus`` of them in any case. Answers how many."""

@@ -375,7 +375,7 @@ class World:
 
     def agents(self) -> list[str]:
         """The names of all agents, sorted, rehearsals included: those with a personality and those with a folder."""
-        return agent_names(self.settings, self.journals)
+        return self._agents.with_room(lambda: agent_names(self.settings, self.journals), self.lock)
 
     def stored(self) -> list[str]:
         """The names of all that is stored as agents are: the agents, and where there is one the world's own."""

@@ -143,7 +143,8 @@ def test_a_panic_within_chroma_is_one_of_our_errors_and_takes_no_memory_along(
 # -- files ---------------------------------------------------------------------------------------------
 
 OPENS_MANY = """
-import resource, sys
+import os, resource, sys
+from contextlib import suppress
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_NOFILE, (min(160, int(sys.argv[3])), int(sys.argv[3])))
 from benchmarks.opening import Drawn
@@ -167,8 +168,14 @@ with World(settings, embedder=Drawn()) as world:
         held[0].add_short_term({"document": "still here", "rating": 5}, rate=False)
         assert len(held[0].entries(Tier.STM)) == 2
         held.clear()
-        agent = None
-        world.agent(world.agents()[-1]).query_memory("came by")
+        agent, full = None, []
+        with suppress(OSError):
+            while True:
+                full.append(os.open(os.devnull, os.O_RDONLY))
+        names = world.agents()
+        for one in full:
+            os.close(one)
+        world.agent(names[-1]).query_memory("came by")
     print(len(world.opened()), "are awake of", len(world.agents()))
 with World(settings, embedder=Drawn()) as world:
     for name in world.agents():
