@@ -158,7 +158,7 @@ class StoreQueue:
             self.add(one, vectors)
 
     def ease(self, added: int) -> None:
-        """Where many wait, have the store take in about as many as the caller added, a few at a time.
+        """Where many wait, have the store take in about as many as the caller added, 256 at most, a few at a time.
 
         What it cannot take in waits, and whoever writes next is told so.
         """

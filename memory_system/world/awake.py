@@ -26,7 +26,7 @@ from ..core.files import may_be_open
 from ..errors import Exhausted, MemorySystemError
 from ..store.chroma.store import most_clients
 
-Done = TypeVar("Done")
+T = TypeVar("T")
 
 _FILES_EACH = 6
 _FILES_BESIDE = 46
@@ -149,7 +149,7 @@ class Awake:
         self._have_sleep(0)
         return agent
 
-    def with_room(self, act: Callable[[], Done], lock: AbstractContextManager[object] | None = None) -> Done:
+    def with_room(self, act: Callable[[], T], lock: AbstractContextManager[object] | None = None) -> T:
         """Do something; where it can open no more files, once more after some were put to sleep.
 
         Args:

@@ -150,7 +150,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (min(160, int(sys.argv[3])), int(sys.
 from benchmarks.opening import Drawn
 from memory_system import Settings, Tier, World
 from memory_system.core.files import allow_more_open, may_be_open
-from memory_system.errors import Exhausted, StoreError
+from memory_system.errors import Exhausted
 folder, held = Path(sys.argv[1]), []
 settings = Settings(database=folder / "database", personalities=folder / "people", llm="offline", store=sys.argv[2])
 if sys.argv[4] == "allowed":
