@@ -98,10 +98,13 @@ class Context:
     # -- what is held ----------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Take in what was edited in the personality file on disk; called before anything is read."""
+        """Take in what was edited in the personality file on disk; called before anything is read.
+
+        Whoever holds the tables still has done so, and sees one moment until they are let go.
+        """
         file = self.file
         try:
-            if self.held is None or file is None or self.policy.why is not None:
+            if self.held is None or file is None or self.policy.why is not None or self.held.turns.still:
                 return
             if self.held.other_embedder or (text := file.edited()) is None:
                 return  # what was edited waits until it can be taken in

@@ -109,8 +109,17 @@ def as_exhausted(what: str) -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError, OSError) as error:
-        if (short := exhausted(error)) is None:
-            raise
+        refuse_exhausted(what, error)
+        raise
+
+
+def refuse_exhausted(what: str, error: BaseException | None) -> None:
+    """Do nothing about an error that says something else.
+
+    Raises:
+        Exhausted: it says that there is no memory, no thread or no file left.
+    """
+    if isinstance(error, MemoryError | RuntimeError | OSError) and (short := exhausted(error)) is not None:
         raise Exhausted(out_of(what, short)) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 from ..errors import InvalidAgentName
 
@@ -26,6 +27,11 @@ def checked_name(name: object, what: str = "agent name") -> str:
     """
     if not isinstance(name, str):
         raise InvalidAgentName(f"The {what} must be text, not a {type(name).__name__}.")
+    return _checked(name, what)
+
+
+@lru_cache(maxsize=1024)  # the same few names come with every request
+def _checked(name: str, what: str) -> str:
     composed = unicodedata.normalize("NFKC", name)
     shown = repr(composed if len(composed) <= 40 else composed[:40] + "…")
     if not composed:

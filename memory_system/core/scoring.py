@@ -335,6 +335,7 @@ def score(
     now: datetime,
     scoring: Scoring,
     sub_parts: Mapping[str, Floats] = MappingProxyType({}),
+    confidence: Floats | None = None,
 ) -> Parts:
     """The parts of n scores.
 
@@ -346,12 +347,13 @@ def score(
         now: the world's time, aware of its zone.
         scoring: weights, decay, and whether the parts are scaled; ``relevancies`` are measured already.
         sub_parts: what the relevancies are made of, each of shape (n,).
+        confidence: what has to exceed the threshold, shape (n,); ``None`` = the scores.
     """
     recent = recency(last_access, happened, now.timestamp(), scoring.curve)
     if scoring.normalise:
         whole_rows = ~np.isnan(recent + importance + relevancies)
         recent, importance, relevancies = (_scaled(part, whole_rows) for part in (recent, importance, relevancies))
-    return Parts(recent, importance, relevancies, scoring.weights, sub_parts)
+    return Parts(recent, importance, relevancies, scoring.weights, sub_parts, confidence)
 
 
 def _scaled(part: Floats, rows: NDArray[np.bool_]) -> Floats:

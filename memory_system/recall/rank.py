@@ -440,6 +440,9 @@ class _Asked:
         table, query, admitted = self.tables[tier], self.query, self._allowed[tier]
         if not len(table):
             return _Ranked(tier, table, [], _NOTHING)
+        sure = self._passing(tier) if query.scoring.confident and not query.scoring.normalise else None
+        if sure is not None and not len(sure[0]):
+            return _Ranked(tier, table, [], _NOTHING)
         if behind:
             admitted = self._admitted(tier).copy()
             admitted[list(behind)] = False
@@ -448,8 +451,7 @@ class _Asked:
             if self.measured is None:
                 return _Ranked(tier, table, *top_rows(table, sought))
             relevancies, made_of, _ = self._found(tier)
-            passing = self._passing(tier) if query.scoring.confident else None
-            return _Ranked(tier, table, *top_measured(table, sought, relevancies, made_of, passing))
+            return _Ranked(tier, table, *top_measured(table, sought, relevancies, made_of, sure))
         parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals
         above = parts.passing > query.threshold_of(tier)
@@ -469,9 +471,8 @@ class _Asked:
         relevancies, made_of, _ = self._found(tier)
         importance, last_access, happened = (column[rows] for column in self._aged(tier))
         some = {name: values[rows] for name, values in made_of.items()}
-        now, scoring = self.query.now, self.query.scoring
-        parts = formulas.score(relevancies[rows], importance, last_access, happened, now, scoring, some)
-        return dataclasses.replace(parts, confidence=self._sure(tier, rows))
+        now, scoring, sure = self.query.now, self.query.scoring, self._sure(tier, rows)
+        return formulas.score(relevancies[rows], importance, last_access, happened, now, scoring, some, sure)
 
     def _found(self, tier: Tier) -> Relevancy:
         """The relevancies of a tier's rows, and what they are made of."""

@@ -166,9 +166,8 @@ def top_measured(
         sought.now,
         sought.scoring,
         {name: values[rows] for name, values in made_of.items()},
+        sure,
     )
-    if sure is not None:
-        parts = dataclasses.replace(parts, confidence=sure)
     return _chosen(table, sought, rows, parts)
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 
-from ..core.files import as_exhausted
+from ..core.files import refuse_exhausted
 from ..errors import StoreError
 
 
@@ -60,6 +60,19 @@ class TableLock:
             self._taken, self._holder = taken, threading.get_ident()
 
 
+class _Reading:
+    """Holds tables still within; the same one serves every reading, which is begun more than a dozen times a query."""
+
+    def __init__(self, begin: Callable[[], None], end: Callable[[BaseException | None], None]) -> None:
+        self._begin, self._end = begin, end
+
+    def __enter__(self) -> None:
+        self._begin()
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        self._end(error)
+
+
 class Turns:
     """Many read while one writes, but for the moments in which the tables change.
 
@@ -87,6 +100,7 @@ class Turns:
         self._writer = 0  # the thread that writes, or wrote last
         self._within = 0  # how often the thread whose turn it is has begun to write, one within the other
         self._still = 0  # how many readings hold the tables, one within the other
+        self._reading = _Reading(self._hold_still, self._let_move)
         self._turn = threading.RLock()
         """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
 
@@ -95,18 +109,31 @@ class Turns:
         """Whether it is the turn of the thread that asks to write."""
         return self._within > 0 and self._writer == threading.get_ident()
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Hold the tables still, after taking in what other processes wrote; who reads within it takes in no more."""
-        with as_exhausted(f"The agent {self._agent!r}"), self._tables:
+        return self._reading
+
+    @property
+    def still(self) -> bool:
+        """Whether the thread that asks holds the tables still."""
+        return self._still > 0 and self._tables.mine
+
+    def _hold_still(self) -> None:
+        self._tables.__enter__()
+        try:
             if not self._still:
                 self._refuse_closed()
                 self._catch_up()
-            self._still += 1
-            try:
-                yield
-            finally:
-                self._still -= 1
+        except BaseException as error:
+            self._tables.__exit__()
+            refuse_exhausted(f"The agent {self._agent!r}", error)
+            raise
+        self._still += 1
+
+    def _let_move(self, error: BaseException | None) -> None:
+        self._still -= 1
+        self._tables.__exit__()
+        refuse_exhausted(f"The agent {self._agent!r}", error)
 
     def at_once(self) -> AbstractContextManager[bool]:
         """Hold the tables as they are, if nobody does at this moment; answers whether they are held."""
