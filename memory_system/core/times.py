@@ -12,6 +12,9 @@ from ..errors import InvalidParameter, shown
 Clock = Callable[[], datetime]
 """Answers the world's time, aware of its zone."""
 
+LAST = datetime.max.replace(tzinfo=UTC)
+"""The last time that there is."""
+
 
 def real_clock() -> datetime:
     """The real time, in UTC. Front ends and worlds hand it down; nothing below reads it by itself."""
@@ -47,6 +50,11 @@ def parse_time(value: Any) -> datetime:
     except OverflowError as error:
         raise ValueError("is outside the years 1 to 9999") from error
     return value
+
+
+def from_seconds(seconds: float) -> datetime:
+    """The time at so many Unix seconds; the last microsecond that there is where a float was rounded past it."""
+    return LAST if seconds >= LAST.timestamp() else datetime.fromtimestamp(seconds, UTC)
 
 
 def ago(moment: datetime, now: datetime) -> str:

@@ -161,7 +161,9 @@ def checked_cue(cue: object) -> str:
     Raises:
         InvalidParameter: it is no text, blank, or longer than 32,000 characters.
     """
-    if not isinstance(cue, str) or not cue.strip():
+    if not isinstance(cue, str | None):
+        raise InvalidParameter(f"The cue must be a text, not {shown(cue)}.")
+    if not (cue and cue.strip()):
         raise InvalidParameter(EMPTY_CUE)
     try:
         cue.encode("utf-8")

@@ -12,7 +12,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..core.entry import MemoryEntry, wants_rating
 from ..core.kinds import Kind
 from ..core.memory import Vectors
 from ..core.scoring import FRESH_SECONDS, Floats, Weights, recency, relevancy, squares
+from ..core.times import from_seconds
 from .hybrid import TextIndex
 from .sieve import Sieve
 
@@ -102,7 +103,7 @@ class Rows(Sequence[MemoryEntry]):
             if entry.last_access is not None:  # as it was before it was ever recalled
                 entry = entry.accessed(None)
         elif entry.last_access is None or entry.last_access.timestamp() != seconds:
-            entry = entry.accessed(datetime.fromtimestamp(float(seconds), UTC))
+            entry = entry.accessed(from_seconds(float(seconds)))
         self.held[row] = entry
         return entry
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -36,6 +36,13 @@ def test_explaining_touches_nothing(told: AgentMemory) -> None:
     assert len(told.query_memory("Who has the key to the mill?", touch=False, **everything)) == 15
     assert (told.stamp, accesses(told), told.history()) == before
     assert set(accesses(told).values()) == {None}
+
+
+def test_what_was_recalled_at_the_end_of_time_is_still_read(told: AgentMemory) -> None:
+    end = datetime.max.replace(tzinfo=UTC)
+    assert told.query_memory("Who has the brass key?", now=end, threshold=0).hits
+    assert {when for when in accesses(told).values() if when} == {end}
+    assert told.query_memory("Who has the brass key?", threshold=0).hits
 
 
 def test_a_query_touches_what_it_recalled_of_stm_and_ltm_and_nothing_else(told: AgentMemory) -> None:
@@ -107,6 +114,7 @@ def test_the_context_names_the_zone_of_now(told: AgentMemory) -> None:
     ("parameters", "message"),
     [
         ({"prompt": "  "}, EMPTY_CUE),
+        ({"prompt": 5}, "The cue must be a text, not 5"),
         ({"prompt": "a\ud800b"}, "half of a surrogate pair"),
         ({"prompt": "x" * 32_001}, "32,001 characters; at most 32,000"),
         ({"top_k": -1}, "top_k must be a whole number from 0 to 10,000"),
