@@ -156,6 +156,12 @@ def test_what_rests_on_its_own_summaries_quotes_what_they_quoted_once(model: Off
     assert set(insight.because_of) <= {3, 4}
 
 
+def test_a_sentence_that_begins_within_a_memory_is_not_about_somebody_called_the(model: OfflineModel) -> None:
+    texts = ("I saw: The mill wheel broke.", "I heard: The mill wheel broke.", "I was told: There is smoke.")
+    questions = model.complete(tasks.ask_questions("Mira", [MemoryEntry(one, timestamp=NOW) for one in texts], 3))
+    assert not any(re.search("know of (?:The|There)", one) for one in questions.answer.questions)
+
+
 def test_insights_from_nothing_are_none(model: OfflineModel) -> None:
     assert model.complete(tasks.find_insights("Mira", "Why?", [], 2)).answer.insights == []
 

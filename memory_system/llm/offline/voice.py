@@ -54,6 +54,9 @@ _CALENDAR = re.compile(
     r"^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$|^(?:January|February|March|April|May|June|July|August|September|"
     r"October|November|December|Christmas|Easter)$"
 )
+_STARTS = "the this that these those there here his her its our your their she they him them you and but for nor not"
+_NO_NAME = frozenset(_STARTS.split())
+"""Words that begin a sentence within a sentence ("I saw: The mill wheel broke") and would pass for a name."""
 _SHOUTED = re.compile(r"^[A-Z]+(?:\s+[A-Z]+)+$")
 
 
@@ -62,7 +65,9 @@ def names_in(texts: Sequence[str], who: str) -> list[str]:
     found = (dict.fromkeys(_NAME.findall(_VERB_FIRST.sub("", text))) for text in texts)
     counted = Counter(_OWNER.sub("", name) for names in found for name in names if 2 < len(name) <= 60)
     strange = {
-        name: count for name, count in counted.items() if not _CALENDAR.search(name) and not _SHOUTED.match(name)
+        name: count
+        for name, count in counted.items()
+        if not _CALENDAR.search(name) and not _SHOUTED.match(name) and name.lower() not in _NO_NAME
     }
     own = set(who.split()) | {who}
     names = [name for name, _ in sorted(strange.items(), key=lambda item: (-item[1], item[0])) if name not in own]
