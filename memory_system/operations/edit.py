@@ -125,8 +125,11 @@ def writable(find: Find, entry_id: str) -> MemoryEntry:
     """The memory of this id, which is one of STM or LTM.
 
     Raises:
+        InvalidParameter: the id is no text.
         EntryNotFound, Immutable: there is none, or it is a fact, a message or a passage.
     """
+    if not isinstance(entry_id, str):
+        raise InvalidParameter(f"The id of a memory is a text, not {shown(entry_id)}.")
     entry = find(entry_id)
     if entry is None:
         raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
