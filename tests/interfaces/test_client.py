@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +17,9 @@ from memory_system.errors import (
     AgentNotFound,
     AlreadyExists,
     EntryNotFound,
+    InvalidAgentName,
     InvalidEntry,
+    InvalidInput,
     InvalidParameter,
     InvalidPersonality,
     NotAllowed,
@@ -187,8 +190,31 @@ def test_errors_are_those_that_python_raises(remote: RemoteAgent, there: RemoteW
         remote.save_personality("{}")
     with pytest.raises(AgentNotFound, match="nobody"):
         there.agent("nobody")
+    for name, why in (("", "is empty"), (None, "must be text")):
+        with pytest.raises(InvalidAgentName, match=why):
+            there.agent(name)  # type: ignore[arg-type]  # the caller's mistake
     with pytest.raises(AlreadyExists):
         there.create_agent("mira")
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda agent: agent.query_memory("key", threshold=math.nan), "threshold is nan, which is not a finite number"),
+        (lambda agent: agent.edit("x", metadata={"mood": math.inf}), "metadata.mood is inf, which is not a finite"),
+        (lambda agent: agent.forget(["a\ud800"]), "ids.0 holds half of a surrogate pair"),
+        (lambda agent: agent.find("a\ud800"), "id holds half of a surrogate pair"),
+        (lambda agent: agent.rederive(""), "id: It is empty"),
+        (lambda agent: agent.forecast(b"key"), "cue: b'key' cannot be sent"),
+        (lambda agent: agent.history("2"), "limit must be a whole number from 1"),
+        (lambda agent: agent.history(0), "limit must be a whole number from 1"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_in_words(
+    remote: RemoteAgent, call: Callable[[RemoteAgent], object], why: str
+) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        call(remote)
 
 
 def test_a_server_that_is_not_there_is_said_to_be_so() -> None:

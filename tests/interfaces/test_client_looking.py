@@ -36,6 +36,7 @@ def test_settings_and_personality_are_those_of_the_agent(remote: RemoteAgent, ag
     assert remote.personality == agent.personality
     assert (remote.personality_text, remote.personality_problem) == (agent.personality_text, None)
     assert (remote.display_name, remote.now, remote.read_only) == (agent.display_name, NOW, None)
+    assert remote.revision == agent.revision
 
 
 def test_an_older_server_that_does_not_tell_all_is_understood(agent: AgentMemory, remember: Remember) -> None:

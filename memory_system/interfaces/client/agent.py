@@ -260,6 +260,11 @@ class RemoteAgent(RemoteView):
         return datetime.fromisoformat(self.get_stats()["now"])
 
     @property
+    def revision(self) -> int:
+        """The newest change set; 0 = before the first."""
+        return int(self.get_stats()["revision"])
+
+    @property
     def display_name(self) -> str:
         """What people call it."""
         return str(self.get_stats()["display_name"])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Unpack
 
 from ...core.entry import MemoryEntry, Tier
+from ...core.scoring import whole
 from ...errors import EntryNotFound
 from ...recall.query import QueryOptions
 from ...recall.rank import Recall
@@ -75,7 +76,13 @@ class RemoteView:
         return told
 
     def pages(self, part: str, limit: int | None = None, **query: Any) -> Iterator[Any]:
-        """The items of all pages of one of this agent's lists, at most so many, as the server writes them."""
+        """The items of all pages of one of this agent's lists, at most so many, as the server writes them.
+
+        Raises:
+            InvalidParameter: the limit is no whole number from 1 to 100,000.
+        """
+        if limit is not None:
+            whole("limit", limit, 1, EVERY)
         return self._pages(f"{self._of}/{part}", limit, **query)
 
     @property

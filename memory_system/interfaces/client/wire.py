@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import math
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,14 @@ _LONGEST_AUTHOR = 60
 
 
 def segment(text: str) -> str:
-    """A name or an id as one part of an address."""
+    """A name or an id as one part of an address.
+
+    Raises:
+        InvalidParameter: it is no text, or none that can be sent.
+    """
+    if not isinstance(text, str) or not text:
+        raise InvalidParameter(f"A name or an id is a text that is not empty, not {shown(text)}.")
+    _refuse(text, "The name or id")
     quoted = quote(text, safe="")
     return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted  # or httpx takes it for a step up the path
 
@@ -184,15 +192,51 @@ def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _sent(body: Any, query: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-    """A request's parts; what is ``None`` is not sent."""
+    """A request's parts; what is ``None`` is not sent.
+
+    Raises:
+        InvalidParameter: a number or a text cannot be sent.
+    """
     sent: dict[str, Any] = {"params": {name: value for name, value in query.items() if value is not None}}
+    _refuse(sent["params"])
     sent["headers"] = dict(headers)
     if isinstance(body, bytes):
         sent |= {"content": body}
         sent["headers"].setdefault("Content-Type", "application/x-ndjson")
     elif body is not None:
-        sent |= {"json": body}
+        try:
+            text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError):
+            _refuse(body)
+            raise
+        sent |= {"content": text}
+        sent["headers"].setdefault("Content-Type", "application/json")
     return sent
+
+
+def _refuse(value: Any, where: str = "") -> None:
+    """Say what of a value cannot be sent, and where it stands.
+
+    Raises:
+        InvalidParameter: a number is none, a text is not whole, or JSON has nothing of the kind.
+    """
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            _refuse(name, "A name of a field")
+            _refuse(one, f"{where}.{name}" if where else f"{name}")
+    elif isinstance(value, list | tuple):
+        for number, one in enumerate(value):
+            _refuse(one, f"{where}.{number}" if where else f"{number}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InvalidParameter(f"{where or 'It'} is {value}, which is not a finite number.")
+    elif isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidParameter(f"{where or 'It'} holds half of a surrogate pair, which is not text.") from error
+    elif value is not None and not isinstance(value, int | float | Enum):
+        plain_kinds = "it is not a text, number, time or list"
+        raise InvalidParameter(f"{where or 'It'}: {shown(value)} cannot be sent: {plain_kinds}.")
 
 
 def _error(answer: httpx.Response) -> MemorySystemError:

@@ -12,6 +12,7 @@ from ...agent_parts.importing import ALL
 from ...core.change_set import ChangeSet
 from ...core.findings import Finding
 from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group, Label
+from ...core.names import checked_name
 from ...core.personality import as_text
 from ...core.settings import Settings
 from ...errors import AlreadyExists, InvalidParameter, MemorySystemError, shown
@@ -136,7 +137,7 @@ class RemoteWorld:
         Raises:
             InvalidAgentName, AgentNotFound, ServerUnavailable: it cannot be had.
         """
-        return self._known(self._wire.get(f"/v1/agents/{segment(name)}"))
+        return self._known(self._wire.get(f"/v1/agents/{segment(checked_name(name))}"))
 
     def create_agent(self, name: str, personality: str | Mapping[str, Any] | None = None) -> RemoteAgent:
         """A new agent, with this personality (JSON, or a dict of it) or with its name alone."""
