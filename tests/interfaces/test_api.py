@@ -167,6 +167,31 @@ def test_a_missing_field_is_named(api: httpx.Client) -> None:
     assert "memory: It is missing" in _problem(_post(api, "/rate", b"{}"), 422, "invalid-input")
 
 
+def test_a_body_that_is_not_said_to_be_json_or_is_none_is_told_so(api: httpx.Client, agent: AgentMemory) -> None:
+    unsaid = api.post("/v1/agents/mira/query", data={"cue": "key"})
+    assert "Content-Type: application/json" in _problem(unsaid, 422, "invalid-input")
+    assert "not JSON: expecting value, at character 8" in _problem(
+        _post(api, "/v1/agents/mira/query", b'{"cue": }'), 422, "invalid-input"
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "told"),
+    [
+        ("POST", "operations/migrate?preveiw=true", "query.preveiw: There is no such parameter; there are preview."),
+        ("GET", "memories?tier=stm&contains=key", "query.contains: There is no such parameter; there are "),
+        ("GET", "settings?x=1", "query.x: There is no such parameter; this address has none."),
+    ],
+)
+def test_a_parameter_that_an_address_does_not_have_is_refused(
+    api: httpx.Client, agent: AgentMemory, method: str, address: str, told: str
+) -> None:
+    before = agent.stamp
+    answer = api.request(method, f"/v1/agents/mira/{address}", json={} if method == "POST" else None)
+    assert told in _problem(answer, 422, "invalid-input")
+    assert agent.stamp == before
+
+
 @pytest.mark.parametrize(
     ("body", "given", "told"),
     [

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import html
+import inspect
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
+from ...errors import InvalidInput
 from ...maintenance import InUse
 from ...world.auth import Door
 from ...world.viewer import for_role
@@ -148,8 +151,33 @@ def create_app(
 
     app.include_router(legacy.routes(desk))
     for part in _PARTS:
-        app.include_router(part(desk), prefix="/v1", dependencies=[Depends(names_itself)])
+        app.include_router(part(desk), prefix="/v1", dependencies=[Depends(names_itself), Depends(asks_what_there_is)])
     return app
+
+
+async def asks_what_there_is(request: Request) -> None:
+    """Refuse an address with a parameter that it does not have: ``?preveiw=true`` would do what was to be looked at.
+
+    Raises:
+        InvalidInput: there is one.
+    """
+    if not request.query_params:
+        return
+    known = list(_parameters(request.scope["route"].dependant))
+    if unknown := [name for name in request.query_params if name not in known]:
+        there = f"there are {', '.join(known)}" if known else "this address has none"
+        raise InvalidInput(
+            f"The request cannot be taken. query.{unknown[0][:60]}: There is no such parameter; {there}."
+        )
+
+
+def _parameters(dependant: Any) -> Iterator[str]:
+    """The parameters that may stand in an address, of a route and of what it depends on."""
+    for field in dependant.query_params:
+        kind = field.field_info.annotation
+        yield from kind.model_fields if inspect.isclass(kind) and issubclass(kind, BaseModel) else [field.alias]
+    for other in dependant.dependencies:
+        yield from _parameters(other)
 
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")

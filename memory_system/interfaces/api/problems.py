@@ -94,9 +94,13 @@ def _told(_request: Request, error: Exception) -> JSONResponse:
     return told(error)
 
 
-def _wrong_body(_request: Request, error: Exception) -> JSONResponse:
+def _wrong_body(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError), "registered for these alone"
     found = error.errors()
+    if isinstance(error.body, bytes) and error.body:  # was not read as JSON, since it was not said to be
+        kind = request.headers.get("content-type", "none")[:60]
+        detail = f"The body cannot be taken. Send it as JSON, with 'Content-Type: application/json', not {kind}."
+        return problem_json(422, "invalid-input", "InvalidInput", detail)
     what = "body" if all(problem["loc"][:1] == ("body",) for problem in found[:_NAMED]) else "request"
     return problem_json(422, "invalid-input", "InvalidInput", f"The {what} cannot be taken. {in_words(found)}")
 
@@ -111,6 +115,9 @@ def in_words(found: Sequence[Any]) -> str:
     """What pydantic finds wrong, in a sentence that says where."""
     parts = []
     for problem in found[:_NAMED]:
+        if problem["type"] == "json_invalid":
+            why = str(problem.get("ctx", {}).get("error", "")).rstrip(".")
+            return f"It is not JSON: {why[:1].lower()}{why[1:]}, at character {problem['loc'][-1]}."
         named = (str(part) for part in problem["loc"] if part != "body")
         where = ".".join(part[:60] for part in named if not _FORM.match(part))
         told = problem_words(problem)
