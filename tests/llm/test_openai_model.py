@@ -133,6 +133,12 @@ def test_a_status_200_that_holds_no_answer_is_a_model_error(server: FakeServer, 
     assert str(raised.value).endswith((".", "?"))
 
 
+def test_half_a_letter_in_an_answer_spoils_neither_it_nor_the_next_try(server: FakeServer) -> None:
+    server.queue(says("I would say seven \ud83d"), says('{"explanation": "A promise \ud83d", "rating": 7}'))
+    done = server.model().complete(TASK)
+    assert (done.answer.rating, done.answer.explanation) == (7, "A promise \ufffd")
+
+
 def test_an_answer_without_token_counts_is_taken(server: FakeServer) -> None:
     odd = completion('{"explanation": "e", "rating": 4}')
     server.queue(body(200, {**odd, "usage": {}}), body(200, {**odd, "usage": None}))
