@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.entry import MemoryEntry, Tier
+from ..core.files import as_store_errors
 from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group, recalled
 from ..core.memory import Vectors
 from ..errors import StoreBusy
@@ -129,7 +130,8 @@ class Knowledge:
             if self._agent is None or self._agent.gone:
                 self.close()
                 if make:
-                    self._folder.mkdir(parents=True, exist_ok=True)
+                    with as_store_errors("What the world knows"):
+                        self._folder.mkdir(parents=True, exist_ok=True)
                 self._agent = self._opened()
             return self._agent
 

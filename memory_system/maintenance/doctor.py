@@ -274,7 +274,8 @@ def examine_agent(
     except StoreError as error:
         return [Finding(name, "journal", State.WRONG, error.sentence)]
     except OSError as error:
-        return [Finding(name, "files", State.WRONG, f"They cannot be read: {str(error)[:200]}.")]
+        why = f"{error.strerror} ({error.filename})" if error.strerror and error.filename else str(error)
+        return [Finding(name, "files", State.WRONG, f"They cannot be read: {why[:200]}.")]
     return [*found, *stray_files.of_agent(folder)]
 
 

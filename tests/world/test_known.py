@@ -29,6 +29,7 @@ from memory_system.errors import (
     MemorySystemError,
     NotAllowed,
     StoreBusy,
+    StoreError,
 )
 from memory_system.interfaces.client import RemoteWorld
 from memory_system.interfaces.mcp.curating import CURATING_TOOLS, LOOKING_TOOLS
@@ -414,6 +415,13 @@ class _Down:
 
     def embed(self, texts: Any) -> Any:
         raise EmbedderError(f"{len(texts)} texts could not be embedded.")
+
+
+def test_a_folder_that_cannot_be_made_for_the_facts_is_told_in_words(world: World) -> None:
+    (world.folder / WORLD_AGENT).write_text("in the way")
+    with pytest.raises(StoreError, match=r"What the world knows cannot be used: .*world\.knowledge"):
+        world.know(BRIDGE)
+    assert not world.facts()
 
 
 def test_what_is_refused_makes_no_empty_store_of_facts(world: World, tmp_path: Path) -> None:
