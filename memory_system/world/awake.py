@@ -187,10 +187,20 @@ class Awake:
             one.close(asleep=asleep)
 
     def close_all(self) -> None:
-        """Close all; of many, each leaves a little that its store lacks to its next opening, as one that sleeps."""
+        """Close all; of many, each leaves a little that its store lacks to its next opening, as one that sleeps.
+
+        Raises:
+            MemorySystemError: the last accesses of one could not be written. All are closed all the same.
+        """
         many = len(self._agents) > most_clients()
+        failed: MemorySystemError | None = None
         while self._agents:
-            self.close(next(iter(self._agents)), asleep=many)
+            try:
+                self.close(next(iter(self._agents)), asleep=many)
+            except MemorySystemError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
 
     def _taken_out(self, name: str, *, at_rest: bool = False) -> Opened | None:
         """An open agent, which nobody finds from now on; ``None`` where it is not open, or not at rest as it shall."""

@@ -153,16 +153,15 @@ class World:
         self.close()
 
     def close(self) -> None:
-        """Close all agents."""
+        """Close all agents; what cannot be written for one of them is raised when everything is let go of."""
         self.rerater.stop()
         self.life.stop()
-        with self.lock:
-            self._agents.close_all()
-            self.knowledge.close()
-            self._leave_tokens()
-            self.journals.close()
-        if self._thrown_away is not None:
-            self._thrown_away.cleanup()
+        with ExitStack() as last:  # from the last to the first, whatever one of them raises
+            if self._thrown_away is not None:
+                last.callback(self._thrown_away.cleanup)
+            last.enter_context(self.lock)
+            for let_go in (self.journals.close, self._leave_tokens, self.knowledge.close, self._agents.close_all):
+                last.callback(let_go)
 
     def _read_tokens(self) -> None:
         self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)

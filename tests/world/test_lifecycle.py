@@ -286,6 +286,22 @@ BORN = {"identity": {"name": "Rosa Quill"}, "traits": ["stubborn"]}
 LIVED = [{"document": "Saw smoke", "rating": 7}, {"document": "Swept the yard"}]
 
 
+def test_one_agent_that_cannot_be_closed_keeps_no_other_open(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = world.create_agent("ana"), world.create_agent("bob")
+    closing = AgentMemory.close
+
+    def close(agent: AgentMemory) -> None:
+        closing(agent)
+        if agent.name == "ana":
+            raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(AgentMemory, "close", close)
+    with pytest.raises(StoreError, match=r"The disk is full\."):
+        world.close()
+    assert first.gone
+    assert second.gone
+
+
 def test_an_agent_is_made_with_what_happened_before_in_one_change_set(world: World) -> None:
     rosa = world.create_with_events("rosa", BORN, LIVED, author="a person")
     (only,) = rosa.history()
