@@ -57,7 +57,7 @@ class Migrate(Timed):
 
     threshold: Annotated[
         Share | None,
-        Says("The importance to exceed, or the chance if --retention is learned; the agent's setting if not given."),
+        Says("The importance to exceed, or the chance if retention is learned; the agent's setting if not given."),
     ] = None
     ids: Annotated[Ids | None, Says("Move these memories, whatever they are worth.", option="--id")] = None
     retention: Annotated[Retention | None, Says(RETENTION)] = None
