@@ -176,6 +176,7 @@ def test_history_bin_and_past_are_told_as_in_process(
     assert past.find(held).document == "Lent Tobias the key."  # type: ignore[union-attr]
     assert [entry.id for entry in past.entries(Tier.STM)] == [held]
     assert remote.find(held) is None
+    assert [remote.find(odd) for odd in ("", "a\ud800")] == [agent.find(odd) for odd in ("", "a\ud800")] == [None, None]
     assert remote.get_stats()["revision"] == agent.get_stats()["revision"]
 
 
@@ -203,7 +204,7 @@ def test_errors_are_those_that_python_raises(remote: RemoteAgent, there: RemoteW
         (lambda agent: agent.query_memory("key", threshold=math.nan), "threshold is nan, which is not a finite number"),
         (lambda agent: agent.edit("x", metadata={"mood": math.inf}), "metadata.mood is inf, which is not a finite"),
         (lambda agent: agent.forget(["a\ud800"]), "ids.0 holds half of a surrogate pair"),
-        (lambda agent: agent.find("a\ud800"), "id holds half of a surrogate pair"),
+        (lambda agent: agent.edit("a\ud800", rating=3), "id holds half of a surrogate pair"),
         (lambda agent: agent.rederive(""), "id: It is empty"),
         (lambda agent: agent.forecast(b"key"), "cue: b'key' cannot be sent"),
         (lambda agent: agent.history("2"), "limit must be a whole number from 1"),

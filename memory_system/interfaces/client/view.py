@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Unpack
 
+from ...core.change_set import is_text
 from ...core.entry import MemoryEntry, Tier
 from ...core.scoring import whole
 from ...errors import EntryNotFound
@@ -65,6 +66,8 @@ class RemoteView:
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""
+        if not is_text(entry_id) or not entry_id:
+            return None
         try:
             return read(MemoryEntry, self._wire.get(f"{self._of}/memories/{segment(entry_id)}", **self._looked))
         except EntryNotFound:
