@@ -13,7 +13,7 @@ from dashboard import words
 from tests.waiting import LAST_RESORT
 
 from .conftest import Dashboard, settled
-from .hands import press
+from .hands import open_expander, press
 
 pytestmark = pytest.mark.browser
 
@@ -53,6 +53,19 @@ def test_a_wrong_memory_is_found_forgotten_and_brought_back_in_three_clicks(page
     press(page, "Undo")
     expect(page.get_by_role("option").nth(place)).to_contain_text(before[place])
     assert rows(page) == before
+
+
+def test_no_field_of_the_drawer_is_cut(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "memory", agent="mira", memory="mira-0308-01")
+    open_expander(page, words.EDIT_THIS_MEMORY)
+    drawer = page.locator(".st-key-memory-drawer")
+    for cut in (
+        drawer.get_by_role("group", name="Day"),
+        drawer.get_by_role("combobox", name="How it became known"),
+        drawer.locator("label").filter(has_text="People, with commas between"),
+    ):
+        assert cut.evaluate("one => one.scrollWidth <= one.clientWidth")
+        assert cut.bounding_box()["width"] > 100
 
 
 def test_the_keyboard_walks_and_opens_and_the_address_leads_back(page: Page, dashboard: Dashboard) -> None:

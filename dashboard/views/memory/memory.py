@@ -28,6 +28,8 @@ _STYLE = (
     ":is(.st-key-memory-drawer,.st-key-memory-rest) button p{font-size:var(--type-text)}"
     ".st-key-memory-acts button span:has(>[data-testid='stIconMaterial']){display:none}"
     ".st-key-memory-acts [data-testid='stHorizontalBlock']{gap:.5rem}"
+    ".st-key-memory-drawer [data-testid='stExpander'] [data-testid='stColumn']"
+    "{flex:1 1 14rem;min-width:min(14rem,100%)}"
     ".st-key-memory-bench [data-testid='stMarkdownContainer']:has(h1){margin-bottom:0}"
     ".st-key-memory-rest code{font:400 var(--type-text)/var(--type-text-line) inherit!important;"
     "font-family:inherit!important}"
