@@ -294,6 +294,7 @@ def entries(
     """Memories, the newest first, with their age, marks, and what ``migration``, a preview, would do with them."""
     fates = {change.entry_id: f"{VERBS[change.verb]}: {change.reason}" for change in migration.changes}
     fates |= {kept.entry_id: f"Stays: {kept.reason}" for kept in migration.kept}
+    fits = "it is among those that fit" if fates else "short-term memory has room"
     rows = [
         {
             "id": entry.id,
@@ -305,7 +306,7 @@ def entries(
             "explanation": visible(entry.explanation),
             "tags": list(entry.tags),
             "marks": marks(entry, stale),
-            "fate": fates.get(entry.id, "Stays: short-term memory has room."),
+            "fate": fates.get(entry.id, f"Stays: {fits}."),
         }
         for entry in found
     ]

@@ -99,7 +99,7 @@ def test_the_short_term_table_says_what_the_next_migration_does(recalled: AgentM
     full = fates(1)
     assert full["Lent Tobias the brass key"].startswith("Move to long-term: ")
     assert full["Swept the floor"].startswith("Forget: ")
-    assert full["Nobody has rated this"] == "Stays: short-term memory has room."
+    assert full["Nobody has rated this"] == "Stays: it is among those that fit."
 
 
 def test_empty_agents_make_empty_tables(agent: AgentMemory) -> None:
