@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memory_system import AgentSettings, MemoryEntry
-from memory_system.core import OF_A_CONVERSATION, TextChange
+from memory_system.core import CONVERSATION, OF_A_CONVERSATION, TextChange
 from memory_system.errors import InvalidParameter
 
 from . import tables
@@ -150,11 +150,26 @@ def of_text(change: TextChange) -> list[FieldChange]:
         return []
     was, became = (dict(_flat(_parsed(_complete(text) if ours else text))) for text in (change.before, change.after))
     names = dict.fromkeys([*was, *became])
+    called = _STATE if change.name.startswith(CONVERSATION) else {}
     return [
-        FieldChange(tables.visible(name).replace("_", " "), was.get(name, ""), became.get(name, ""))
+        FieldChange(called.get(name) or tables.visible(name).replace("_", " "), was.get(name, ""), became.get(name, ""))
         for name in names
         if was.get(name) != became.get(name)
     ]
+
+
+_STATE = {
+    "first": "number of the first message in the prompt",
+    "next_number": "messages so far",
+    "remembered": "messages that a synopsis stands for",
+    "summarised": "messages that the summary stands for",
+    "noted": "number of the first message in the last note",
+    "warned": "warned that the prompt is nearly full",
+    "scale": "tokens as counted, times those estimated",
+    "ceiling": "most tokens that the server takes",
+    "paused_until": "speaks no sooner than",
+}
+"""How far a conversation is, by the names that it is kept under."""
 
 
 def _complete(settings: str | None) -> str | None:

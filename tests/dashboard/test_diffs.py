@@ -76,6 +76,14 @@ def test_settings_are_told_name_by_name() -> None:
     assert diffs.of_text(TextChange("cues", None, "[]")) == []
 
 
+def test_how_far_a_talk_is_is_told_in_words() -> None:
+    change = TextChange("conversation:a", '{"first": 0}', '{"first": 10, "remembered": 10}')
+    assert [(one.field, one.before, one.after) for one in diffs.of_text(change)] == [
+        ("number of the first message in the prompt", "0", "10"),
+        ("messages that a synopsis stands for", "", "10"),
+    ]
+
+
 @pytest.mark.parametrize("text", [None, "", "no json", "[" * 5000, '{"a": 1}'])
 def test_any_text_is_told_by_its_lines(text: str | None) -> None:
     assert isinstance(diffs.lines(TextChange("cues", text, '{"a": 2}')), str)
