@@ -20,10 +20,12 @@ from ..llm.offline import OfflineModel
 RULES = "plain rules"
 MOST = 8_000
 """Characters of a paragraph that are read."""
-_NAME = r"[A-ZÀ-ÖØ-Þ][\w'’-]*(?:\s+(?:(?:de|da|di|du|la|le|van|von|of|the)\s+){0,2}[A-ZÀ-ÖØ-Þ][\w'’-]*){0,3}"
+_CAPITAL = f"[{''.join(one for one in map(chr, range(ord('A'), ord('ԯ'))) if one.isupper())}]"
+"""A capital of a European language: Latin, Greek or Cyrillic."""
+_NAME = rf"{_CAPITAL}[\w'’-]*(?:\s+(?:(?:de|da|di|du|la|le|van|von|of|the)\s+){{0,2}}{_CAPITAL}[\w'’-]*){{0,3}}"
 _OPENING = re.compile(
     rf"\s*(?:(?:this is|meet|my name is|i am|i'm|name:)\s+)?(?P<name>(?-i:{_NAME}))"
-    r"(?=\s*(?:,|\(|$|\.|:|-|–|—|(?:is|was|works|lives|has|wants|runs|keeps)\b))",
+    r"(?=\s*(?:,|\(|$|\.|:|-(?!\w)|–|—|(?:is|was|works|lives|has|wants|runs|keeps)\b))",
     re.IGNORECASE,
 )
 _AGED = re.compile(r"(?:aged\s+)?(?P<age>\d{1,3})(?:[\s-]*years?[\s-]*old)?$", re.IGNORECASE)
