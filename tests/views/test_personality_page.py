@@ -32,6 +32,24 @@ def test_a_wrong_field_is_told_beside_it_and_cannot_be_saved(open_page: OpenPage
 
 
 @pytest.mark.parametrize(
+    ("age", "told"),
+    [("-3", "this may be 0 at least"), ("²", "must be a whole number"), ("9" * 5000, "must be a whole number")],
+)
+def test_an_age_that_nobody_has_is_refused_in_words(open_page: OpenPage, age: str, told: str) -> None:
+    page = open_page("personality", "juno")
+    labelled(page.text_input, "Age").set_value(age).run()
+    assert told in shown(page)
+
+
+def test_a_newborn_has_an_age(open_page: OpenPage) -> None:
+    page = open_page("personality", "juno")
+    labelled(page.text_input, "Age").set_value("0").run()
+    press(page, "Save")
+    assert session.world().agent("juno").personality.identity.age == 0
+    assert labelled(page.text_input, "Age").value == "0"
+
+
+@pytest.mark.parametrize(
     ("name", "told"),
     [("mira", "There is an agent 'mira' already"), ("../up", "holds “/”"), ("con", "reserved"), ("Mira", "There is")],
 )

@@ -79,7 +79,7 @@ def _line() -> str:
         return ""
     if held is None:
         return ""
-    known = [str(held.identity.age or ""), held.identity.profession or ""]
+    known = ["" if held.identity.age is None else str(held.identity.age), held.identity.profession or ""]
     return tables.short(", ".join(filter(None, known)), 120)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +41,7 @@ _WIDTHS = {
 }
 """Pixels of the columns of all tables."""
 _OWN = ("name", "age", "profession", "description")
+_WHOLE = re.compile(r"-?\d{1,9}")
 
 
 def show(base: Mapping[str, Any], key: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -105,7 +107,8 @@ def _section(label: str) -> Any:
 def _identity(held: Mapping[str, Any], key: str) -> dict[str, Any]:
     left, middle, right = st.columns([3, 1, 3])
     name = left.text_input("Name", str(held.get("name", "")), key=f"{key}-name", persist_state="session")
-    age = middle.text_input("Age", str(held.get("age", "") or ""), key=f"{key}-age", persist_state="session")
+    known = held.get("age")
+    age = middle.text_input("Age", "" if known is None else str(known), key=f"{key}-age", persist_state="session")
     profession = right.text_input(
         "Profession", str(held.get("profession", "") or ""), key=f"{key}-profession", persist_state="session"
     )
@@ -114,7 +117,7 @@ def _identity(held: Mapping[str, Any], key: str) -> dict[str, Any]:
     )
     identity: dict[str, Any] = {"name": name}
     if age.strip():
-        identity["age"] = int(age) if age.strip().isdigit() else age
+        identity["age"] = int(age) if _WHOLE.fullmatch(age.strip()) else age
     if profession.strip():
         identity["profession"] = profession
     if description.strip():
