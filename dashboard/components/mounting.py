@@ -117,6 +117,12 @@ def hold_clicks() -> None:
         st.components.v2.component("memory_leaving", js=_read("leaving.js"))(key="leaving")
 
 
+def show_refusals() -> None:
+    """Bring into sight what a page says against a click, where it stands out of sight or below the last act's line."""
+    with st.sidebar:
+        st.components.v2.component("memory_refusals", js=_read("refusals.js"))(key="refusals")
+
+
 @cache
 def _read(name: str) -> str:
     place = _HERE / name

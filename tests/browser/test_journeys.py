@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from dashboard import words
 
 from .conftest import LAST_RESORT, Dashboard, settled
-from .hands import context_text, press
+from .hands import context_text, press, write
 
 pytestmark = pytest.mark.browser
 
@@ -25,6 +25,23 @@ def test_an_event_is_remembered_and_recalled(page: Page, dashboard: Dashboard) -
     expect(page.get_by_text(re.compile(r"Remembered, rated \d+ of 10"))).to_be_visible()
     expect(page.get_by_text("21 of 20 remembered")).to_be_visible()
     assert event in context_text(page, dashboard, "mira", "What did Father Oswin drop behind the altar?")
+
+
+def test_a_refusal_is_not_hidden_by_what_was_done_before(page: Page, dashboard: Dashboard) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    dashboard.show(page, "short_term", agent="ines")
+    write(page, words.WHAT_HAPPENED, "Saw a seal on the slip")
+    press(page, "Remember", exact=False)
+    done = page.locator(".st-key-last-act").get_by_test_id("stAlert")
+    expect(done).to_contain_text("Remembered")
+    press(page, "Remember", exact=False)
+    refusal = page.get_by_test_id("stAlert").filter(has_text="Write what happened first.")
+    expect(refusal).to_be_in_viewport(ratio=1)
+    page.wait_for_function(
+        "([above, below]) => above.getBoundingClientRect().bottom <= below.getBoundingClientRect().top",
+        arg=[refusal.element_handle(), done.element_handle()],
+    )
+    press(page, "Undo", exact=False)
 
 
 def test_a_migration_is_applied_and_undone(page: Page, dashboard: Dashboard) -> None:
