@@ -245,6 +245,23 @@ def test_bad_lines_of_a_csv_are_shown_with_reasons_and_the_good_ones_stored(open
     assert "Rated far too high" not in held
 
 
+def test_what_was_said_in_talks_is_counted_by_itself_as_migration_does(open_page: OpenPage) -> None:
+    tobias = session.world().agent("tobias")
+    lived = tobias.settings.stm_size
+    told = shown(open_page("short_term", "tobias"))
+    assert f"{lived} of {lived} remembered" in told
+    assert "from talks" not in told
+    tobias.add_short_term(
+        {"document": "Ana: Good morning.", "kind": "conversation", "rating": 3, "metadata": {"conversation": "a"}}
+    )
+    page = open_page("short_term", "tobias")
+    assert f"{lived} of {lived} remembered, and 1 of {lived} from talks" in shown(page)
+    assert all("more than fit" not in one.label for one in page.button)
+    tobias.add_short_term({"document": "Swept the floor", "rating": 3})
+    page = open_page("short_term", "tobias")
+    assert any("1 memory more than fit" in one.label for one in page.button)
+
+
 def test_the_size_of_short_term_memory_is_changed_shown_and_reset(open_page: OpenPage) -> None:
     page = open_page("settings", "juno")
     default = field(page.number_input, words.SHORT_TERM_SIZE).value

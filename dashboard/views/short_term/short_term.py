@@ -9,6 +9,7 @@ from dashboard.components import bulk, card, drafts, edits, forms, material, wid
 from dashboard.data import tables
 from dashboard.views.short_term import conversation_form, happening_form
 from memory_system import ChangeSet, Tier
+from memory_system.operations.migration import was_said
 
 CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
 
@@ -36,9 +37,12 @@ if not widgets.closed(agent):
 
 held = agent.entries(Tier.STM)
 edits.unfinished(agent, lambda: {entry.id for entry in held})
-st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
-if len(held) > settings.stm_size:
-    over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
+said = sum(map(was_said, held))  # has as much room of its own
+lived = len(held) - said
+from_talks = f", and {said} of {settings.stm_size} from talks" if said else ""
+st.header(f"{lived} of {settings.stm_size} remembered{from_talks}", anchor=False)
+if too_many := sum(max(0, many - settings.stm_size) for many in (lived, said)):
+    over = tables.counted(too_many, "memory", "memories")
     widgets.lead(f"{over} more than fit. Migrate.", "operations", agent.name, "warning", operation="Migrate")
 if not held:
     widgets.empty("Short-term memory is empty.", "Write an event into the form above.", agent)
