@@ -184,11 +184,16 @@ def _cues(agent: AgentMemory) -> Iterator[Decision]:
     for one in agent.check_cues():
         if one.passed:
             continue
-        parts = [f"{len(one.missing)} it must recall {_is(one.missing)} not recalled"] * bool(one.missing)
-        parts += [f"{len(one.unwanted)} it must not recall {_is(one.unwanted)}"] * bool(one.unwanted)
+        parts = [f"{_memories(one.missing)} that it must recall {_is(one.missing)} not recalled"] * bool(one.missing)
+        parts += [f"{_memories(one.unwanted)} that it must not recall {_is(one.unwanted)}"] * bool(one.unwanted)
         ids = (*one.missing, *one.unwanted)
-        why = f"Of its memories {', and '.join(parts)}."
-        yield Decision(Matter.CUE, f"{one.saved.name}: {one.saved.cue}", why, one.saved.name, ids, None, mark_of(*ids))
+        why = f"{', and '.join(parts)}."
+        name, cue = one.saved.name, one.saved.cue
+        yield Decision(Matter.CUE, cue if name == cue else f"{name}: {cue}", why, name, ids, None, mark_of(*ids))
+
+
+def _memories(some: Sequence[str]) -> str:
+    return f"{len(some)} {'memory' if len(some) == 1 else 'memories'}"
 
 
 def _is(some: Sequence[str]) -> str:

@@ -57,6 +57,8 @@ def test_each_kind_is_told_with_its_reason_and_nothing_is_changed(world: World, 
     assert (told[Matter.RATE].what, told[Matter.RATE].ids) == ("Rate “Saw a whale”", ("whale",))
     assert (told[Matter.STALE].of, told[Matter.STALE].why) == ("insight", "Of what it rests on, 1 changed since.")
     assert (told[Matter.CUE].of, told[Matter.CUE].ids) == ("The key", ("seal",))
+    assert told[Matter.CUE].what == "The key: Who has the key?"
+    assert told[Matter.CUE].why == "1 memory that it must recall is not recalled."
     assert set(told[Matter.CONTRADICTION].ids) == {"early", "late"}
     assert set(told[Matter.DUPLICATE].ids) == {"loaf", "again"}
     assert all(one.why.endswith(".") and one.mark for one in found.decisions)
