@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -101,6 +103,22 @@ def test_the_address_opens_a_window_and_keeps_it(open_page: OpenPage) -> None:
         ["2026-03-20T00:00Z~2026-03-22T00:00Z"],
     )
     assert not open_page("memory", layout="timeline", window="nonsense~").exception
+
+
+def test_the_forgotten_are_drawn_where_they_are_asked_for(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Mapping[str, Any]] = []
+    monkeypatch.setattr(timeline, "show", drawn.append)
+    mira = session.world().agent("mira")
+    mira.forget("mira-0308-01")
+    told = {one.entry.id for one in mira.forgotten(1000)}
+    assert "mira-0308-01" in told
+    for cue in ("", "Who has the mill key?"):
+        page = open_page("memory", layout="timeline", cue=cue)
+        page.session_state[looking._HELD] = replace(page.session_state[looking._HELD], only=(listing.FORGOTTEN,))
+        page.session_state[looking._ACTED] = True
+        assert not page.run().exception
+        assert {one["id"] for one in drawn[-1]["dots"]} <= told
+        assert sum(band["count"] for band in drawn[-1]["bands"]) == len(told)
 
 
 def test_the_scrubber_shows_the_character_as_it_was_and_now_again(

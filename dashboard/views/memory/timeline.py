@@ -20,12 +20,20 @@ from ...data.moments import Wanted
 from . import listing, looking
 
 _MOMENT = "memory-then"
+_MOST_FORGOTTEN = 10_000
+"""Forgotten memories that are drawn: the last."""
 
 
 @st.cache_resource(show_spinner=False, max_entries=10)
 def _life(place: str, stamp: tuple[int, int], _entries: Sequence[MemoryEntry]) -> life.Life:  # noqa: ARG001
     """All memories by their times, made again when anything changed."""
     return life.Life(_entries)
+
+
+@st.cache_resource(show_spinner=False, max_entries=10)
+def _forgotten(place: str, stamp: tuple[int, int], _agent: AgentMemory) -> life.Life:  # noqa: ARG001
+    """The memories in the bin by their times, made again when anything changed."""
+    return life.Life([one.entry for one in _agent.forgotten(_MOST_FORGOTTEN)])
 
 
 @st.cache_resource(show_spinner=False, max_entries=10)
@@ -58,7 +66,8 @@ def drawn(
         found: the answer to the cue, if there is one.
     """
     present, place = session.present(), session.place()
-    lived = _life(place, agent.stamp, entries)
+    gone = listing.FORGOTTEN in at.only
+    lived = _forgotten(place, agent.stamp, agent) if gone else _life(place, agent.stamp, entries)
     which = _which(place, agent.stamp, at.only, at.words, lived, shown)
     whole = life.extent(lived, present.now)
     since, until = life.window(at.window, whole, lived.at(at.memory))
@@ -69,7 +78,7 @@ def drawn(
         "now": present.now.timestamp(), "then": None if session.moment() is None else agent.now.timestamp(),
         "offset": _offset(agent.now),
         "zone": agent.now.tzname(), "memory": at.memory, "turn": at.moved,
-        "none": "No matching memories." if lived.entries else "Nothing is remembered yet.",
+        "none": "No matching memories." if lived.entries or gone else "Nothing is remembered yet.",
     }  # fmt: skip
 
 
