@@ -9,7 +9,7 @@ from dashboard.components import bulk, card, drafts, edits, forms, material, wid
 from dashboard.data import tables
 from dashboard.views.short_term import conversation_form, happening_form
 from memory_system import ChangeSet, Tier
-from memory_system.operations.migration import was_said
+from memory_system.operations import was_said
 
 CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
 
