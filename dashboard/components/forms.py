@@ -60,7 +60,7 @@ def one_event(agent: AgentMemory) -> None:
     if not sent:
         return
     if not text.strip():
-        st.error("Write what happened first.", icon=":material/error:")
+        st.error(words.WRITE_IT_FIRST, icon=":material/error:")
         return
     rating = by_hand if isinstance(by_hand, int) else None
     event: dict[str, Any] = {

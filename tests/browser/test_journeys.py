@@ -35,7 +35,7 @@ def test_a_refusal_is_not_hidden_by_what_was_done_before(page: Page, dashboard: 
     done = page.locator(".st-key-last-act").get_by_test_id("stAlert")
     expect(done).to_contain_text("Remembered")
     press(page, "Remember", exact=False)
-    refusal = page.get_by_test_id("stAlert").filter(has_text="Write what happened first.")
+    refusal = page.get_by_test_id("stAlert").filter(has_text=words.WRITE_IT_FIRST)
     expect(refusal).to_be_in_viewport(ratio=1)
     page.wait_for_function(
         "([above, below]) => above.getBoundingClientRect().bottom <= below.getBoundingClientRect().top",

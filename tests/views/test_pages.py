@@ -182,7 +182,7 @@ def test_an_event_is_remembered_and_rated(open_page: OpenPage) -> None:
 def test_an_empty_event_is_refused_in_words(open_page: OpenPage) -> None:
     page = open_page("short_term")
     press(page, "Remember")
-    assert "Write what happened first." in shown(page)
+    assert words.WRITE_IT_FIRST in shown(page)
     assert len(mira().entries(Tier.STM)) == 20
 
 
