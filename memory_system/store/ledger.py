@@ -356,8 +356,7 @@ class Ledger:
 
         Whoever holds the lock knows that nobody else is at it. What this one committed can wait, unless it failed.
         """
-        pending = self.journal.pending_revisions()
-        if pending <= self._behind.revisions:
+        if self._behind.has_all_pending(self.journal):
             if self._behind.must_settle:
                 self.settle()
             return

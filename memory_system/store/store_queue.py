@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from ..core.change_set import Change, ChangeSet
@@ -114,19 +114,33 @@ class StoreQueue:
         self._net: _Net | None = None
         self._soon = Soon(self._in_background)
         self._untidy = 0  # changes that were taken in since all was tidy
+        self._count = 0  # changes that wait
+        self._seen = 0  # up to this revision all that the journal has pending was seen to wait here
         self._added = 0.0  # when something was added last
         self.stuck = False
         """Whether the last that was tried could not be taken in."""
 
     def __len__(self) -> int:
         """How many changes wait."""
-        with self._lock:
-            return sum(len(part.changes) for part in self._parts)
+        return self._count
 
     def may_wait(self, journal: Journal) -> bool:
         """Whether what waits is little, and all that the journal has pending, so that the next opening can go on."""
         little = not (self.stuck or self._untidy or self._net) and len(self) <= MOST_ASLEEP
         return little and self.revisions == journal.pending_revisions()
+
+    def has_all_pending(self, journal: Journal) -> bool:
+        """Whether all that the journal has pending waits here; what was seen to is not looked at again.
+
+        Nothing becomes pending that was not: what is new has a higher revision.
+        """
+        later = journal.pending_revisions(self._seen)
+        with self._lock:
+            new = takewhile(lambda part: part.revision > self._seen, reversed(self._parts))
+            if not later <= {part.revision for part in new}:
+                return False
+        self._seen = max(later, default=self._seen)
+        return True
 
     @property
     def must_settle(self) -> bool:
@@ -148,6 +162,7 @@ class StoreQueue:
             of_some = {key: vectors[key] for key in hashes if key in vectors}
             with self._lock:
                 self._parts.append(Part(applied.number, some, of_some, last=start == starts[-1]))
+                self._count += len(some)
         self._added = time.monotonic()
         may_wait = len(self) <= MOST_ASLEEP and self._is_crowded_out()
         self._soon.begin(CROWDED_SECONDS if may_wait else DELAY_SECONDS)
@@ -189,6 +204,7 @@ class StoreQueue:
         with self._lock:
             if any(part.revision not in pending for part in self._parts):
                 self._parts, self._net = deque(part for part in self._parts if part.revision in pending), None
+                self._count = sum(len(part.changes) for part in self._parts)
         self.stuck = True
         while self._parts:
             net = self._net = self._net or _Net(self._first(TOGETHER))
@@ -228,16 +244,20 @@ class StoreQueue:
     def _done(self, parts: Sequence[Part], journal: Journal) -> None:
         self._net = None
         with self._lock:
-            for _ in parts:
+            for part in parts:
                 self._parts.popleft()
+                self._count -= len(part.changes)
+        seen, self._seen = self._seen, 0  # where one cannot be marked done, it is looked for again
         for part in parts:
             if part.last:
                 journal.mark_done(part.revision)
+        self._seen = seen
 
     def forget(self) -> None:
         """Somebody took it all in by other means."""
         with self._lock:
             self._parts.clear()
+            self._count = self._seen = 0
         self._net = None
         self._soon.cancel()
         self.stuck = False
@@ -258,10 +278,12 @@ class StoreQueue:
 
     def _wait_for_quiet(self, began: float) -> None:
         """Let events come in first, for as long as they do and the store may be behind."""
-        while len(self) < PATIENCE and (now := time.monotonic()) < began + PATIENCE_SECONDS:
-            if now >= self._added + DELAY_SECONDS:
+        while len(self) < PATIENCE:
+            now = time.monotonic()
+            left = min(self._added + DELAY_SECONDS, began + PATIENCE_SECONDS) - now
+            if left <= 0:
                 break
-            time.sleep(self._added + DELAY_SECONDS - now)
+            time.sleep(left)
 
     def _settle_all(self, pause: Callable[[float], None], tell: Callable[[str], object]) -> None:
         try:

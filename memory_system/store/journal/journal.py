@@ -70,7 +70,11 @@ _TEXTS = Question(sa.select(TEXTS.c.name, TEXTS.c.body).where(TEXTS.c.name.in_(s
 _AT_OPENING = ("personality", "settings", DEFAULTS)
 """Texts that are read whenever an agent is opened."""
 _BODIES = Question(sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(_SOME)))
-_PENDING = Question(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False)))
+_PENDING = Question(
+    sa.select(CHANGE_SETS.c.revision).where(
+        CHANGE_SETS.c.done.is_(False), CHANGE_SETS.c.revision > sa.bindparam("revision")
+    )
+)
 _NEWEST = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
 _NEWEST_ACCESS = Question(sa.select(_NEWEST[1]))
 _ENDS = (sa.func.min(QUERIES.c.number), sa.func.max(QUERIES.c.number))
@@ -577,9 +581,9 @@ class Journal:
         waits = self.pending_revisions()  # in general nothing does
         return [told.change_set for told in self.told.of(CHANGE_SETS.c.done.is_(False))] if waits else []
 
-    def pending_revisions(self) -> frozenset[int]:
-        """The numbers of those change sets."""
-        return frozenset(row[0] for row in self._ask(_PENDING))
+    def pending_revisions(self, after: int = 0) -> frozenset[int]:
+        """The numbers of those change sets, of those after a revision."""
+        return frozenset(row[0] for row in self._ask(_PENDING, {"revision": after}))
 
     def since(self, revision: int) -> list[ChangeSet]:
         """Change sets after this revision, oldest first.
