@@ -111,7 +111,7 @@ def _choices(data: DataSet, embedder: Embedder, tokens: TokenStates, first: Mix,
         if done % 50 == 0:
             say(f"{data.name}: asked {done:,} of {counted(len(cues), 'question')}")
         cue = Cue.read(question.cue, question.now, texts.speakers)
-        signs = signals(cue, table.relevancies(vector), texts)
+        signs = signals(cue, table.similarities(vector), texts)
         before = signs.columns
         pool = best_of_first(before @ np.array(astuple(first)), texts)
         after = signs.read(cue, texts, pool, tokens).columns

@@ -137,7 +137,7 @@ class Hybrid:
         version = tuple(table.version for table in tables)
         found = self._kept.get(key, version)
         if found is None:
-            similarity = np.concatenate([table.relevancies(vector) for table in tables])
+            similarity = np.concatenate([table.similarities(vector) for table in tables])
             found = hybrid(cue, similarity, texts, self._tokens)
             self._kept.put(key, version, found, found.size + 4 * len(cue.text))
         return found

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Any, Protocol, overload
 
 import numpy as np
+import simsimd
 from numpy.typing import NDArray
 
 from ..core.change_set import entry_from_json, entry_to_json
@@ -550,6 +551,19 @@ class Table:
         while len(self._relevancies) > _CUES:
             self._relevancies.popitem(last=False)
         return held
+
+    def similarities(self, cue: Vectors) -> Floats:
+        """As ``relevancies``, in a seventh of the time: each product is added up in float32, and so off by about 1e-7.
+
+        Row by row, too, so that equal vectors have equal similarities, wherever they stand. For measures of which
+        similarity is one part of several.
+        """
+        if not self.vectors.size:
+            return self.relevancies(cue)
+        products: Floats = np.asarray(simsimd.cdist(self.vectors, cue[None], "dot"))[:, 0]
+        distances = self.columns["squares"][: len(self)] - 2.0 * products + float(squares(cue[None])[0])
+        found: Floats = 1.0 / (1.0 + np.maximum(distances, 0.0))  # rounding may bring a distance below 0
+        return found
 
     def aged(self, decay: float) -> tuple[float, NDArray[np.float32]]:
         """The newest last access of all, in Unix seconds, and decay^hours from each to it, shape (n,)."""

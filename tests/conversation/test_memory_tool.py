@@ -239,7 +239,7 @@ def test_a_model_calls_it_by_its_definition_over_http(tool: MemoryTool, server: 
         ('"cake"', "must be a JSON object"),
         ("{}", "needs the argument 'query'"),
         ('{"query": "x", "page": 2}', "has no argument 'page'; there are query, form and top_k."),
-        ('{"query": 5}', EMPTY_CUE),
+        ('{"query": 5}', "The cue must be a text, not 5."),
         ('{"query": "x", "top_k": "5"}', "top_k"),
         ('{"query": "x", "top_k": NaN}', "top_k"),
         ('{"query": "x", "form": {}}', "There is no form"),

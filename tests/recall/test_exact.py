@@ -79,6 +79,23 @@ def found(table: Table, sought: Sought, *, codes: bool) -> list[tuple[str, float
     return [(table.ids[row], float(total)) for row, total in zip(rows, parts.totals, strict=True)]
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 300))
+def test_similarities_are_near_the_relevancies_and_equal_for_equal_vectors(seed: int, rows: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = filled(rng, rows)
+    cue = vectors(rng, 1)[0] if rng.random() < 0.7 else table.vectors[0].copy()
+    found = table.similarities(cue)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, table.relevancies(cue), rtol=0, atol=1e-6)
+    assert np.nanmax(found, initial=0.0) <= 1.0
+    by_vector: dict[bytes, set[float]] = {}
+    for vector, one in zip(table.vectors, found.tolist(), strict=True):
+        if not math.isnan(one):
+            by_vector.setdefault(vector.tobytes(), set()).add(one)
+    assert all(len(some) == 1 for some in by_vector.values()), "wherever they stand"
+
+
 @contextmanager
 def sieved(directions: int, most: int) -> Iterator[None]:
     """Tables of any size leave out rows by their directions, and look at as many of those that are left."""
