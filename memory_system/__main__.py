@@ -29,6 +29,7 @@ from .interfaces.cli.arguments import (
     EmbedderName,
     Json,
     Origins,
+    between,
     errors_told,
     exit_code,
     no_world_yet,
@@ -128,12 +129,15 @@ def fill(
 
 
 def serve(
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen.")] = None,
+    port: Annotated[int | None, typer.Option(help="Where to listen.", **between(1, 65535, whole=True))] = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on; any but 127.0.0.1 needs a token.")] = None,
     embedder: EmbedderName = None,
     origin: Origins = None,
     workers: Annotated[
-        int, typer.Option(min=1, max=64, help="Processes that answer queries at the same time; Linux and macOS.")
+        int,
+        typer.Option(
+            help="Processes that answer queries at the same time; Linux and macOS.", **between(1, 64, whole=True)
+        ),
     ] = 1,
 ) -> None:
     """Serve the HTTP API, on 127.0.0.1 unless told otherwise. Programs are let in by the token in MEMORY_TOKEN.

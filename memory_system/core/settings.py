@@ -8,13 +8,13 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ..errors import InvalidParameter, shown
+from ..errors import InvalidParameter, problem_words, shown
 from . import shipped
 from .chroma_address import DEADLINE, ChromaAddress, NamedStore, StorePlace
 from .files import read_at_most
@@ -93,7 +93,7 @@ class Settings(BaseSettings):
     llm: str = Field("auto", validation_alias="MEMORY_LLM", min_length=1, max_length=100)
     """``openai``, ``offline``, ``auto`` (openai if a key or an address is set), or a model that a package brings."""
     llm_model: str = Field("gpt-4o-mini", validation_alias="MEMORY_LLM_MODEL")
-    llm_deadline: float = Field(60.0, validation_alias="MEMORY_LLM_DEADLINE", gt=0, le=3600)
+    llm_deadline: float = Field(60.0, validation_alias="MEMORY_LLM_DEADLINE", gt=0, le=3600, allow_inf_nan=False)
     """Seconds that one call of the language model may take, retries included."""
     llm_at_once: int = Field(4, validation_alias="MEMORY_LLM_CONCURRENCY", ge=1, le=64)
     """How many memories of one batch may be rated at a time."""
@@ -103,11 +103,11 @@ class Settings(BaseSettings):
     awake_mb: int = Field(1024, validation_alias="MEMORY_AWAKE_MB", ge=1, le=1_000_000)
     """About how many megabytes of memory those may take together. Beyond that those used longest ago keep in memory no
     longer what only recall needs, and are closed if that is not enough."""
-    rerate_seconds: float = Field(30.0, validation_alias="MEMORY_RERATE_SECONDS", ge=0, le=86_400)
+    rerate_seconds: float = Field(30.0, validation_alias="MEMORY_RERATE_SECONDS", ge=0, le=86_400, allow_inf_nan=False)
     """How often a server looks for memories that could not be rated when they came; 0 = never."""
     openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
     openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
-    durability: str = Field("full", validation_alias="MEMORY_DURABILITY", pattern="^(full|normal)$")
+    durability: Literal["full", "normal"] = Field("full", validation_alias="MEMORY_DURABILITY")
     """What an acknowledged change survives: ``full`` a killed process and a power cut, ``normal`` a killed process."""
     store: str = Field("chroma", validation_alias="MEMORY_STORE", min_length=1, max_length=100)
     """What keeps the memories beside the journal, by its name among the stores that are installed; with ``journal``
@@ -116,7 +116,9 @@ class Settings(BaseSettings):
     """The Chroma server that keeps the store, such as ``http://localhost:8000``; files of its own if not given."""
     chroma_token: SecretStr | None = Field(None, validation_alias="MEMORY_CHROMA_TOKEN")
     """What that server wants to be shown, if it does."""
-    chroma_deadline: float = Field(DEADLINE, validation_alias="MEMORY_CHROMA_DEADLINE", gt=0, le=3600)
+    chroma_deadline: float = Field(
+        DEADLINE, validation_alias="MEMORY_CHROMA_DEADLINE", gt=0, le=3600, allow_inf_nan=False
+    )
     """Seconds that one request to it may wait."""
     journal_url: SecretStr | None = Field(None, validation_alias="MEMORY_JOURNAL_URL", validate_default=True)
     """The address of a PostgreSQL database that keeps the journals; in the agents' folders if not given."""
@@ -135,7 +137,7 @@ class Settings(BaseSettings):
     token: SecretStr | None = Field(None, validation_alias="MEMORY_TOKEN")
     """Lets a program in to the HTTP API, as ``Authorization: Bearer``, to read and to write."""
     viewer_token: SecretStr | None = Field(None, validation_alias="MEMORY_VIEWER_TOKEN")
-    role: str = Field("curator", validation_alias="MEMORY_ROLE", pattern="^(curator|viewer)$")
+    role: Literal["curator", "viewer"] = Field("curator", validation_alias="MEMORY_ROLE")
     """The most that anybody may do at the servers: ``viewer`` is for demonstrations, where nobody changes anything."""
 
     @field_validator("chroma_url")
@@ -195,7 +197,7 @@ class Settings(BaseSettings):
 
 def explained(error: ValidationError) -> str:
     """What is wrong with the environment's settings, in sentences for people."""
-    told = {str(one["loc"][0]): one["msg"].removeprefix("Value error, ").rstrip(".") for one in error.errors()}
+    told = {str(one["loc"][0]): problem_words(one) for one in error.errors()}
     return " ".join(f"The setting {name} is wrong: {message}." for name, message in told.items())
 
 

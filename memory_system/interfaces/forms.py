@@ -28,61 +28,6 @@ from ..recall.cues import MAX_JUDGED
 from ..recall.query import MAX_CUE, MAX_INSTANCES, MAX_REQUERY, MAX_TOP_K, Facets, Query
 
 
-def problem_words(problem: Mapping[str, Any]) -> str:
-    """What pydantic finds wrong with one field, in words that say what to do."""
-    kind = str(problem["type"])
-    if kind.startswith("datetime_"):
-        kind = "datetime"
-    if (told := _PROBLEMS.get(kind)) is None:
-        return str(problem["msg"]).removeprefix("Value error, ").rstrip(".")
-    about = problem.get("ctx", {})
-    if about.get("min_length") == 1:
-        return "It is empty"
-    return told.format(**{name: _grouped(value) for name, value in about.items()})
-
-
-def _grouped(value: object) -> object:
-    """A number with its thousands apart, which stands in a sentence."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return f"{value:,}" if isinstance(value, int | float) else value
-
-
-_LIKE = "like 2026-03-27T18:00:00+00:00"
-_NUMBER, _WHOLE, _OBJECT = "It must be a number", "It must be a whole number", 'It must be an object: {{"name": value}}'
-_PROBLEMS = {
-    "missing": "It is missing",
-    "extra_forbidden": "There is no such field",
-    "timezone_aware": f"The zone is missing; write it {_LIKE}",
-    "datetime": f"It must be a time; write it {_LIKE}",
-    "string_type": "It must be a text",
-    "string_unicode": "It holds half of a surrogate pair, which is not text",
-    "string_too_short": "It must have {min_length} characters or more",
-    "string_too_long": "It must have {max_length} characters or fewer",
-    "list_type": "It must be a list",
-    "too_short": "It must have {min_length} items or more, not {actual_length}",
-    "too_long": "It must have {max_length} items or fewer, not {actual_length}",
-    "dict_type": _OBJECT,
-    "model_type": _OBJECT,
-    "model_attributes_type": _OBJECT,
-    "bool_type": "It must be true or false",
-    "bool_parsing": "It must be true or false",
-    "int_type": _WHOLE,
-    "int_parsing": _WHOLE,
-    "int_from_float": _WHOLE,
-    "float_type": _NUMBER,
-    "float_parsing": _NUMBER,
-    "finite_number": _NUMBER,
-    "greater_than_equal": "It must be {ge} or more",
-    "greater_than": "It must be more than {gt}",
-    "less_than_equal": "It must be {le} or less",
-    "less_than": "It must be less than {lt}",
-    "enum": "It must be {expected}",
-    "literal_error": "It must be {expected}",
-}
-"""By the type of a problem; what stands in braces is told of it."""
-
-
 @dataclass(frozen=True)
 class Says:
     """What a field is, for people; and, where its name would not do, how the command line has it.

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
-from memory_system import AgentMemory, AgentSettings, Measure, Scoring, Seats, Weights, World
+from memory_system import AgentMemory, AgentSettings, Measure, Scoring, Seats, Settings, Weights, World
+from memory_system.core.settings import explained
 from memory_system.errors import InvalidParameter
 from tests.conftest import NOW
 
@@ -84,3 +86,22 @@ def test_a_clock_stands_or_follows_the_real_time(world: World) -> None:
     world.stand_at(None)
     assert world.standing is None
     assert abs((world.clock() - datetime.now(NOW.tzinfo)).total_seconds()) < 5
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("MEMORY_DURABILITY", "x", "It must be 'full' or 'normal'"),
+        ("MEMORY_ROLE", "king", "It must be 'curator' or 'viewer'"),
+        ("MEMORY_LLM_DEADLINE", "nan", "It must be a number"),
+        ("MEMORY_API_PORT", "70000", "It must be 65,535 or less"),
+        ("MEMORY_HOST", "", "It is empty"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_in_plain_words(
+    monkeypatch: pytest.MonkeyPatch, setting: str, value: str, told: str
+) -> None:
+    monkeypatch.setenv(setting, value)
+    with pytest.raises(ValidationError) as refused:
+        Settings()
+    assert explained(refused.value) == f"The setting {setting} is wrong: {told}."

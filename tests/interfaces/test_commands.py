@@ -77,6 +77,13 @@ def test_an_option_that_cannot_be_is_refused_before_anything_is_opened(cli: Comm
     assert option[0] in done.err
 
 
+@pytest.mark.parametrize("value", ["-1", "10001", "2.5", "nan", "9" * 400, "many"])
+def test_a_whole_number_that_cannot_be_is_refused_in_plain_words(cli: CommandLine, value: str) -> None:
+    done = cli("recall", "mira", CUE, "--top-k", value)
+    assert (done.code, done.out) == (2, "")
+    assert "'--top-k': It must be a whole number from 0 to 10,000." in " ".join(done.err.split())
+
+
 @pytest.mark.parametrize("value", ["nan", "31", "-1", "much"])
 def test_a_number_that_cannot_be_is_refused_with_its_range(cli: CommandLine, value: str) -> None:
     for command in (["configure", "mira"], ["recall", "mira", CUE]):

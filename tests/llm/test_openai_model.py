@@ -105,6 +105,12 @@ def test_an_answer_that_never_has_the_form_is_nonsense(server: FakeServer, conte
     assert len(server.requests) == 2
 
 
+def test_what_is_wrong_with_the_form_of_an_answer_is_said_in_plain_words(server: FakeServer) -> None:
+    server.on("rate", says('{"explanation": "e", "rating": 11}'))
+    with pytest.raises(ModelNonsense, match="does not have the form: rating: It must be 10 or less"):
+        server.model().complete(TASK)
+
+
 HTML = "<html><body>Please sign in</body></html>"
 WRONG = {
     "empty content": body(200, completion("")),

@@ -13,8 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from ...errors import MemorySystemError, ModelUnavailable
-from ..forms import problem_words
+from ...errors import MemorySystemError, ModelUnavailable, problem_words
 
 _WORDS = {
     400: "The body cannot be read: it must be JSON in UTF-8, and not nested deeper than a thousand times.",

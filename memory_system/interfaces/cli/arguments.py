@@ -42,25 +42,32 @@ def moment(text: str | datetime) -> datetime:
         raise typer.BadParameter(f"The time {error}.") from error
 
 
-def between(least: float | None, most: float | None) -> dict[str, Any]:
-    """What typer is told of a number with a least or a most, or both: it calls what is no number too large."""
+def between(
+    least: float | None, most: float | None = None, *, whole: bool = False, metavar: str = "NUMBER"
+) -> dict[str, Any]:
+    """What typer is told of a number with a least or a most, or both, which it refuses in words of its own."""
     ends = {"min": least, "max": most}
     bounds = {name: end for name, end in ends.items() if end is not None}
+    kind: type[int | float] = int if whole else float
+    words = f"It must be a {'whole ' if whole else ''}number"
     if least is not None and most is not None:
-        words = f"It must be a number from {least:,} to {most:,}."
-    else:
-        words = f"It must be a number of {least:,} or more." if most is None else f"It must be a number up to {most:,}."
+        words += f" from {least:,} to {most:,}"
+    elif least is not None:
+        words += f" of {least:,} or more"
+    elif most is not None:
+        words += f" up to {most:,}"
 
     def parser(text: Any) -> float:
         try:
-            number = float(text)
-        except ValueError:
-            number = nan
-        if isfinite(number) and (least is None or number >= least) and (most is None or number <= most):
+            number = kind(text)
+            fits = isfinite(number)
+        except (ValueError, OverflowError):
+            number, fits = nan, False
+        if fits and (least is None or number >= least) and (most is None or number <= most):
             return number
-        raise typer.BadParameter(words)
+        raise typer.BadParameter(f"{words}.")
 
-    return {**bounds, "parser": parser, "metavar": "NUMBER"} if bounds else {}
+    return {**bounds, "parser": parser, "metavar": metavar}
 
 
 def names(incomplete: str) -> list[str]:
@@ -123,8 +130,10 @@ Now = Annotated[
 ]
 Since = Annotated[datetime | None, typer.Option(parser=moment, metavar=_TIME, help="Only what happened then or later.")]
 Until = Annotated[datetime | None, typer.Option(parser=moment, metavar=_TIME, help="Only what happened before.")]
-Limit = Annotated[int, typer.Option(min=0, max=10_000, help="How many are shown at most; 0 = all.")]
-TopK = Annotated[int | None, typer.Option(min=0, max=10_000, help="Most memories to recall; the agent's setting.")]
+Limit = Annotated[int, typer.Option(help="How many are shown at most; 0 = all.", **between(0, 10_000, whole=True))]
+TopK = Annotated[
+    int | None, typer.Option(help="Most memories to recall; the agent's setting.", **between(0, 10_000, whole=True))
+]
 Threshold = Annotated[float | None, typer.Option(help="The score to exceed; the agent's setting.", **between(0, 30))]
 StaticThreshold = Annotated[
     float | None,
@@ -148,13 +157,16 @@ Sources = Annotated[
 People = Annotated[list[str] | None, typer.Option("--person", help="Only memories of this person; may be repeated.")]
 Places = Annotated[list[str] | None, typer.Option("--place", help="Only what happened at this place; may be repeated.")]
 Contains = Annotated[str, typer.Option(help="Only memories with these words, in any case.")]
-Requery = Annotated[int, typer.Option(min=0, max=20, help="How many of the best hits become cues of a second round.")]
+Requery = Annotated[
+    int, typer.Option(help="How many of the best hits become cues of a second round.", **between(0, 20, whole=True))
+]
 Instances = Annotated[
     list[str] | None,
     typer.Option("--instance", help="What the cue stands for, such as kayaking: asked too; may be repeated."),
 ]
 Expand = Annotated[
-    int, typer.Option(min=0, max=20, help="How many instances of the cue the language model is asked for.")
+    int,
+    typer.Option(help="How many instances of the cue the language model is asked for.", **between(0, 20, whole=True)),
 ]
 EmbedderName = Annotated[
     str | None,

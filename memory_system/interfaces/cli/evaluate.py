@@ -29,7 +29,7 @@ from ...evaluation.threshold import Curve, curve, holds_pairs, read_pairs
 from ...evaluation.threshold import as_markdown as curve_as_markdown
 from ...evaluation.trial import SCORINGS, Outcome, Say, checked, run
 from ...world.world import TOKENS
-from .arguments import EmbedderName, Json, errors_told, settings_of
+from .arguments import EmbedderName, Json, between, errors_told, settings_of
 from .progress import STOPPED, Lines
 
 OVERALL = "overall"
@@ -206,7 +206,9 @@ def evaluate(
     preset: Annotated[
         list[str] | None, typer.Option(help=f"A preset to try by itself, not lived: {', '.join(SCORINGS)}.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions of each data set.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Only the first questions of each data set.", **between(1, whole=True))
+    ] = None,
     captions: Annotated[bool, typer.Option(help="Whether captions of pictures are part of LoCoMo memories.")] = False,
     embedder_name: EmbedderName = None,
     decay_form: Annotated[

@@ -24,7 +24,7 @@ from ...evaluation.metrics import CONFIDENCE, RESAMPLES
 from ...llm import LanguageModel, WorldModel
 from ...llm.offline.model import OfflineModel
 from ...world.world import World
-from .arguments import Json, errors_told, settings_of
+from .arguments import Json, between, errors_told, settings_of
 from .progress import STOPPED, Lines, stopped_by_ctrl_c
 from .terminal import json_of, say
 
@@ -65,9 +65,14 @@ def experiment(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Most questions of each chat or file; sessions of each chat; orders of pairs."),
+        typer.Option(
+            help="Most questions of each chat or file; sessions of each chat; orders of pairs.",
+            **between(1, whole=True),
+        ),
     ] = None,
-    budget: Annotated[int, typer.Option(min=1800, max=1_000_000, help="Tokens that a prompt may have.")] = BUDGET,
+    budget: Annotated[
+        int, typer.Option(help="Tokens that a prompt may have.", **between(1800, 1_000_000, whole=True))
+    ] = BUDGET,
     answers: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Keep each answer here, and do not ask again what is answered here."),

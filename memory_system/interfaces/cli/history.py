@@ -15,7 +15,7 @@ from ...operations.context import by_age
 from ...operations.undo import REDO, UNDO
 from ...store.journal.history import Applied
 from . import shapes
-from .arguments import Agent, DryRun, Json, Limit, moment, opened, the_world
+from .arguments import Agent, DryRun, Json, Limit, between, moment, opened, the_world
 from .recall import show_recalled
 from .terminal import Column, one_line, say, show_change_set, show_changes, show_json, show_memories, show_table
 
@@ -36,8 +36,10 @@ _LOOKED_BACK = 1_000
 
 def history(
     agent: Agent,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 20,
-    before: Annotated[int | None, typer.Option(min=0, help="Only those older than this revision.")] = None,
+    limit: Annotated[int, typer.Option(help="How many at most.", **between(1, 10_000, whole=True))] = 20,
+    before: Annotated[
+        int | None, typer.Option(help="Only those older than this revision.", **between(0, whole=True))
+    ] = None,
     contains: Annotated[str, typer.Option(help="Words in the title, the reason, the author or a memory.")] = "",
     author: Annotated[str, typer.Option(help="Exactly this author.")] = "",
     operation: Annotated[str, typer.Option(help="Exactly this operation, such as migrate.")] = "",
@@ -48,7 +50,9 @@ def history(
     until: Annotated[
         datetime | None, typer.Option(parser=moment, metavar="TIME", help="Applied before this real time.")
     ] = None,
-    revision: Annotated[int | None, typer.Option(min=1, help="Only this one, with all its changes.")] = None,
+    revision: Annotated[
+        int | None, typer.Option(help="Only this one, with all its changes.", **between(1, whole=True))
+    ] = None,
     json: Json = False,
 ) -> None:
     """Tell what changed, by whom and why, the newest first.
@@ -81,10 +85,16 @@ def history(
 def undo(
     agent: Agent,
     revision: Annotated[
-        int | None, typer.Argument(min=1, metavar="REVISION", help="Which change; the last that stands if not given.")
+        int | None,
+        typer.Argument(
+            help="Which change; the last that stands if not given.", **between(1, whole=True, metavar="REVISION")
+        ),
     ] = None,
     back_to: Annotated[
-        int | None, typer.Option(min=1, metavar="REVISION", help="Take back all that came after this one instead.")
+        int | None,
+        typer.Option(
+            help="Take back all that came after this one instead.", **between(1, whole=True, metavar="REVISION")
+        ),
     ] = None,
     keep: Annotated[
         list[str] | None,
@@ -118,7 +128,9 @@ def as_of(
         datetime | None,
         typer.Argument(parser=moment, metavar="TIME", help="A real time, such as 2026-03-27T18:00+00:00."),
     ] = None,
-    revision: Annotated[int | None, typer.Option(min=0, help="Right after this revision, instead.")] = None,
+    revision: Annotated[
+        int | None, typer.Option(help="Right after this revision, instead.", **between(0, whole=True))
+    ] = None,
     world_time: Annotated[
         datetime | None, typer.Option(parser=moment, metavar="TIME", help="A time of the world, instead.")
     ] = None,

@@ -25,11 +25,11 @@ from ...core.authors import COMMAND_LINE
 from ...core.change_set import ChangeSet
 from ...core.known import WORLD_AGENT
 from ...core.times import stamp
-from ...errors import InvalidParameter
+from ...errors import InvalidParameter, problem_words
 from ...llm.usage import total
 from ...world.advancing import Advanced
 from ...world.world import World
-from ..forms import Body, FormField, Says, fields, problem_words
+from ..forms import Body, FormField, Says, fields
 from ..operations import BESIDE, OF_CAST, OF_WORLD, OPERATIONS, Operation, Turn
 from ..reads import READS, Read
 from ..serialize import plain
@@ -295,10 +295,7 @@ class _Asked:
         return parser
 
     def _bounds(self) -> dict[str, Any]:
-        if self.field.kind is float:
-            return between(self.field.least, self.field.most)
-        ends = {"min": self.field.least, "max": self.field.most}
-        return {name: end for name, end in ends.items() if end is not None}
+        return between(self.field.least, self.field.most, whole=self.field.kind is int)
 
     def _choice(self, words: Mapping[str, Any]) -> Any:
         return Enum(self.name.title(), {word: word for word in words})

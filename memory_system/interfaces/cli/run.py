@@ -14,7 +14,7 @@ from ...core.extras import require
 from ...core.settings import MEMORY, Settings
 from ...errors import InvalidParameter
 from ...store.named import THROWN_AWAY
-from .arguments import EmbedderName, Origins, errors_told, served_already
+from .arguments import EmbedderName, Origins, between, errors_told, served_already
 from .terminal import say
 
 _WANTED = ("streamlit", "plotly", "pandas", "fastapi", "uvicorn")
@@ -36,8 +36,12 @@ def run(
             help="Fill the world with the sample characters if it is empty. The default, unless --world is given.",
         ),
     ] = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the dashboard listens.")] = None,
-    api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the HTTP API listens.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Where the dashboard listens.", **between(1, 65535, whole=True))
+    ] = None,
+    api_port: Annotated[
+        int | None, typer.Option(help="Where the HTTP API listens.", **between(1, 65535, whole=True))
+    ] = None,
     embedder: EmbedderName = None,
     origin: Origins = None,
     browser: Annotated[
@@ -67,8 +71,12 @@ def run(
 
 
 def demo(
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the dashboard listens.")] = None,
-    api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the HTTP API listens.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Where the dashboard listens.", **between(1, 65535, whole=True))
+    ] = None,
+    api_port: Annotated[
+        int | None, typer.Option(help="Where the HTTP API listens.", **between(1, 65535, whole=True))
+    ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser on it, where there is a screen.")
     ] = True,

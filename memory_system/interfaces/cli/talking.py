@@ -22,7 +22,7 @@ from ...conversation.storage import conversations
 from ...conversation.talk import NOBODY
 from ...core.change_set import CONVERSATION
 from ...errors import InvalidParameter, MemorySystemError, ModelError
-from .arguments import Agent, DryRun, Json, Now, opened, the_world
+from .arguments import Agent, DryRun, Json, Now, between, opened, the_world
 from .progress import quiet_progress
 from .remembering import STDIN, piped
 from .terminal import json_of, say
@@ -62,7 +62,9 @@ def talk(
             help="Let it talk with this agent, or in a group with several; TEXT is then what brings them together.",
         ),
     ] = None,
-    turns: Annotated[int, typer.Option(min=1, max=MAX_TURNS, help="With --with: how many things are said.")] = 6,
+    turns: Annotated[
+        int, typer.Option(help="With --with: how many things are said.", **between(1, MAX_TURNS, whole=True))
+    ] = 6,
     now: Now = None,
     dry_run: DryRun = False,
     json: Json = False,

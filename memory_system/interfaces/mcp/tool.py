@@ -16,10 +16,9 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, Vali
 from ...agent import AgentMemory
 from ...core.authors import authored_by
 from ...core.entry import MAX_DOCUMENT
-from ...errors import InvalidParameter, shown
+from ...errors import InvalidParameter, problem_words, shown
 from ...operations.context import Progress, no_progress
 from ...world.world import World
-from ..forms import problem_words
 
 Cue = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
 

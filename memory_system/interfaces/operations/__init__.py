@@ -5,7 +5,8 @@ the history come from it; ``fields`` is how a front end reads a form, and ``prob
 wrong with one.
 """
 
-from ..forms import FormField, fields, problem_words
+from ...errors import problem_words
+from ..forms import FormField, fields
 from .declared import BESIDE, OF_CAST, OF_WORLD, OPERATIONS, Configure, Operation, Turn, history_labels
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ...errors import ModelNonsense
+from ...errors import ModelNonsense, problem_words
 from ..base import Answer, Usage
 from ..tasks import Task
 from .streaming import usage_of
@@ -118,7 +118,7 @@ def _parsed_at(text: str, start: int, task: Task[Answer]) -> Answer:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ModelNonsense(
-            f"The language model's answer to '{task.name}' does not have the form: {where}: {first['msg']}."
+            f"The language model's answer to '{task.name}' does not have the form: {where}: {problem_words(first)}."
         ) from None  # the original quotes the answer, which may hold the key
     except RecursionError as error:
         raise ModelNonsense(f"The language model's answer to '{task.name}' is nested too deep.") from error
