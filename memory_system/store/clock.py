@@ -12,16 +12,19 @@ from typing import Any
 
 from filelock import FileLock
 
+from ..core.change_set import is_text
 from ..core.files import as_store_errors, read_at_most, replace_text
 from ..core.scoring import in_range
 from ..core.times import Clock, moment_given, parse_time, real_clock
-from ..errors import InvalidParameter, StoreDamaged
+from ..errors import InvalidParameter, StoreDamaged, shown
 
 FILE = "world.json"
 LOCK = ".clock.lock"
 SPEEDS = (0.001, 100_000.0)
 """Seconds of the world in a real one, from and to."""
 _MAX_BYTES = 1_000_000
+_LONGEST = {"title": 1_000, "about": 32_000, "first": 1_000}
+"""Characters that what a world is may have."""
 
 
 @dataclass(frozen=True)
@@ -216,8 +219,15 @@ def write_about(folder: Path, about: About) -> None:
     """Say what the world is about.
 
     Raises:
+        InvalidParameter: one of its words is no text, or longer than it may be; nothing was written.
         StoreError: the folder cannot be read or written.
     """
+    for name, most in _LONGEST.items():
+        told = getattr(about, name)
+        if not is_text(told):
+            raise InvalidParameter(f"The world's '{name}' must be a text, not {shown(told)}.")
+        if len(told) > most:
+            raise InvalidParameter(f"The world's '{name}' has {len(told):,} characters; at most {most:,} are taken.")
     _tell(folder, title=about.title, about=about.about, first=about.first)
 
 

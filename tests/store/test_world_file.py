@@ -10,7 +10,7 @@ from threading import Barrier
 
 import pytest
 
-from memory_system.errors import StoreError
+from memory_system.errors import InvalidParameter, StoreError
 from memory_system.store.clock import (
     About,
     read_about,
@@ -78,3 +78,14 @@ def test_a_world_that_has_no_folder_yet_gets_one_and_a_file_in_its_place_is_told
     (tmp_path / "taken").write_text("")
     with pytest.raises(StoreError, match="taken"):
         write(tmp_path / "taken", 1)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [About("\ud800"), About(about="x" * 32_001), About(first="x" * 1_001), About(5), About(first=None)],  # type: ignore[arg-type]
+)
+def test_what_the_file_cannot_say_is_refused_and_changes_nothing(about: About, tmp_path: Path) -> None:
+    write_about(tmp_path, About("Harrow Quay", "A harbour", "mira"))
+    with pytest.raises(InvalidParameter, match="The world's '"):
+        write_about(tmp_path, about)
+    assert read_about(tmp_path) == About("Harrow Quay", "A harbour", "mira")
