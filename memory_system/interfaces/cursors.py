@@ -10,12 +10,16 @@ from typing import Any
 from ..core.change_set import is_text
 from ..errors import InvalidParameter
 
-MAX_CURSOR = 1000
+MAX_CURSOR = 3000
 
 
 def cursor(of: str, after: str | int) -> str:
-    """The cursor of a list, called ``of``, that goes on after this item."""
-    return base64.urlsafe_b64encode(json.dumps([of, after], separators=(",", ":")).encode()).decode().rstrip("=")
+    """The cursor of a list, called ``of`` with whose it is, that goes on after this item."""
+    return (
+        base64.urlsafe_b64encode(json.dumps([of, after], ensure_ascii=False, separators=(",", ":")).encode())
+        .decode()
+        .rstrip("=")
+    )
 
 
 def text_after(of: str, given: str | None) -> str:

@@ -334,6 +334,30 @@ def test_cursors_lead_through_a_whole_list(api: httpx.Client, agent: AgentMemory
     assert revisions == list(range(agent.stamp[0], 0, -1))
 
 
+def test_a_cursor_of_the_longest_id_in_any_script_is_taken(
+    api: httpx.Client, agent: AgentMemory, remember: Remember
+) -> None:
+    ids = sorted(remember(f"Number {n}.", id="\U0001f9c0" * 199 + str(n)) for n in range(3))
+    page = told(api.get(f"{MIRA}/memories", params={"tier": "stm", "limit": 2}))
+    page = told(api.get(f"{MIRA}/memories", params={"tier": "stm", "cursor": page["next"]}))
+    assert [one["id"] for one in page["items"]] == ids[2:]
+
+
+def test_a_cursor_of_another_tier_or_agent_is_refused(
+    api: httpx.Client, agent: AgentMemory, remember: Remember, world: World
+) -> None:
+    world.create_agent("tobias")
+    for number in range(3):
+        remember(f"Number {number}.")
+    cursor = told(api.get(f"{MIRA}/memories", params={"tier": "stm", "limit": 1}))["next"]
+    for of, tier in ((MIRA, "ltm"), (MIRA.replace("mira", "tobias"), "stm")):
+        answer = api.get(f"{of}/memories", params={"tier": tier, "cursor": cursor})
+        assert code(answer, 422) == "invalid-parameter"
+    cursor = told(api.get(f"{MIRA}/history", params={"limit": 1}))["next"]
+    answer = api.get(f"{MIRA.replace('mira', 'tobias')}/history", params={"cursor": cursor})
+    assert code(answer, 422) == "invalid-parameter"
+
+
 @pytest.mark.parametrize("cursor", ["x", "!!", "WyJoaXN0b3J5Iiwz", "WyJtZW1vcmllcyIsM10"])
 def test_a_cursor_that_is_none_is_refused(api: httpx.Client, agent: AgentMemory, cursor: str) -> None:
     answer = api.get(f"{MIRA}/memories", params={"tier": "stm", "cursor": cursor})

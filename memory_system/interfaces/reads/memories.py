@@ -173,16 +173,18 @@ def one_memory(view: View, form: OneMemory) -> MemoryEntry:
 
 
 def _forgotten(agent: AgentMemory, form: Containing) -> Json:
-    start = cursors.number_before("forgotten", form.cursor) or 0
+    of = f"forgotten of {agent.name}"
+    start = cursors.number_before(of, form.cursor) or 0
     found, count = agent.forgotten(form.limit, form.contains, offset=start), agent.count_forgotten(form.contains)
     end = start + form.limit
-    return {"items": found, "total": count, "next": cursors.cursor("forgotten", end) if end < count else None}
+    return {"items": found, "total": count, "next": cursors.cursor(of, end) if end < count else None}
 
 
 def _history(agent: AgentMemory, form: OfHistory) -> Json:
     sought = {name: getattr(form, name) for name in ("contains", "author", "operation", "since", "until")}
-    found = agent.history(form.limit, before("history", form), entry_id=form.memory, **sought)
-    return newest("history", found, [one.revision for one in found], form)
+    of = f"history of {agent.name}"
+    found = agent.history(form.limit, before(of, form), entry_id=form.memory, **sought)
+    return newest(of, found, [one.revision for one in found], form)
 
 
 def _spent(agent: AgentMemory, _form: Form) -> Json:
@@ -263,7 +265,7 @@ READS = (
         "Memories of a tier",
         "The memories of a tier, by id; with ``revision`` or ``at`` as they were.",
         Memories,
-        lambda view, form: page("memories", view.entries(form.tier), form),
+        lambda view, form: page(f"{form.tier} memories of {view.name}", view.entries(form.tier), form),
         ENTRIES,
         "memories",
         "stm --limit 20",

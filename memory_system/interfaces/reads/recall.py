@@ -77,8 +77,9 @@ def _narrated(agent: AgentMemory, form: NarrateBody) -> Narrative:
 
 
 def _queries(agent: AgentMemory, form: OfLog) -> Json:
-    found = agent.queries(form.limit, before("queries", form), contains=form.contains)
-    return newest("queries", found, [one.number for one in found], form)
+    of = f"queries of {agent.name}"
+    found = agent.queries(form.limit, before(of, form), contains=form.contains)
+    return newest(of, found, [one.number for one in found], form)
 
 
 def _precision(agent: AgentMemory, form: PrecisionBody) -> Json:

@@ -129,12 +129,12 @@ _TOOL = Shape(
 
 
 def _messages(agent: AgentMemory, form: OfMessages) -> Json:
-    talk = Conversation.open(agent, form.conversation)
-    first = form.start if form.cursor is None else cursors.number_after("messages", form.cursor)
+    talk, of = Conversation.open(agent, form.conversation), f"messages of {agent.name} in {form.conversation}"
+    first = form.start if form.cursor is None else cursors.number_after(of, form.cursor)
     found = talk.messages(first, form.limit)
     end = found[-1].number + 1 if found else 0
     more = found and end < talk.head.next_number
-    return {"items": found, "next": cursors.cursor("messages", end) if more else None}
+    return {"items": found, "next": cursors.cursor(of, end) if more else None}
 
 
 def _searched(agent: AgentMemory, form: SearchBody) -> Found:
@@ -256,7 +256,7 @@ READS = (
         "Passages of a document",
         "The passages of a document, in their order.",
         OfDocument,
-        lambda agent, form: page("passages", passages(agent, form.document), form),
+        lambda agent, form: page(f"passages of {form.document} of {agent.name}", passages(agent, form.document), form),
         ENTRIES,
         "documents/{document}",
         "document-1",
