@@ -153,7 +153,28 @@ def test_a_wrong_body_is_refused_in_words(api: httpx.Client, agent: AgentMemory,
     detail = _problem(answer, 422, answer.json()["code"])
     assert answer.json()["code"] in ("invalid-input", "invalid-entry", "invalid-parameter")
     assert len(detail) < 1000
+    assert "Request" not in detail  # the name of a class says nothing
     assert agent.entries(Tier.LTM) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"{}", "agent: It is missing; or memory: It is missing."),
+        (b'{"agent": 5}', "agent: It must be a text."),
+        (b'{"memory": 5}', "memory: It must be a text."),
+        (b'{"agent": "mira", "foo": 1}', "foo: There is no such field."),
+        (b"[]", 'It must be an object: {"name": value}.'),
+    ],
+)
+def test_of_a_body_of_two_forms_the_likeliest_is_told(api: httpx.Client, content: bytes, told: str) -> None:
+    assert _post(api, "/plan", content).json()["detail"] == f"The body cannot be taken. {told}"
+
+
+@pytest.mark.parametrize("path", ["/rate", "/v1/agents/mira/query"])
+def test_a_number_of_thousands_of_digits_is_told(api: httpx.Client, agent: AgentMemory, path: str) -> None:
+    detail = _problem(_post(api, path, b'{"cue": ' + b"9" * 5000 + b"}"), 400, "http-error")
+    assert detail == "The body cannot be read: it holds a whole number of thousands of digits."
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe{", b"[" * 100_000], ids=["no UTF-8", "100,000 brackets"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -113,20 +114,40 @@ _NAMED = 3
 def in_words(found: Sequence[Any]) -> str:
     """What pydantic finds wrong, in a sentence that says where."""
     parts = []
-    for problem in found[:_NAMED]:
+    likely = _likely(found)
+    for problem in likely[:_NAMED]:
         if problem["type"] == "json_invalid":
             why = str(problem.get("ctx", {}).get("error", "")).rstrip(".")
             return f"It is not JSON: {why[:1].lower()}{why[1:]}, at character {problem['loc'][-1]}."
-        named = (str(part) for part in problem["loc"] if part != "body")
+        within = problem["loc"][2:] if _is_of_form(problem) else problem["loc"]
+        named = (str(part) for part in within if part != "body")
         where = ".".join(part[:60] for part in named if not _FORM.match(part))
         told = problem_words(problem)
         parts.append(f"{where}: {told}" if where else told)
-    return f"{'; '.join(parts)}."
+    either = len({problem["loc"][1] for problem in likely if _is_of_form(problem)}) > 1
+    return f"{('; or ' if either else '; ').join(dict.fromkeys(parts))}."
+
+
+def _likely(found: Sequence[Any]) -> list[Any]:
+    """Of a body that may have one of several forms, the problems of the likeliest: of those that have the fewest."""
+    of = Counter(problem["loc"][1] for problem in found if _is_of_form(problem))
+    fewest = min(of.values(), default=0)
+    return [problem for problem in found if not _is_of_form(problem) or of[problem["loc"][1]] == fewest]
+
+
+def _is_of_form(problem: Any) -> bool:
+    """Whether it is of one of several forms of a body, which is told by its class; fields have small letters."""
+    where = problem["loc"]
+    if len(where) < 2 or where[0] != "body" or not str(where[1])[:1].isupper():
+        return False
+    return len(where) > 2 or problem["type"] != "extra_forbidden"
 
 
 def _wrong_request(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException), "registered for these alone"
     detail = _WORDS.get(error.status_code, str(error.detail))
+    if type(error.__cause__) is ValueError:  # of its kinds, which are about letters and JSON, all others are told so
+        detail = "The body cannot be read: it holds a whole number of thousands of digits."
     answer = problem_json(error.status_code, "http-error", "HTTP error", detail)
     answer.headers.update(error.headers or {})  # 405 names the methods that there are
     return answer
