@@ -162,11 +162,12 @@ class Retrieval(Part):
             InvalidParameter: the ids are no texts, or ``now`` is no time with a zone.
         """
         context, present = self.context, self.context.present()
+        moment = context.time(now)
         with present.reading():
             held = [entry for entry_id in edit.listed(ids) if (entry := present.find(entry_id)) is not None]
             lived = [one.id for one in held if one.tier in DECAYING and one.timestamp is not None]
             if lived and context.policy.why is None:
-                context.writer().touch(lived, context.time(now))
+                context.writer().touch(lived, moment)
 
     def similar(self, entry_id: str, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
         """The STM and LTM memories nearest in meaning to one, with their cosine (-1 to 1), nearest first.

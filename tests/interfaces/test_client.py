@@ -279,3 +279,13 @@ def test_a_character_of_a_server_is_made_from_a_dict_and_says_where_its_talks_ar
     with pytest.raises(AttributeError, match=r"interfaces\.client\.conversation"):
         Conversation.begin(made)  # type: ignore[arg-type]
     assert not hasattr(made, "nonsense")
+
+
+def test_what_is_no_text_or_not_of_the_bin_is_refused_before_it_is_sent(
+    remote: RemoteAgent, there: RemoteWorld
+) -> None:
+    with pytest.raises(InvalidParameter, match="cannot be sent"):
+        remote.query_memory(b"Who has the key?")  # type: ignore[arg-type]
+    for restore in (there.restore_agent, there.restore_world):
+        with pytest.raises(InvalidParameter, match="What is restored is one of"):
+            restore(None)  # type: ignore[arg-type]

@@ -44,5 +44,7 @@ def test_wrong_ids_and_times_are_refused(agent: AgentMemory, remember: Remember)
         agent.touch([5])  # type: ignore[list-item]
     with pytest.raises(InvalidParameter, match="zone"):
         agent.touch("bread", now=datetime(2026, 3, 27, 18, 0))
+    with pytest.raises(InvalidParameter, match="zone"):
+        agent.touch([], now=datetime(2026, 3, 27, 18, 0))
     with pytest.raises(ReadOnlyPast):
         agent.as_of(revision=1).touch("bread")

@@ -105,6 +105,8 @@ def happened(
     Example: python -m memory_system happened 'The mill burned down' --at Quay --seen-by tobias --told mira=Tobias
     """
     with the_world(json=json) as world:
+        if not (at.strip() or seen_by or heard_by or told):
+            raise typer.BadParameter("say who knows of it (--seen-by, --heard-by, --told), or where it happened (--at)")
         tellers = {name: teller for name, _, teller in (one.partition("=") for one in told or ())}
         done = world.happened(
             piped(text), at=at, seen_by=seen_by or (), heard_by=heard_by or (), told=tellers, now=now, preview=dry_run

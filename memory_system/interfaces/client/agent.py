@@ -44,7 +44,7 @@ from ...store.staleness import Stale
 from ..serialize import RemoteChangeSet, read
 from .declared import looked, planned
 from .view import RemoteView
-from .wire import event, events, given, long, plain, segment
+from .wire import event, events, filed, given, long, plain, segment
 
 _LINES = 500
 """Events from which on they are sent as lines, of which a body may hold more."""
@@ -386,7 +386,7 @@ class RemoteAgent(RemoteView):
     ) -> Preview:
         """As ``AgentMemory.read_material``."""
         how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
-        return read(Preview, self._wire.ask(f"{self._of}/material", given(material=material) | how))
+        return read(Preview, self._wire.ask(f"{self._of}/material", given(material=filed(material)) | how))
 
     def bring_in(
         self,
@@ -405,7 +405,7 @@ class RemoteAgent(RemoteView):
     ) -> Imported:
         """As ``AgentMemory.bring_in``."""
         how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
-        body = given(material=material) | how | {"rate": rate, "ask_model": ask_model}
+        body = given(material=filed(material)) | how | {"rate": rate, "ask_model": ask_model}
         told = self._long("POST", f"{self._of}/imports", body, progress, preview=str(preview).lower())
         return read(Imported, told)
 

@@ -275,8 +275,6 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, bytes):
-        return as_address(value)
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, str | int | float | bool):
@@ -288,6 +286,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
         return [plain(one) for one in value]
     raise InvalidParameter(f"{shown(value)} cannot be sent: it is not a text, number, time or list.")
+
+
+def filed(material: bytes | str) -> str:
+    """A file as it is sent: its text, or an address that holds it."""
+    return as_address(material) if isinstance(material, bytes) else material
 
 
 def given(**fields: Any) -> dict[str, Any]:

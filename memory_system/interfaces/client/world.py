@@ -44,7 +44,7 @@ from ...world.together import Together
 from ...world.trail import Hop
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent, Stopped
-from .wire import Wire, event, given, long, plain, raised, segment
+from .wire import Wire, event, filed, given, long, plain, raised, segment
 
 _Value = TypeVar("_Value")
 
@@ -174,7 +174,7 @@ class RemoteWorld:
         if name in self.agents():
             raise AlreadyExists(f"There is an agent {name!r} already.")
         how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates)
-        body = given(material=material) | how | {"ask_model": ask_model, "create": True}
+        body = given(material=filed(material)) | how | {"ask_model": ask_model, "create": True}
         path, said = f"/v1/agents/{segment(name)}/imports", {"preview": str(preview).lower()}
         return read(Imported, long(self._by(author or None), "POST", path, body, progress, **said))
 
@@ -196,6 +196,8 @@ class RemoteWorld:
 
     def restore_agent(self, binned: Binned) -> RemoteAgent:
         """Bring an agent back from the bin."""
+        if not isinstance(binned, Binned):
+            raise InvalidParameter("What is restored is one of ``deleted_agents()``.")
         body = {"name": binned.name, "deleted_at": plain(binned.deleted_at)}
         return self._known(self._wire.write("POST", "/v1/bin/restore", body))
 
@@ -347,6 +349,8 @@ class RemoteWorld:
 
     def restore_world(self, binned: Binned, to: str | None = None) -> Saved:
         """As ``Worlds.restore``."""
+        if not isinstance(binned, Binned):
+            raise InvalidParameter("What is restored is one of ``deleted_worlds()``.")
         body = {"name": binned.name, "deleted_at": plain(binned.deleted_at), **given(to=to)}
         return read(Saved, self._wire.write("POST", "/v1/worlds-bin/restore", body))
 
