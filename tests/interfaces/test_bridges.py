@@ -175,6 +175,16 @@ def test_a_batch_is_one_change_set_and_can_be_awaited(agent: AgentMemory) -> Non
         store.batch([PutOp(("a.b",), "x", {})])
 
 
+def test_puts_that_come_at_once_are_all_done(agent: AgentMemory) -> None:
+    store = bridge("MemoryStore")(agent)
+
+    async def lived() -> None:
+        await asyncio.gather(*(store.aput(("players",), f"k{n % 2}", {"text": f"Number {n}."}) for n in range(8)))
+
+    asyncio.run(lived())
+    assert [one.key for one in sorted(store.search(("players",)), key=lambda one: one.key)] == ["k0", "k1"]
+
+
 # -- a session of OpenAI Agents ---------------------------------------------------------------------------------
 
 
@@ -207,6 +217,27 @@ def test_a_session_keeps_its_items_in_order_and_takes_them_back(agent: AgentMemo
     found = conversation_search(agent, "Where is the brass key?")
     assert "Where is the brass key?" in str(found)
     assert not agent.entries(Tier.STM)
+
+
+def test_items_that_come_at_once_are_all_kept(agent: AgentMemory) -> None:
+    made = bridge("MemorySession")
+    talks = [made("talk", agent), made("talk", agent), made("another", agent)]
+
+    async def lived() -> list[int]:
+        await asyncio.gather(
+            *(one.add_items([{"role": "user", "content": f"Line {n}."}]) for one in talks for n in range(4))
+        )
+        return [len(await one.get_items()) for one in talks]
+
+    assert asyncio.run(lived()) == [8, 8, 4]
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\ud83d"])
+def test_an_item_whose_text_cannot_be_remembered_is_kept_as_it_came(agent: AgentMemory, text: str) -> None:
+    talk, item = bridge("MemorySession")("talk", agent), {"role": "user", "content": text}
+    asyncio.run(talk.add_items([item]))
+    assert asyncio.run(talk.get_items()) == [item]
+    assert agent.entries(Tier.RECALL)[0].document[1] == "\ufffd"
 
 
 def test_an_agent_of_the_sdk_goes_on_with_its_session(agent: AgentMemory) -> None:

@@ -15,7 +15,7 @@ from agents.memory import SessionABC, SessionSettings
 from ...agent import AgentMemory
 from ...core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier
 from ...core.kinds import MAX_EXTRAS, Scalar
-from .notes import Notes
+from .notes import Ends, Notes
 
 _KEY, _ITEM, _MORE, _OF = "session_item", "session_json", "session_json_", "session"
 _PIECE, _MOST_PIECES = 30_000, MAX_EXTRAS
@@ -48,37 +48,44 @@ class MemorySession(SessionABC):
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the last item away, and answer it; ``None`` if there is none."""
-        held = await asyncio.to_thread(self._held)
-        if not held:
-            return None
-        await asyncio.to_thread(self._notes.apply, "forget", "Take back the last item of a session", [(held[-1], None)])
-        return _item(held[-1])
+        taken = await asyncio.to_thread(self._take, "Take back the last item of a session", 1)
+        return _item(taken[0]) if taken else None
 
     async def clear_session(self) -> None:
         """Take all items away; one undo brings them back."""
-        if held := await asyncio.to_thread(self._held):
-            ends = [(entry, None) for entry in held]
-            await asyncio.to_thread(self._notes.apply, "forget", "Clear a session", ends)
+        await asyncio.to_thread(self._take, "Clear a session")
 
     def _held(self) -> list[MemoryEntry]:
         mine = [one for one in self._notes.held().values() if one.extras[_OF] == self.session_id]
         return sorted(mine, key=lambda one: one.id)
 
+    def _take(self, title: str, last: int = 0) -> list[MemoryEntry]:
+        """Take items away: so many of the last, or all."""
+        with self._notes.alone():
+            if taken := self._held()[-last:]:
+                self._notes.apply("forget", title, [(entry, None) for entry in taken])
+            return taken
+
     def _add(self, items: list[TResponseInputItem]) -> None:
+        with self._notes.alone():  # its number is that of nobody else
+            self._notes.apply("add", f"Keep {len(items)} items of a session", self._made(items))
+
+    def _made(self, items: list[TResponseInputItem]) -> list[Ends]:
+        """Entries for items that go on after what is held."""
         held, now = self._held(), self._notes.agent.now
         first = 1 + int(held[-1].id.rpartition("-")[2]) if held else 0
         of = hashlib.sha256(self.session_id.encode()).hexdigest()[:16]
-        made = []
+        made: list[Ends] = []
         for number, item in enumerate(items, start=first):
             told = json.dumps(item)
             pieces = [told[at : at + _PIECE] for at in range(0, len(told), _PIECE)]
             entry_id = f"session:{of}-{number:08}"
             metadata: dict[str, Scalar] = {_OF: self.session_id, _KEY: entry_id, "speaker": self._speaker(item)}
             metadata |= {f"{_MORE}{place}" if place else _ITEM: piece for place, piece in enumerate(pieces)}
-            text = said(item)[:MAX_DOCUMENT]
+            text = _plain(said(item))[:MAX_DOCUMENT]
             kind = Kind.CONVERSATION if "role" in item else Kind.PROCEDURE
             made.append((None, MemoryEntry(text, metadata, entry_id, tier=Tier.RECALL, kind=kind, timestamp=now)))
-        self._notes.apply("add", f"Keep {len(made)} items of a session", made)
+        return made
 
     def _speaker(self, item: TResponseInputItem) -> str:
         role = str(item.get("role", "")) or str(item.get("type", "item"))
@@ -92,6 +99,11 @@ def said(item: TResponseInputItem) -> str:
     texts = [one.get("text", "") if isinstance(one, dict) else one for one in parts]
     told = "\n".join(one for one in texts if isinstance(one, str))
     return told if told.strip() else json.dumps(item, ensure_ascii=False)
+
+
+def _plain(text: str) -> str:
+    """A text that can be remembered, with a sign in the place of what cannot; the item itself is kept as it came."""
+    return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _item(entry: MemoryEntry) -> TResponseInputItem:

@@ -9,6 +9,7 @@ import asyncio
 import json
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -42,6 +43,11 @@ class MemoryStore(base.BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations: those that look see the store as it was before those that put."""
+        asked = list(ops)
+        with self._notes.alone() if any(isinstance(op, base.PutOp) for op in asked) else nullcontext():
+            return self._done(asked)
+
+    def _done(self, ops: list[Op]) -> list[Result]:
         held, puts, results = self._notes.held(), dict[str, base.PutOp](), list[Result]()
         for op in ops:
             base.validate_op_namespace(op)

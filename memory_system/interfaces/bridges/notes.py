@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from ...agent import AgentMemory
 from ...core.change_set import Change, ChangeSet
@@ -35,6 +36,10 @@ class Notes:
     def named(self, entry: MemoryEntry, **metadata: Scalar) -> MemoryEntry:
         """An entry with other metadata."""
         return bare(entry).evolve(metadata={**entry.extras, **metadata})
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Nobody else changes the agent within: what is looked up there is still so when it is changed."""
+        return self.agent.contents.alone()
 
     def undo(self) -> ChangeSet | None:
         """Take the author's last change that still stands back; ``None`` if there is none among the last hundred."""
