@@ -514,6 +514,18 @@ def test_whoever_comes_back_misses_no_change(api: httpx.Client, agent: AgentMemo
     assert code(api.get("/v1/agents/nobody/changes"), 404) == "agent-not-found"
 
 
+def test_whoever_heard_more_than_a_restored_agent_has_hears_what_comes_next(
+    api: httpx.Client, agent: AgentMemory, remember: Remember
+) -> None:
+    revision = agent.stamp[0]
+    with api.stream("GET", f"{MIRA}/changes", headers={"Last-Event-ID": "9000"}, timeout=LAST_RESORT) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "retry: 2000"
+        remember("The bell rang.")
+        assert f'data: {{"revision": {revision}, "from": {revision}}}' in lines
+        assert f"id: {revision + 1}" in lines
+
+
 def test_more_listeners_than_one_server_takes_are_sent_away(
     api: httpx.Client, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,7 +48,7 @@ class Feed:
         return Listened(self._events(agent, now, since, until), self._left, headers)
 
     async def _events(self, agent: AgentMemory, now: int, since: int | None, until: float | None) -> AsyncIterator[str]:
-        told = now if since is None else max(0, since, now - MOST_BEHIND)
+        told = now if since is None else max(0, min(since, now), now - MOST_BEHIND)  # of one restored, what comes next
         yield "retry: 2000\n" + event("now", {"revision": now, "from": told})
         said = time.monotonic()
         while until is None or time.monotonic() < until:
