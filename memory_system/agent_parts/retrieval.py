@@ -139,6 +139,8 @@ class Retrieval(Part):
     @contextmanager
     def _measured(self, query: Query) -> Iterator[tuple[Vectors, Mapping[Tier, Table], Measured | None]]:
         """The cue's vector, what it is asked of, and how its relevancy is measured, while the tables are held still."""
+        if not isinstance(query, Query):
+            raise InvalidParameter(f"What is asked is a Query, as 'query' makes it of a cue, not {shown(query)}.")
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
         cue = cue_vectors(self.context.embedder, [query.cue, *query.instances])[0]

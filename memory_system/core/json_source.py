@@ -54,7 +54,7 @@ def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[I
     except _Refused as error:
         raise fail(error.message, _line_of_token(text, error.token)) from error
     except ValueError as error:  # a whole number of more than 4,300 digits
-        raise fail(f"it holds a number that cannot be read: {error}") from error
+        raise fail("it holds a number that cannot be read: a whole number of thousands of digits") from error
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
