@@ -46,7 +46,7 @@ from .llm.metered import Metered, Once
 from .llm.offline.model import OfflineModel
 from .llm.usage import Account, Spent
 from .operations import edit, migration, reflection, summarisation, synopsis
-from .operations.context import Progress, no_progress
+from .operations.context import Progress, no_progress, within
 from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
 from .operations.retention import BESIDE, rule_of
@@ -669,7 +669,7 @@ class AgentMemory:
                 ``nobody``, are rated by the offline rules meanwhile. As ``rated_by`` says if not given.
             now: the time of events that have none.
             preview: whether to plan only.
-            progress: told how far it is.
+            progress: told how far it is; it may raise to cancel, and nothing is changed then.
             cancelled: asked now and then whether to stop rating; what is not rated by then is stored unrated.
 
         Returns:
@@ -681,13 +681,12 @@ class AgentMemory:
             Immutable: an id belongs to static memory.
         """
         taken = read(events, self._context.time(now))
-        find, planned_on = self._context.ledger.find, ground(self._context, now, progress, newest=0)
+        find, on = self._context.ledger.find, ground(self._context, now, within(progress, 0.0, 0.5), newest=0)
         entries, rate = arriving(self._context, taken.entries, wait) if rate else (taken.entries, False)
-        plan, outcomes = edit.add(
-            planned_on, entries, find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
-        )
+        plan, outcomes = edit.add(on, entries, find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled)
         plan = dataclasses.replace(plan, notes=(*taken.notes, *plan.notes))
-        return Added(outcomes, plan if preview else self.apply(plan))
+        embedded = Importing(self._context).embedded
+        return Added(outcomes, plan if preview else self.apply(embedded(plan, within(progress, 0.5, 1.0))))
 
     def remember_conversation(
         self,

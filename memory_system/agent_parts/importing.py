@@ -206,9 +206,13 @@ class Importing(Part):
             calls=(*read.calls, *added.calls), notes=(f"Read as {TITLES[read.origin]}.", *found.notes, *added.notes),
         )  # fmt: skip
         if not preview:
-            self.embed_ahead(plan, progress=within(progress, share, 1.0))
-            plan = self.context.apply(plan)
+            plan = self.context.apply(self.embedded(plan, within(progress, share, 1.0)))
         return Imported(plan, _told(read, found))
+
+    def embedded(self, plan: ChangeSet, progress: Progress) -> ChangeSet:
+        """A plan whose vectors have been made, so that it is applied at once."""
+        self.embed_ahead(plan, progress=progress)
+        return plan
 
     def embed_ahead(
         self,

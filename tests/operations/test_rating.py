@@ -423,3 +423,20 @@ def test_whatever_the_server_answers_the_memory_waits_for_its_rating(
     done = agent.rate_unrated()
     assert (done.rated, done.left) == ((), 1)
     assert [one.explanation for one in agent.unrated()] == [UNRATED]
+
+
+def test_many_events_tell_how_far_they_are_and_none_is_stored_after_a_cancel(agent: AgentMemory) -> None:
+    told: list[float] = []
+
+    def stop(done: float, doing: str) -> None:
+        told.append(done)
+        if doing.startswith("Embedding 256"):
+            raise InterruptedError
+
+    rated = [one | {"rating": 5} for one in events(600)]
+    before = agent.stamp
+    with pytest.raises(InterruptedError):
+        agent.add_short_term(rated, progress=stop)
+    assert (agent.stamp, agent.entries(Tier.STM)) == (before, [])
+    assert told == sorted(told)
+    assert len(agent.add_short_term(rated).outcomes) == 600
