@@ -31,11 +31,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    """The world that a story is tested against; ask it, and let it be."""
+    """The world that a story is tested against; ask it, and let it be.
+
+    Raises:
+        WorldNotFound: it is not there: in an empty one nobody knows anything, and every test of that would pass.
+    """
     from ..core.settings import Settings  # whoever does not test a story does not load it
+    from ..errors import WorldNotFound
     from ..world.world import World
+    from .cli.arguments import no_world_yet
 
     config = request.config
     said = {name: config.getoption(f"memory_{name}") or config.getini(f"memory_{name}") for name in _SAID}
-    with World(Settings(**{name: value for name, value in said.items() if value})) as opened:
+    settings = Settings(**{name: value for name, value in said.items() if value})
+    if missing := no_world_yet(settings):
+        raise WorldNotFound(missing)
+    with World(settings) as opened:
         yield opened
