@@ -109,6 +109,7 @@ _PROBLEMS = {
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
     "int_from_float": _WHOLE,
+    "int_parsing_size": "It has thousands of digits",
     "float_type": _NUMBER,
     "float_parsing": _NUMBER,
     "finite_number": _NUMBER,

@@ -95,6 +95,7 @@ def test_a_clock_stands_or_follows_the_real_time(world: World) -> None:
         ("MEMORY_ROLE", "king", "It must be 'curator' or 'viewer'"),
         ("MEMORY_LLM_DEADLINE", "nan", "It must be a number"),
         ("MEMORY_API_PORT", "70000", "It must be 65,535 or less"),
+        ("MEMORY_API_PORT", "9" * 5_000, "It has thousands of digits"),
         ("MEMORY_HOST", "", "It is empty"),
     ],
 )
