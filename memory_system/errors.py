@@ -67,6 +67,14 @@ def shown(value: object) -> str:
         return "a number of thousands of digits"
 
 
+def kind_of(value: object) -> str:
+    """What a value is, for a message: "an int", "a list", "nothing"."""
+    name = type(value).__name__
+    if value is None or name == "bytes":
+        return "nothing" if value is None else name
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
 def problem_words(problem: Mapping[str, Any]) -> str:
     """What pydantic finds wrong with one field, in words that say what to do."""
     kind = str(problem["type"])

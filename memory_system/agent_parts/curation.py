@@ -12,7 +12,7 @@ from ..core.change_set import Change, ChangeSet, ModelCall, TextChange
 from ..core.entry import MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.times import moment_given
-from ..errors import Conflict, InvalidParameter, StaleChange
+from ..errors import Conflict, InvalidParameter, StaleChange, kind_of
 from ..operations import edit
 from ..operations.context import Progress, no_progress
 from ..operations.importing.events import Events, read
@@ -123,7 +123,7 @@ class Curation(Part):
             InvalidParameter: it is no such picture, or has more than ``core.personality.MAX_PORTRAIT`` characters.
         """
         if portrait is not None and not isinstance(portrait, str):
-            raise InvalidParameter(f"The portrait must be text, not a {type(portrait).__name__}.")
+            raise InvalidParameter(f"The portrait must be text, not {kind_of(portrait)}.")
         static_memory.refuse_no_portrait(portrait)
         self.context.refresh()
         held = self.context.ledger.text("portrait")
@@ -144,7 +144,7 @@ class Curation(Part):
             StaleChange: somebody else changed it since. Nothing was changed.
         """
         if not isinstance(text, str):
-            raise InvalidParameter(f"The personality must be JSON text, not a {type(text).__name__}.")
+            raise InvalidParameter(f"The personality must be JSON text, not {kind_of(text)}.")
         if not preview:
             self.context.writer()  # before a file is touched
         self.context.refresh()

@@ -12,7 +12,7 @@ from datetime import datetime
 from ..core.change_set import Change, ChangeSet, TextChange
 from ..core.entry import DECAYING, MemoryEntry, Tier
 from ..embedding.embedder import CachedEmbedder
-from ..errors import InvalidFile, InvalidParameter, Problem
+from ..errors import InvalidFile, InvalidParameter, Problem, kind_of
 from ..llm import LanguageModel
 from ..llm.offline.model import OfflineModel
 from ..operations import edit
@@ -258,7 +258,7 @@ class Importing(Part):
     ) -> tuple[Material, Taken]:
         wanted = _wanted(take)
         if not isinstance(material, bytes | str):
-            raise InvalidParameter(f"Material is bytes or text, not a {type(material).__name__}.")
+            raise InvalidParameter(f"Material is bytes or text, not {kind_of(material)}.")
         at, context = self.context.time(now), self.context
         context.refresh()
         who = context.display_name

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.entry import named
 from ..core.extras import require
 from ..core.files import read_at_most
-from ..errors import InvalidFile, InvalidParameter, Problem
+from ..errors import InvalidFile, InvalidParameter, Problem, kind_of
 
 PASSAGE = 1000
 """Characters of a passage at most; about as much as all-MiniLM-L6-v2 reads of a text, 256 tokens."""
@@ -359,7 +358,7 @@ def _bytes(source: object, name: object) -> tuple[bytes, str]:
         return bytes(source), called
     if not isinstance(source, str | Path) or not str(source).strip():
         raise InvalidParameter(
-            f"A document comes as the path of a file, or as bytes with a name, not as {named(source)}."
+            f"A document comes as the path of a file, or as bytes with a name, not as {kind_of(source)}."
         )
     path = Path(source)
     called = _name(path.name if name is None else name)

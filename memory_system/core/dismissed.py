@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..errors import InvalidParameter, shown
+from ..errors import InvalidParameter, kind_of, shown
 from .languages import same_words
 from .records import Records
 
@@ -45,7 +45,7 @@ class Dismissed:
 
 def _fingerprints(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise InvalidParameter(f"'texts' must be a list, not a {type(value).__name__}.")
+        raise InvalidParameter(f"'texts' must be a list, not {kind_of(value)}.")
     for one in value:
         if not isinstance(one, str) or not _MARK.fullmatch(one):
             raise InvalidParameter(f"'texts' names {shown(one)}, which is not the fingerprint of a text.")

@@ -14,7 +14,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Self
 
-from ..errors import InvalidEntry, shown
+from ..errors import InvalidEntry, kind_of, shown
 from .kinds import (
     DECAYING,
     FLAGS,
@@ -93,7 +93,7 @@ class Normaliser:
 
     def _text(self, name: str, value: object, most: int, *, blank: bool = False) -> str:
         if not isinstance(value, str):
-            self._fail(name, f"must be text, not {named(value)}")
+            self._fail(name, f"must be text, not {kind_of(value)}")
             raise AssertionError
         if not blank and not value.strip():
             self._fail(name, "is empty")
@@ -109,7 +109,7 @@ class Normaliser:
 
     def _mapping(self, value: object) -> dict[str, Any]:
         if not isinstance(value, Mapping):
-            self._fail("metadata", f"must be a mapping, not {named(value)}")
+            self._fail("metadata", f"must be a mapping, not {kind_of(value)}")
             raise AssertionError
         return dict(value)
 
@@ -117,7 +117,7 @@ class Normaliser:
         """Typed fields from the metadata, where they were not given as arguments."""
         if (score := given.pop("importance_score", None)) is not None:
             if isinstance(score, bool) or not isinstance(score, int | float):
-                self._fail("importance_score", f"must be a number, not {named(score)}")
+                self._fail("importance_score", f"must be a number, not {kind_of(score)}")
             if not 0.1 <= score <= 1:
                 problem = f"is {shown(score)}; it is rating / 10, so 0.1 to 1.0 (7 is written 0.7)"
                 self._fail("importance_score", problem)
@@ -169,7 +169,7 @@ class Normaliser:
         if rating is None:
             return
         if isinstance(rating, bool) or not isinstance(rating, int | float):
-            self._fail("rating", f"must be a number from 1 to 10, not {named(rating)}")
+            self._fail("rating", f"must be a number from 1 to 10, not {kind_of(rating)}")
         if not 1 <= rating <= 10:
             self._fail("rating", f"is {shown(rating)}; the scale is 1 (mundane) to 10 (extremely poignant)")
         self._set("rating", int(rating) if rating == int(rating) else float(rating))
@@ -177,7 +177,7 @@ class Normaliser:
     def _words(self, name: str) -> None:
         value = getattr(self.entry, name)
         if isinstance(value, str) or not isinstance(value, list | tuple | set | frozenset):
-            self._fail(name, f"must be a list of texts, not {named(value)}")
+            self._fail(name, f"must be a list of texts, not {kind_of(value)}")
         if len(value) > (most := _MOST.get(name, len(value))):
             self._fail(name, f"has {len(value)} items; at most {most} are taken")
         ordered = sorted(value, key=shown) if isinstance(value, set | frozenset) else value
@@ -202,14 +202,9 @@ class Normaliser:
             elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
                 self._fail(f"metadata {key!r}", "is a number of more than 64 bits")
             elif not isinstance(value, str | int | float | bool):
-                self._fail(f"metadata {key!r}", f"must be text, a number or true/false, not {named(value)}")
+                self._fail(f"metadata {key!r}", f"must be text, a number or true/false, not {kind_of(value)}")
             extras[key] = value
         return extras
-
-
-def named(value: object) -> str:
-    """What a value is, for a message: "a list", "nothing"."""
-    return "nothing" if value is None else f"a {type(value).__name__}"
 
 
 _MEANT = {
@@ -328,14 +323,14 @@ class MemoryEntry:
             InvalidEntry: not a mapping, no document, an unknown key, or a field that is not valid.
         """
         if not isinstance(event, Mapping):
-            raise InvalidEntry(f"An event must be a mapping with a document, not {named(event)}.")
+            raise InvalidEntry(f"An event must be a mapping with a document, not {kind_of(event)}.")
         fields = dict(event)
         if "document" not in fields:
             raise InvalidEntry("The event has no document: put its text under 'document'.")
         if "importance_score" in fields:
             metadata = fields.get("metadata") or {}
             if not isinstance(metadata, Mapping):
-                raise InvalidEntry(f"The event's metadata must be a mapping, not {named(metadata)}.")
+                raise InvalidEntry(f"The event's metadata must be a mapping, not {kind_of(metadata)}.")
             fields["metadata"] = {**metadata, "importance_score": fields.pop("importance_score")}
         for optional in ("metadata", "id"):
             if fields.get(optional, "") is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-from ..errors import InvalidAgentName
+from ..errors import InvalidAgentName, kind_of
 
 MAX_NAME = 64
 _RESERVED = frozenset(
@@ -26,7 +26,7 @@ def checked_name(name: object, what: str = "agent name") -> str:
         InvalidAgentName: the message says which rule it breaks.
     """
     if not isinstance(name, str):
-        raise InvalidAgentName(f"The {what} must be text, not a {type(name).__name__}.")
+        raise InvalidAgentName(f"The {what} must be text, not {kind_of(name)}.")
     return _checked(name, what)
 
 

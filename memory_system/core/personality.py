@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from ..errors import InvalidEntry, InvalidParameter, InvalidPersonality, Problem
+from ..errors import InvalidEntry, InvalidParameter, InvalidPersonality, Problem, kind_of
 from .entry import Kind, MemoryEntry, Tier
 from .files import beside, read_at_most
 from .json_source import LineIndex, parse_strict
@@ -115,7 +115,7 @@ def as_text(given: object) -> str:
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidParameter(f"The personality cannot be written as JSON: {error}.") from error
     if not isinstance(given, str):
-        raise InvalidParameter(f"The personality must be a dict or JSON text, not a {type(given).__name__}.")
+        raise InvalidParameter(f"The personality must be a dict or JSON text, not {kind_of(given)}.")
     return given
 
 

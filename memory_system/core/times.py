@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from ..errors import InvalidParameter, shown
+from ..errors import InvalidParameter, kind_of, shown
 
 Clock = Callable[[], datetime]
 """Answers the world's time, aware of its zone."""
@@ -42,7 +42,7 @@ def parse_time(value: Any) -> datetime:
         except ValueError as error:
             raise ValueError(f"is {value[:40]!r}; write it like 2026-03-27T18:00:00+00:00") from error
     if not isinstance(value, datetime):
-        raise ValueError(f"must be a time, not a {type(value).__name__}")
+        raise ValueError(f"must be a time, not {kind_of(value)}")
     if value.tzinfo is None or value.utcoffset() is None:
         raise ValueError(f"is {value.isoformat()}, which has no zone; add one, like {value.isoformat()}+00:00")
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..core.change_set import ModelCall
 from ..core.entry import MemoryEntry
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, kind_of
 from ..llm import LanguageModel, narrate
 from ..llm.extractive import quote
 from ..recall.rank import Recall
@@ -110,7 +110,7 @@ def _nothing(given: int, dropped: int) -> str:
 def _numbered(hits: Hits) -> tuple[Sequence[object], range]:
     items: object = hits.hits if isinstance(hits, Recall) else hits
     if isinstance(items, str) or not isinstance(items, Sequence):
-        raise InvalidParameter(f"The hits must be a Recall or a list of memories, not a {type(hits).__name__}.")
+        raise InvalidParameter(f"The hits must be a Recall or a list of memories, not {kind_of(hits)}.")
     return items, range(1, len(items) + 1)
 
 
@@ -119,4 +119,4 @@ def _entry(hit: object, number: int) -> MemoryEntry:
         return hit.entry
     if isinstance(hit, MemoryEntry):
         return hit
-    raise InvalidParameter(f"Hit {number} is a {type(hit).__name__}; a hit is a Candidate or a MemoryEntry.")
+    raise InvalidParameter(f"Hit {number} is {kind_of(hit)}; a hit is a Candidate or a MemoryEntry.")

@@ -16,7 +16,7 @@ from ..core.change_set import entry_to_json
 from ..core.entry import MemoryEntry
 from ..core.kinds import MAX_ID
 from ..core.records import Records
-from ..errors import InvalidParameter, shown
+from ..errors import InvalidParameter, kind_of, shown
 from .query import checked_cue
 
 MAX_CUES = 200
@@ -95,7 +95,7 @@ class Judgment:
 
 def _name(value: object) -> str:
     if not isinstance(value, str):
-        raise InvalidParameter(f"The name of a saved cue must be text, not a {type(value).__name__}.")
+        raise InvalidParameter(f"The name of a saved cue must be text, not {kind_of(value)}.")
     name = " ".join(unicodedata.normalize("NFC", value).split())
     if not name:
         raise InvalidParameter("The saved cue needs a name.")
@@ -108,7 +108,7 @@ def _name(value: object) -> str:
 
 def _ids(field: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise InvalidParameter(f"'{field}' must be a list of the ids of memories, not a {type(value).__name__}.")
+        raise InvalidParameter(f"'{field}' must be a list of the ids of memories, not {kind_of(value)}.")
     for one in value:
         if not isinstance(one, str) or not 0 < len(one) <= MAX_ID or not one.isprintable():
             raise InvalidParameter(f"'{field}' names {shown(one)}, which is not the id of a memory.")

@@ -34,6 +34,7 @@ from ..errors import (
     StoreDamaged,
     StoreError,
     StoreUnavailable,
+    kind_of,
 )
 from ..recall.cues import parse_cues, parse_judgments
 from ..recall.table import Table
@@ -73,7 +74,7 @@ _ROUNDING = 1e-5
 def refuse_broken(change_set: ChangeSet, agent: str) -> None:
     """What could not be carried out, or not be opened again, never gets past the commit."""
     if not isinstance(change_set, ChangeSet):
-        raise InvalidParameter(f"What is applied must be a change set, not a {type(change_set).__name__}.")
+        raise InvalidParameter(f"What is applied must be a change set, not {kind_of(change_set)}.")
     if (problem := change_set.problem()) is not None:
         raise InvalidParameter(f"This change set cannot be applied: {problem}.")
     if change_set.operation == PENDING:

@@ -15,7 +15,7 @@ from typing import Any
 from ..core.files import as_store_errors, read_at_most, replace_text
 from ..core.names import MAX_NAME, checked_name
 from ..core.times import parse_time
-from ..errors import InvalidParameter, StoreDamaged
+from ..errors import InvalidParameter, StoreDamaged, kind_of
 
 FILE = "rehearsal.json"
 MAX_PURPOSE = 80
@@ -63,7 +63,7 @@ def checked_purpose(purpose: object) -> str:
         InvalidParameter: it is no text, cannot be seen, or is longer than 80 characters.
     """
     if not isinstance(purpose, str):
-        raise InvalidParameter(f"What is tried must be text, not a {type(purpose).__name__}.")
+        raise InvalidParameter(f"What is tried must be text, not {kind_of(purpose)}.")
     line = " ".join(purpose.split())
     if len(line) > MAX_PURPOSE:
         raise InvalidParameter(f"What is tried has {len(line):,} characters; at most {MAX_PURPOSE} are taken.")

@@ -135,7 +135,7 @@ def ids(count: int) -> tuple[str, ...]:
     [
         ({"name": ""}, "needs a name"),
         ({"name": "   "}, "needs a name"),
-        ({"name": 5}, "must be text, not a int"),
+        ({"name": 5}, "must be text, not an int"),
         ({"name": "x" * 81}, "has 81 characters; at most 80"),
         ({"name": "a\x1b[2J"}, "cannot be seen"),
         ({"name": "a\ud800"}, "cannot be seen"),

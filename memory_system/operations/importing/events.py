@@ -14,7 +14,7 @@ from ...core.entry import Kind, MemoryEntry, Tier
 from ...core.files import read_at_most
 from ...core.json_source import parse_strict
 from ...core.times import naive
-from ...errors import InvalidEntry, InvalidFile, shown
+from ...errors import InvalidEntry, InvalidFile, kind_of, shown
 
 MAX_FILE = 50_000_000
 MAX_BATCH = 50_000
@@ -78,7 +78,7 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
     elif isinstance(events, Sequence):
         items = events
     else:
-        raise InvalidEntry(f"Events come as an entry, a mapping, a list or a file, not as a {type(events).__name__}.")
+        raise InvalidEntry(f"Events come as an entry, a mapping, a list or a file, not as {kind_of(events)}.")
     if len(items) > MAX_BATCH:
         raise InvalidEntry(f"That are {len(items):,} events; at most {MAX_BATCH:,} are taken at once.")
     items, on_ten = rated_on_ten(items)

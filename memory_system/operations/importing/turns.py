@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ...core.entry import Kind, MemoryEntry, named, new_id
-from ...errors import InvalidEntry, shown
+from ...core.entry import Kind, MemoryEntry, new_id
+from ...errors import InvalidEntry, kind_of, shown
 
 MAX_TURNS = 2000
 MAX_SPEAKER = 100
@@ -46,7 +46,7 @@ def read(turns: Turns, now: datetime) -> list[MemoryEntry]:
     """
     items: object = spoken(turns) if isinstance(turns, str) else turns
     if isinstance(items, bytes | bytearray) or not isinstance(items, Sequence):
-        raise InvalidEntry(f"A conversation comes as a list of turns or as a text, not as {named(turns)}.")
+        raise InvalidEntry(f"A conversation comes as a list of turns or as a text, not as {kind_of(turns)}.")
     if not items:
         raise InvalidEntry("The conversation is empty: it needs at least one turn.")
     if len(items) > MAX_TURNS:
@@ -91,13 +91,13 @@ def _entry(item: Any, conversation: str, place: int) -> MemoryEntry:
     speaker, text, when = _fields(item)
     if not isinstance(speaker, str) or not speaker.strip():
         raise InvalidEntry(
-            f"the speaker must be a name, not {'empty' if isinstance(speaker, str) else named(speaker)}."
+            f"the speaker must be a name, not {'empty' if isinstance(speaker, str) else kind_of(speaker)}."
         )
     name = speaker.strip()
     if len(name) > MAX_SPEAKER or not name.isprintable():
         raise InvalidEntry(f"the speaker must be a name on one line, of at most {MAX_SPEAKER} characters.")
     if not isinstance(text, str):
-        raise InvalidEntry(f"the text must be text, not {named(text)}.")
+        raise InvalidEntry(f"the text must be text, not {kind_of(text)}.")
     if not text.strip():
         raise InvalidEntry("the text is empty; leave out a turn in which nothing is said.")
     return MemoryEntry(
@@ -118,4 +118,4 @@ def _fields(item: Any) -> tuple[Any, Any, Any]:
         return tuple(item.get(key) for key in _KEYS)  # type: ignore[return-value]  # as many as there are keys
     if isinstance(item, Sequence) and not isinstance(item, str | bytes | bytearray) and len(item) == 2:
         return item[0], item[1], None
-    raise InvalidEntry(f"a turn is a mapping with speaker and text, or a pair of them, not {named(item)}.")
+    raise InvalidEntry(f"a turn is a mapping with speaker and text, or a pair of them, not {kind_of(item)}.")

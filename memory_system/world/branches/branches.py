@@ -18,7 +18,7 @@ from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ...core.scoring import whole
 from ...core.times import real_clock
-from ...errors import AgentNotFound, Conflict, InvalidParameter, MemorySystemError, ReadOnly
+from ...errors import AgentNotFound, Conflict, InvalidParameter, MemorySystemError, ReadOnly, kind_of
 from ...operations.context import Progress, no_progress
 from ...store import rehearsal as marks
 from ...store.clock import world_clock
@@ -315,7 +315,7 @@ def _acting(agent: AgentMemory, author: str | None) -> AgentMemory:
 
 def _listed(what: str, items: Iterable[Item], kind: type[Item]) -> list[Item]:
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
-        raise InvalidParameter(f"'{what}' must be a list, not a {type(items).__name__}.")
+        raise InvalidParameter(f"'{what}' must be a list, not {kind_of(items)}.")
     listed: list[Item] = list(items)
     if not all(isinstance(one, kind) and not isinstance(one, bool) for one in listed):
         raise InvalidParameter(f"'{what}' must hold {'whole numbers' if kind is int else 'texts'} only.")

@@ -307,7 +307,9 @@ def _lines_of(text: bytes) -> list[Any]:
             )
         found.append(value)
         if len(found) > MAX_BATCH:
-            raise InvalidEntry(f"That are more than {MAX_BATCH:,} events, the most that are taken at once.")
+            raise InvalidEntry(
+                f"These are more than {MAX_BATCH:,} events, the most that are taken at once: send them in parts."
+            )
     return found
 
 

@@ -15,7 +15,7 @@ from ....core.change_set import ModelCall
 from ....core.entry import MemoryEntry
 from ....core.kinds import DECAYING, MAX_EXTRAS, MAX_ID, MAX_PEOPLE, MAX_TAGS
 from ....core.languages import same_words
-from ....errors import InvalidEntry, InvalidFile, MemorySystemError, Problem
+from ....errors import InvalidEntry, InvalidFile, MemorySystemError, Problem, kind_of
 from ...pictures import PNG, bare, is_pattern, portrait
 from ..dates import READ_AS_UTC, Order, in_cell
 from ..events import MAX_FILE
@@ -296,7 +296,7 @@ class Gathering:
 
     def _text(self, place: str, value: object) -> str | None:
         if not isinstance(value, str):
-            self.drop(place, value, f"It must be text, not a {type(value).__name__}.")
+            self.drop(place, value, f"It must be text, not {kind_of(value)}.")
             return None
         if "\x00" in value:
             self.drop(place, value.replace("\x00", ""), "It holds a control character.")
