@@ -26,12 +26,12 @@ _STYLE = (
     "<style>.st-key-ask [data-testid='stTextInputRootElement']{height:3rem}"
     ".st-key-ask input{font-size:var(--type-lead)}.st-key-ask button{min-height:3rem}"
     ".st-key-ask>[data-testid='stElementContainer']:has(input){flex:1 1 20rem!important;min-width:0}"
-    ".st-key-ask-more{overflow-x:auto;scrollbar-width:none;padding-right:2rem;"
-    "mask-image:linear-gradient(to right,#000 calc(100% - 2rem),transparent)}"
     ".st-key-ask-more>*{flex:none!important}.st-key-ask-more button{white-space:nowrap;min-height:2rem}"
+    "@media(max-width:640px){.st-key-ask-more{overflow-x:auto;scrollbar-width:none;padding-right:2rem;"
+    "flex-wrap:nowrap!important;mask-image:linear-gradient(to right,#000 calc(100% - 2rem),transparent)}}"
     "</style>"
 )
-"""The box is large; what else may be asked stands on one line that scrolls."""
+"""The box is large; what else may be asked stands beneath, on a phone on one line that scrolls."""
 
 
 def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
@@ -49,7 +49,7 @@ def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
         if len(cast) > 1:
             st.button(words.ASK_ALL, icon=":material/groups:", on_click=_ask_all, args=(key,))
     mounting.keep_unsent(key, key)
-    with st.container(horizontal=True, gap="small", key="ask-more", wrap=False):
+    with st.container(horizontal=True, gap="small", key="ask-more"):
         for example in session.example_cues(agent.name):
             if st.button(widgets.plain(example), key=f"cue-{example}", type="tertiary", icon=":material/search:"):
                 places.to_memory(agent.name, cue=example)
