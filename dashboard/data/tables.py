@@ -294,7 +294,7 @@ def entries(
     """Memories, the newest first, with their age, marks, and what ``migration``, a preview, would do with them."""
     fates = {change.entry_id: f"{VERBS[change.verb]}: {change.reason}" for change in migration.changes}
     fates |= {kept.entry_id: f"Stays: {kept.reason}" for kept in migration.kept}
-    fits = "it is among those that fit" if fates else "short-term memory has room"
+    fits = "it is among those that fit" if fates else "all of them fit into short-term memory"
     rows = [
         {
             "id": entry.id,

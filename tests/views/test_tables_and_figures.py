@@ -95,7 +95,7 @@ def test_the_short_term_table_says_what_the_next_migration_does(recalled: AgentM
         assert frame.set_index("memory").loc["Swept the floor", "age"] == "2 hours ago"
         return dict(zip(frame["memory"], frame["fate"], strict=True))
 
-    assert set(fates(3).values()) == {"Stays: short-term memory has room."}
+    assert set(fates(3).values()) == {"Stays: all of them fit into short-term memory."}
     full = fates(1)
     assert full["Lent Tobias the brass key"].startswith("Move to long-term: ")
     assert full["Swept the floor"].startswith("Forget: ")
