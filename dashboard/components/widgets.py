@@ -15,7 +15,7 @@ from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.world import VIEWING
 
 from .. import session, words
-from ..data import cells, diffs, tables, type_scale
+from ..data import cells, diffs, setting_names, tables, type_scale
 from . import places
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
@@ -140,14 +140,11 @@ def closed(agent: AgentMemory) -> bool:
     return agent.read_only is not None
 
 
-KEEP_BY = "Keep by"
-
-
 def keep_by(key: str, default: Retention | None = None) -> Retention:
     """A choice of how migration decides what is kept; without a default, what stands under the key is chosen."""
     chosen = st.segmented_control(
-        KEEP_BY, [one.value for one in Retention], default=None if default is None else default.value, required=True,
-        key=key, persist_state="session",
+        setting_names.KEEP_BY, [one.value for one in Retention], default=None if default is None else default.value,
+        required=True, key=key, persist_state="session",
         help="“learned” keeps memories that are likely enough to be asked for, by weights fitted to labelled "
         "conversations; of the older half, the least likely leave first. “importance” keeps those that are rated "
         "important enough; the oldest leave first.",

@@ -40,7 +40,7 @@ def label(name: str, purpose: str | None) -> str:
 
 
 def line(what: str, before: str, after: str) -> str:
-    """One difference of a text on one line: "top k: 5 → 9"; what is only there or gone has a sign."""
+    """One difference of a text on one line: "Top-k: 5 → 9"; what is only there or gone has a sign."""
     if before == "nothing":
         return f"{what}: + {tables.short(after, 2 * _MOST)}"
     if after == "nothing":

@@ -14,7 +14,7 @@ from memory_system import AgentSettings, MemoryEntry
 from memory_system.core import CONVERSATION, OF_A_CONVERSATION, TextChange
 from memory_system.errors import InvalidParameter
 
-from . import tables
+from . import setting_names, tables
 
 Part = Literal["same", "gone", "new"]
 MOST_WORDS = 4000
@@ -152,7 +152,11 @@ def of_text(change: TextChange) -> list[FieldChange]:
     names = dict.fromkeys([*was, *became])
     called = _STATE if change.name.startswith(CONVERSATION) else {}
     return [
-        FieldChange(called.get(name) or tables.visible(name).replace("_", " "), was.get(name, ""), became.get(name, ""))
+        FieldChange(
+            called.get(name) or tables.visible(setting_names.called(name) if ours else name.replace("_", " ")),
+            was.get(name, ""),
+            became.get(name, ""),
+        )
         for name in names
         if was.get(name) != became.get(name)
     ]

@@ -77,7 +77,7 @@ def test_what_is_stale_is_marked_and_cannot_be_accepted() -> None:
 def test_settings_are_told_name_by_name() -> None:
     before, after = (AgentSettings(top_k=number).to_json() for number in (6, 9))
     (row,) = rows(planned(texts=(TextChange("settings", before, after),)))
-    assert (row["word"], row["parts"], row["facts"]) == ("Settings", [("same", "top k")], [("", "6", "9")])
+    assert (row["word"], row["parts"], row["facts"]) == ("Settings", [("same", "Top-k")], [("", "6", "9")])
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from dashboard import words
 from dashboard.data import diffs
 from memory_system import AgentSettings, Kind, MemoryEntry, Tier
 from memory_system.core.change_set import TextChange
@@ -71,7 +72,7 @@ def test_fields_are_told_before_and_after_with_the_zone() -> None:
 def test_settings_are_told_name_by_name() -> None:
     after = AgentSettings(stm_size=7).to_json()
     assert [(one.field, one.before, one.after) for one in diffs.of_text(TextChange("settings", None, after))] == [
-        ("stm size", "20", "7")
+        (words.SHORT_TERM_SIZE, "20", "7")
     ]
     assert diffs.of_text(TextChange("cues", None, "[]")) == []
 

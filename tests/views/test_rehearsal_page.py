@@ -73,7 +73,7 @@ def test_what_is_ticked_is_previewed_kept_and_undone(open_page: OpenPage) -> Non
     branch.configure(top_k=9)
     page = open_page("rehearsal", agent=BRANCH)
     assert f"Differs from {WHOM}: 2 memories and the settings." in shown(page)
-    assert "top k: 6 → 9" in shown(page)
+    assert "Top-k: 6 → 9" in shown(page)
     assert first.document in shown(page)
     before = mira().stamp[0]
     tick(page, first.id)

@@ -12,7 +12,7 @@ from memory_system.core import ago
 from memory_system.world.branches import Apart, MemoryApart, Rehearsal, TextApart
 
 from ...components import change_set, widgets
-from ...data import change_rows, comparing, history_tables, tables
+from ...data import change_rows, comparing, history_tables, setting_names, tables
 
 _LINES = 12
 _CHANGES = 500
@@ -54,9 +54,11 @@ def _memory(one: MemoryApart) -> change_rows.Row:
 
 
 def _text(one: TextApart, whom: str) -> change_rows.Row:
-    lines = [comparing.line(*told) for told in one.lines]
+    called = setting_names.called if one.name == "settings" else str
+    lines = [comparing.line(called(what), *ends) for what, *ends in one.lines]
     more = f" · and {len(lines) - _LINES} more" if len(lines) > _LINES else ""
-    flag = f"{whom} was changed there, too: {', '.join(one.clashes)}. Keeping it takes what the rehearsal has."
+    both = ", ".join(map(called, one.clashes))
+    flag = f"{whom} was changed there, too: {both}. Keeping it takes what the rehearsal has."
     return change_rows.line(
         f"the {one.name}", "update", comparing.called(one.name), " · ".join(lines[:_LINES]) + more,
         box=True, ticked=False, flag=tables.visible(flag) if one.clash else "",

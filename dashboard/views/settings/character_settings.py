@@ -24,7 +24,7 @@ from memory_system import (
 from ... import session, words
 from ...components import bulk, drafts, widgets
 from ...components.frame import looking_back
-from ...data import tables
+from ...data import setting_names, tables
 
 _NO_PART_OF_A_PRESET = (
     "stm_size",
@@ -47,93 +47,48 @@ _NO_PART_OF_A_PRESET = (
     "hourly_tokens",
     "hourly_cost",
 )
-_FIELDS: dict[str, tuple[str, str, float, float, float]] = {
-    "stm_size": (words.SHORT_TERM_SIZE, "Events it holds before migration takes the overflow.", 1, 100_000, 1),
+_FIELDS: dict[str, tuple[str, float, float, float]] = {
+    "stm_size": ("Events it holds before migration takes the overflow.", 1, 100_000, 1),
     "retention_threshold": (
-        "Retention threshold",
         "The chance of being asked for that overflow must exceed, by learned retention.",
         0.0,
         1.0,
         0.01,
     ),
-    "migration_threshold": (
-        "Migration threshold",
-        "The importance that overflow must exceed, by retention by importance.",
-        0.0,
-        1.0,
-        0.05,
-    ),
-    "top_k": ("Top-k", "The most memories that a query recalls.", 0, 100, 1),
-    "threshold": ("Threshold", "What a short- or long-term memory must exceed.", 0.0, 30.0, 0.05),
-    "static_threshold": (
-        words.STATIC_THRESHOLD,
-        "What a fact of the personality must exceed.",
-        0.0,
-        1.0,
-        0.05,
-    ),
-    "static_share": ("Static share", "Share of the seats for the personality while others wait.", 0.0, 1.0, 0.1),
-    "reflection_trigger": ("Reflection trigger", "Sum of recent ratings at which to reflect.", 1.0, 100_000.0, 10.0),
-    "decay": ("Decay", "The share of recency that remains each hour, after the first hour.", 0.001, 0.9999, 0.001),
-    "recency": (words.WEIGHT_OF_RECENCY, "The weight of how recently a memory was recalled.", 0.0, 10.0, 0.05),
-    "importance": (words.WEIGHT_OF_IMPORTANCE, "The weight of how important a memory is.", 0.0, 10.0, 0.05),
-    "relevancy": (words.WEIGHT_OF_RELEVANCY, "The weight of how well a memory answers the query.", 0.0, 10.0, 0.05),
-    "bin_days": (
-        words.DAYS_IN_THE_BIN,
-        "After so many days a migration purges what was forgotten; 0 never.",
-        0,
-        36_500,
-        1,
-    ),
-    "ltm_size": (
-        "Size of long-term memory",
-        "As time passes, a summary takes the place of what is more; 0 never.",
-        0,
-        10_000_000,
-        100,
-    ),
+    "migration_threshold": ("The importance that overflow must exceed, by retention by importance.", 0.0, 1.0, 0.05),
+    "top_k": ("The most memories that a query recalls.", 0, 100, 1),
+    "threshold": ("What a short- or long-term memory must exceed.", 0.0, 30.0, 0.05),
+    "static_threshold": ("What a fact of the personality must exceed.", 0.0, 1.0, 0.05),
+    "static_share": ("Share of the seats for the personality while others wait.", 0.0, 1.0, 0.1),
+    "reflection_trigger": ("Sum of recent ratings at which to reflect.", 1.0, 100_000.0, 10.0),
+    "decay": ("The share of recency that remains each hour, after the first hour.", 0.001, 0.9999, 0.001),
+    "recency": ("The weight of how recently a memory was recalled.", 0.0, 10.0, 0.05),
+    "importance": ("The weight of how important a memory is.", 0.0, 10.0, 0.05),
+    "relevancy": ("The weight of how well a memory answers the query.", 0.0, 10.0, 0.05),
+    "bin_days": ("After so many days a migration purges what was forgotten; 0 never.", 0, 36_500, 1),
+    "ltm_size": ("As time passes, a summary takes the place of what is more; 0 never.", 0, 10_000_000, 100),
     "person_trigger": (
-        "Person trigger",
         "Sum of ratings about one person at which to reflect on them as time passes; 0 never.",
         0.0,
         100_000.0,
         10.0,
     ),
-    "hourly_calls": (
-        "Calls in a world hour",
-        "Then what the character does by itself waits; 0 no limit.",
-        0,
-        1_000_000,
-        1,
-    ),
-    "hourly_tokens": ("Tokens in a world hour", "The same in tokens; 0 no limit.", 0, 10**12, 1000),
-    "hourly_cost": ("Cost in a world hour", "The same in the currency of the prices; 0 no limit.", 0.0, 1e9, 0.01),
-    "query_log": ("Queries kept for replay", "0 keeps none. Older ones are deleted permanently.", 0, 100_000, 100),
+    "hourly_calls": ("Then what the character does by itself waits; 0 no limit.", 0, 1_000_000, 1),
+    "hourly_tokens": ("The same in tokens; 0 no limit.", 0, 10**12, 1000),
+    "hourly_cost": ("The same in the currency of the prices; 0 no limit.", 0.0, 1e9, 0.01),
+    "query_log": ("0 keeps none. Older ones are deleted permanently.", 0, 100_000, 100),
     "history_changes": (
-        "Changes in the history",
         "The newest so many are kept, 1,000 at least; 0 all. Older ones go for good, no memory does.",
         0,
         10**9,
         1000,
     ),
     "history_days": (
-        "Days in the history",
         "Changes are kept for so many days of real time; 0 for ever. Older ones go for good, no memory does.",
         0,
         36_500,
         1,
     ),
-}
-_LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
-    "measure": "Relevancy by",
-    "retention": widgets.KEEP_BY,
-    "normalise": words.SCALE_EACH_PART,
-    "auto_migrate": words.MIGRATE_BY_ITSELF,
-    "seats": words.SEATS_BY,
-    "decay_form": words.DECAY_BY,
-    "passing": words.THRESHOLD_IS_OF,
-    "rated_by": "Events rated by",
-    "replan": "Important events and the plan of the day",
 }
 
 
@@ -143,7 +98,7 @@ def show(agent: AgentMemory) -> None:
     with st.container(border=True):
         st.header("Memory and score", anchor=False)
         st.caption("Every change is in the history and can be undone. A question mark tells what a setting means.")
-        draft = drafts.Draft(f"settings/{agent.name}", now, _LABELS)
+        draft = drafts.Draft(f"settings/{agent.name}", now, setting_names.LABELS)
         values = _numbers(agent, now, usual, draft)
         _history(agent, values)
         _measures(values, draft)
@@ -164,12 +119,15 @@ def show(agent: AgentMemory) -> None:
 def then(agent: AgentMemory, present: AgentSettings) -> None:
     """The settings for who cannot change them: as they were at the moment looked at, beside those of now."""
     was, became = _flat(agent.settings), _flat(present)
-    looking_back.settings(agent, {name: (label, was[name], became[name]) for name, label in _LABELS.items()})
+    looking_back.settings(
+        agent, {name: (label, was[name], became[name]) for name, label in setting_names.LABELS.items() if name in was}
+    )
 
 
 def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any], draft: drafts.Draft) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for number, (name, (label, meaning, low, high, step)) in enumerate(_FIELDS.items()):
+    for number, (name, (meaning, low, high, step)) in enumerate(_FIELDS.items()):
+        label = setting_names.LABELS[name]
         if number % 2 == 0:
             columns = st.columns(2)
         with columns[number % 2]:
