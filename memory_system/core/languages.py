@@ -232,6 +232,8 @@ _OF_ENGLISH = 1 << _BITS
 _SHIFTS = tuple(range(0, _BITS * len(_LANGUAGES), _BITS))
 _MOST_READ = 1000
 """Characters of a text that are read."""
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|https?://\S+")
+"""What is written for programs: its Latin letters speak for no language."""
 
 NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -253,9 +255,12 @@ def same_words(text: str) -> str:
 def language_of(text: str) -> str:
     """The language of a text as its code of ISO 639-1, such as ``de``; ``en`` where nothing speaks for another one.
 
-    Its first 1,000 characters are read. A text in two languages is of the one that has more of it.
+    Its first 1,000 characters are read, without tags of HTML and addresses. A text in two languages is of the one
+    that has more of it.
     """
     head = text[:_MOST_READ]
+    if "<" in head or "://" in head:
+        head = _MARKUP.sub(" ", head)
     if not head.isascii():
         head = unicodedata.normalize("NFC", head)
         if script := _script(head):

@@ -63,6 +63,20 @@ def test_names_loans_and_what_says_nothing_are_english(text: str) -> None:
     assert language_of(text) == "en"
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ('<p>السوق <b>la</b> <br></p><a href="https://example.es/la/en/el">x</a>', "ar"),
+        ("<span class='el que no'>قال لي</span>", "ar"),
+        ("See https://example.es/que/no/es/el/los", "en"),
+        ("<p>Ich habe nicht gewusst, dass du kommst.</p>", "de"),
+        ("1 < 2 und das ist nicht falsch > ja", "de"),
+    ],
+)
+def test_tags_and_addresses_speak_for_no_language(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
 def test_the_paraphrases_of_the_tests_are_english_and_every_language_has_a_name() -> None:
     told = json.loads((ROOT / "tests" / "data" / "confidence.json").read_text(encoding="utf-8"))
     texts = [one[part] for one in told["paraphrases"] for part in ("memory", "cue")]
