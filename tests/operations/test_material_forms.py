@@ -312,6 +312,30 @@ def test_each_sentence_of_a_chapter_is_a_memory_and_none_stands_twice() -> None:
     }
 
 
+def test_undated_lines_among_dated_ones_take_the_time_of_the_line_above_and_are_no_chapter() -> None:
+    diary = (
+        "2026-03-01 09:00 Bought flour. Edda was there.\nShe paid at once. I was glad.\nWe laughed. It rained.\n"
+        "2026-03-02 10:00 Sold every loaf.\nNobody came later. I slept."
+    )
+    material = read(diary)
+    assert material.origin is Origin.LINES
+    assert [(piece.entry.document, piece.entry.timestamp.day) for piece in material.pieces] == [
+        ("Bought flour. Edda was there.", 1),
+        ("She paid at once. I was glad.", 1),
+        ("We laughed. It rained.", 1),
+        ("Sold every loaf.", 2),
+        ("Nobody came later. I slept.", 2),
+    ]
+
+
+def test_a_chapter_whose_lines_are_broken_is_prose_though_dates_come_to_begin_some() -> None:
+    chapter = (
+        "The letters lay on the desk. One was of\n2026-03-01 and spoke of a mill, which\nhad been sold. Another of\n"
+        "2026-03-02 and in it the\nmiller took back all that\nhe had said."
+    )
+    assert read(chapter).origin is Origin.PROSE
+
+
 def test_the_same_material_has_the_same_ids_again() -> None:
     for raw in (materials.SILLYTAVERN, materials.CHATGPT, json.dumps(materials.NODES)):
         assert [one.entry.id for one in read(raw).pieces] == [one.entry.id for one in read(raw).pieces]

@@ -22,8 +22,13 @@ def is_prose(lines: Sequence[tuple[int, str]]) -> bool:
     """Whether lines are running text rather than an event each: several sentences in a line, or one over several."""
     told = [line for _, line in lines[:500] if not _HEADING.fullmatch(line)]
     several = sum(len(_END.findall(line)) >= 1 for line in told)
+    return several * 3 >= len(told) > 0 or runs_on(told)
+
+
+def runs_on(told: Sequence[str]) -> bool:
+    """Whether sentences go over several lines, as where lines are broken at a width."""
     goes_on = sum(not _ENDS.search(line) and following[:1].islower() for line, following in pairwise(told))
-    return several * 3 >= len(told) > 0 or goes_on * 3 >= len(told) > 1
+    return goes_on * 3 >= len(told) > 1
 
 
 def read_prose(text: str, into: Gathering) -> None:

@@ -240,11 +240,12 @@ class _Reading:
         """Text that is no JSON."""
         lines = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
         if asked is None:
-            dated = sum(at_start(line) is not None for _, line in lines[:500])
+            begun = [line for _, line in lines[:500]]
+            dated = sum(at_start(line) is not None for line in begun)
             asked = (
                 Origin.TABLE if begins_a_table(text)
                 else Origin.CHAT if chats.is_log(lines)
-                else Origin.LINES if dated * 2 >= len(lines[:500])
+                else Origin.LINES if dated * 2 >= len(begun) or (dated > 1 and not prose.runs_on(begun))
                 else Origin.PROSE if prose.is_prose(lines)
                 else Origin.LINES
             )  # fmt: skip
