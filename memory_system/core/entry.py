@@ -347,8 +347,10 @@ def _rebuilt(kind: type[MemoryEntry], given: dict[str, Any]) -> MemoryEntry:
     return kind(**given)
 
 
-UNRATED = "Not rated yet: the language model gave no rating."
+UNRATED = "Not rated yet."
 """The explanation of a memory that was to be rated and could not be, by which whoever rates later knows it."""
+_UNRATED_BEFORE = "Not rated yet: the language model gave no rating."
+"""How it was told before, as memories say that have been unrated since."""
 BY_RULES = "By the offline rules, until the language model rates it."
 """The explanation of a rating that the language model is still to be asked about."""
 
@@ -363,7 +365,12 @@ def rated_by_rules(explanation: str) -> bool:
 
 def wants_rating(rating: float | None, explanation: str) -> bool:
     """Whether a memory was to be rated by the model and is not; one that nobody wanted rated is left alone."""
-    return (rating is None and explanation == UNRATED) or explanation == BY_RULES
+    return (rating is None and is_unrated(explanation)) or explanation == BY_RULES
+
+
+def is_unrated(explanation: str) -> bool:
+    """Whether an explanation says that a memory is still to be rated, also as it was told before."""
+    return explanation in (UNRATED, _UNRATED_BEFORE)
 
 
 __all__ = [

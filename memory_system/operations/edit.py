@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core import personality as personalities
 from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
-from ..core.entry import SHELVED, UNRATED, MemoryEntry, Tier
+from ..core.entry import SHELVED, MemoryEntry, Tier, is_unrated
 from ..core.kinds import MAX_PEOPLE, MAX_TAGS
 from ..core.known import known_to
 from ..core.settings import AgentSettings
@@ -165,7 +165,7 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
     entry = writable(find, entry_id)
     if unknown := sorted(set(fields) - set(EDITABLE)):
         raise InvalidParameter(f"{unknown[0]!r} cannot be edited; {', '.join(EDITABLE)} can.")
-    settled = {"explanation": ""} if "rating" in fields and entry.explanation == UNRATED else {}
+    settled = {"explanation": ""} if "rating" in fields and is_unrated(entry.explanation) else {}
     after = entry.evolve(**(settled | dict(fields)))
     if entry.protected and set(fields) != {"protected"} and after != entry:
         raise Protected(f"The memory “{short(entry.document)}” is protected; unprotect it first.")

@@ -146,6 +146,13 @@ def test_who_rates_by_hand_is_not_told_that_it_is_unrated(agent: AgentMemory) ->
     assert held == {"a": (3, False), "b": (4, False)}
 
 
+def test_what_says_that_it_is_unrated_as_it_was_told_before_is_still_to_be_rated(talker: AgentMemory) -> None:
+    before = "Not rated yet: the language model gave no rating."
+    talker.add_short_term({"document": "He lied.", "id": "a", "explanation": before}, rate=False)
+    assert [one.id for one in talker.unrated()] == ["a"]
+    assert talker.edit("a", rating=3).changes[0].after.explanation == ""
+
+
 def test_another_model_is_asked_for_itself(talker: AgentMemory, server: FakeServer) -> None:
     talker.rate("He lied.")
     talker.model = OpenAIModel(model="another", key=None, base_url=server.url)
