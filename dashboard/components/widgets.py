@@ -46,6 +46,12 @@ def style() -> None:
         "padding:.5rem 0!important}"
         "[data-testid='stMain'] h3{font-size:var(--type-read)!important;line-height:var(--type-read-line)!important;"
         "padding:.5rem 0!important}"
+        "[data-testid='stNumberInput'] :has(>[role='alert']){flex-wrap:wrap!important;height:auto!important}"
+        "[data-testid='stNumberInput'] :has(>[role='alert']) input{flex:1 1 0;width:0;min-height:2.4rem}"
+        "[data-testid='stNumberInput'] [role='alert']{position:static!important;flex:0 0 100%;height:auto!important;"
+        "margin:0!important;padding:0 .75rem .5rem!important;clip:auto!important;clip-path:none!important;"
+        "white-space:normal!important;"  # said to screen readers alone by itself
+        "font-size:var(--type-small);line-height:var(--type-small-line);color:light-dark(#a3260f,#ff9c86)}"
         "button[kind^='primary']:enabled :is(p,kbd,span){color:light-dark(#fff,#161614)!important;opacity:1}"
         "button[kind^='primary']:enabled:hover{background:light-dark(#00466e,#6fb9e6)!important}"
         ".st-key-looking-back{border-left:5px solid light-dark(#005a8e,#4aa3d8)!important}"

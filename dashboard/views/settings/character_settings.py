@@ -91,6 +91,24 @@ _FIELDS: dict[str, tuple[str, float, float, float]] = {
     ),
 }
 
+_AT_NOUGHT = {
+    "bin_days": "never",
+    "ltm_size": "no limit",
+    "person_trigger": "never",
+    "hourly_calls": "no limit",
+    "hourly_tokens": "no limit",
+    "hourly_cost": "no limit",
+    "query_log": "none",
+    "history_changes": "all",
+    "history_days": "for ever",
+}
+"""What 0 means where it is no number like others."""
+_STYLE = (
+    "<style>.st-key-out-of-range{display:none}"
+    "[data-testid='stMain']:has(input[aria-invalid='true']) .st-key-out-of-range{display:flex}</style>"
+)
+"""The browser alone knows that what stands in a field is out of its range: it is not sent."""
+
 
 def show(agent: AgentMemory) -> None:
     """The fields, and what saves them."""
@@ -105,6 +123,9 @@ def show(agent: AgentMemory) -> None:
         _presets(agent, now, draft)
         settled = draft.told()
         draft.unsaved()
+        st.html(_STYLE)
+        with st.container(key="out-of-range"):
+            st.caption(":material/error: A field in red is out of its range: it is not saved.")
         with st.container(horizontal=True):
             if st.button("Save", type="primary", icon=":material/save:", disabled=not settled or values == now):
                 _save(agent, values, "Saved.", draft, tuple(values))
@@ -143,10 +164,13 @@ def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any], dra
                 help=meaning,
                 persist_state="session",
             )
-            back = st.button(
-                f"Default {usual[name]:g}", key=f"reset-{name}", type="tertiary", disabled=now[name] == usual[name],
-                help=f"{label}: back to its default.",
-            )  # fmt: skip
+            with st.container(horizontal=True, vertical_alignment="center"):
+                back = st.button(
+                    f"Default {usual[name]:g}", key=f"reset-{name}", type="tertiary", disabled=now[name] == usual[name],
+                    help=f"{label}: back to its default.",
+                )  # fmt: skip
+                if name in _AT_NOUGHT:
+                    st.caption(f"0: {_AT_NOUGHT[name]}", width="content")
             if back:
                 _save(agent, {**now, name: usual[name]}, f"{label} is back at its default.", draft, (name,))
     return values
