@@ -69,7 +69,9 @@ def last() -> None:
             del st.session_state[_DONE]
             return
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.success(widgets.plain(tables.short(act.told, _LONGEST)), icon=":material/check_circle:", width="stretch")
+            st.success(
+                widgets.plain(tables.sentences(act.told, _LONGEST)), icon=":material/check_circle:", width="stretch"
+            )
             undo = st.button(
                 "Undo", icon=":material/undo:", key=f"last-act-undo-{act.key}", disabled=session.viewing(),
                 help=f"In Python: {act.where}",

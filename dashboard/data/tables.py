@@ -26,6 +26,7 @@ TIERS = {
 }
 MARKS = {"pinned": "pinned", "protected": "protected", "authored": "by a person"}
 """What a person marked a memory with, as it is called where it is shown."""
+_SENTENCE = re.compile(r"[.!?…](?=\s)")
 SHADES = ("meaning", "words", "names", "times")
 PAINT = {
     "recency": "#0072b2",
@@ -80,6 +81,15 @@ def short(text: str, most: int) -> str:
     """The beginning of a text on one line, with an ellipsis where it goes on."""
     line = visible(text)
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def sentences(text: str, most: int) -> str:
+    """The sentences with which a text begins, as many as have room; of a first one that is longer, its beginning."""
+    line = visible(text)
+    if len(line) <= most:
+        return line
+    ends = [found.end() for found in _SENTENCE.finditer(line[:most])]
+    return line[: ends[-1]] if ends else short(line, most)
 
 
 def findings(found: Sequence[Finding]) -> pd.DataFrame:

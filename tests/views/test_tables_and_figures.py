@@ -88,6 +88,13 @@ def test_what_streamlit_would_replace_is_held_apart_by_what_has_no_width(text: s
     assert "\u2060" not in widgets.plain("She said: a well--known mill/bakery, 3 > 2, at 18:00 - or so.")
 
 
+def test_a_line_ends_where_a_sentence_does_if_one_has_room() -> None:
+    told = "Remembered, but not rated. The model is gone. Rate it again when it is back."
+    assert tables.sentences(told, 200) == told
+    assert tables.sentences(told, 60) == "Remembered, but not rated. The model is gone."
+    assert tables.sentences("Nothing ends here", 10) == "Nothing e…"
+
+
 def test_the_short_term_table_says_what_the_next_migration_does(recalled: AgentMemory) -> None:
     def fates(size: int) -> dict[str, str]:
         recalled.configure(stm_size=size, migration_threshold=0.35)
