@@ -12,9 +12,9 @@ from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySyste
 from memory_system.core import known_to
 from memory_system.operations.importing import NOW, Form, Order, Reading, Row, decoded, guess, read_text
 
-from .. import words
+from .. import session, words
 from ..data import tables
-from . import bulk, drafts, edits, mounting, widgets, working
+from . import bulk, drafts, edits, mounting, needs_model, widgets, working
 
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
 _MARKS = list(tables.MARKS)
@@ -29,6 +29,8 @@ _READINGS = "readings"
 _MOST_READINGS = 2
 """One as the dates are read by themselves, and one as is chosen."""
 _EXAMPLE = "Saw smoke over the north field at dawn"
+EDITED = "edited"
+"""How a link says which memory's form is open."""
 
 
 def one_event(agent: AgentMemory) -> None:
@@ -85,7 +87,8 @@ def one_event(agent: AgentMemory) -> None:
     if outcome.rated:
         done = f"Remembered, rated {outcome.entry.rating:g} of 10. {outcome.entry.explanation}"
     else:
-        done = f"Remembered, but not rated: {outcome.why} Rate it again below when the model is back."
+        again = "" if needs_model.offline(agent) else " Rate it again below when the model is back."
+        done = f"Remembered, but not rated: {outcome.why}{again}"
     drafts.next_turn(form)
     bulk.done(agent, added.change_set, done)
     st.rerun()
@@ -310,7 +313,10 @@ def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
         for label, (icon, act) in acts.items():
             if st.button(label, key=f"{label}-{entry.id}", icon=f":material/{icon}:"):
                 bulk.do(agent, act)
-    box = st.expander(words.EDIT_THIS_MEMORY, key=edit_box(entry.id), on_change="rerun")
+    box = st.expander(
+        words.EDIT_THIS_MEMORY, session.from_link(EDITED) == entry.id, key=edit_box(entry.id), on_change="rerun"
+    )
+    session.to_link(EDITED, entry.id if box.open else None)  # so that what is typed is in sight after a reload, too
     if box.open or drafts.unsaved(f"edit/{agent.name}/{entry.id}"):  # a form that nobody sees takes a click's half
         with box:
             edit_event(agent, entry)

@@ -289,6 +289,15 @@ def test_what_was_written_into_a_form_that_is_closed_stands_there_still(open_pag
     assert page.run().text_area(key=at).value == "Half a sentence"
 
 
+def test_a_form_that_is_open_is_open_after_a_reload_and_none_is_once_the_drawer_is_closed(open_page: Open) -> None:
+    open_page("overview")
+    entry_id = mira().entries(Tier.LTM)[0].id
+    page = open_page("memory", memory=entry_id, edited=entry_id)  # as the address says that was there before
+    assert page.text_area(key=f"draft-edit/mira/{entry_id}-document").value == mira().entries(Tier.LTM)[0].document
+    page.button(key="memory-close").click().run()
+    assert "edited" not in page.query_params
+
+
 def test_what_is_chosen_are_memories_and_not_rows(open_page: Open) -> None:
     page = open_page("short_term")
     ids = list(page.dataframe[0].value["id"])

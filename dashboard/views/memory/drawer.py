@@ -32,6 +32,7 @@ _WAYS = "ways"
 def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own: Query | None) -> None:
     """The open memory, or what the answer is used for; ``own`` is the question with the character's own settings."""
     if not at.memory:
+        session.to_link(forms.EDITED, None)
         with st.container(key="memory-rest", gap="xsmall"):
             _rest(agent, found)
         return
