@@ -50,6 +50,18 @@ def test_two_are_asked_one_cue_and_what_one_lacks_is_told(open_page: OpenPage) -
     assert words.ASK_BOTH_FIRST in shown(page)
 
 
+def test_where_nothing_has_happened_yet_no_other_words_are_asked_for(open_page: OpenPage) -> None:
+    open_page("overview")
+    for name in ("nova", "rosa"):
+        session.opened().create_agent(name)
+    page = open_page("cast", agent="nova", cue=CUE, **{"with": "rosa"})
+    assert not page.exception
+    assert "Nothing has happened yet: add an event" in shown(page)
+    assert "lacks 0 of them" not in shown(page)
+    page = open_page("long_term", agent="nova")
+    assert any(one.label.startswith("Add an event first") for one in page.button)
+
+
 class TestAlone:
     """Pages of a cast of one."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memory_system import AgentMemory
+from memory_system import AgentMemory, Tier
 from memory_system.core import ago, stamp
 from memory_system.world.cast import Answer, Recollection
 
@@ -53,14 +53,17 @@ def show(agent: AgentMemory) -> None:
 def _answer(answer: Answer, against: Answer, cue: str) -> None:
     only = [one for one in answer.recalled if not one.shared]
     st.header(widgets.plain(answer.called), anchor=False)
+    if not answer.recalled:
+        lived = any(session.character(answer.agent).entries(tier) for tier in (Tier.STM, Tier.LTM))
+        step = "Ask in other words." if lived else "Nothing has happened yet: add an event on the Short-term page."
+        widgets.empty("Nothing comes to mind.", step)
+        return
     st.caption(
         widgets.plain(
             f"{tables.counted(len(answer.recalled), 'memory', 'memories')} recalled; "
             f"{against.called} lacks {len(only)} of them."
         )
     )
-    if not answer.recalled:
-        widgets.empty("Nothing comes to mind.", "Ask in other words.")
     for number, one in enumerate([*only, *(one for one in answer.recalled if one.shared)]):
         _memory(answer, against, one, cue, f"{answer.agent}-{number}")
 

@@ -6,6 +6,7 @@ from dashboard import session
 from dashboard.components import bulk, card, edits, forms, stale, widgets
 from dashboard.data import tables
 from dashboard.views.long_term import picture
+from memory_system import Tier
 from memory_system.core import LIVED
 from memory_system.errors import EntryNotFound
 
@@ -59,7 +60,9 @@ edits.unfinished(agent, lambda: {selected or ""} | {entry.id for tier in LIVED f
 if frame.empty:
     if selected:
         show_open(selected, [])
-    widgets.empty("Long-term memory is empty.", "Migrate, reflect or plan.", agent, to="operations")
+    lived = bool(agent.entries(Tier.STM))
+    step, to = ("Migrate, reflect or plan.", "operations") if lived else ("Add an event first.", "short_term")
+    widgets.empty("Long-term memory is empty.", step, agent, to=to)
     st.stop()
 
 counts = frame["kind"].value_counts().to_dict()
