@@ -68,7 +68,7 @@ def megabytes(size: int) -> str:
 
 def counted(number: int, one: str, many: str) -> str:
     """A number with its noun: "1 memory", "2 memories"."""
-    return f"{number} {one if number == 1 else many}"
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def line_diff(before: str, after: str) -> str:

@@ -75,7 +75,7 @@ def add(
             outcomes.append(Outcome(entry.id, "overwritten", entry, entry.rating is not None, why))
     whys = dict.fromkeys(one.why for one in outcomes if not one.rated and one.why and one.action != "skipped")
     notes = tuple(f"Not rated: {why}" for why in whys)
-    title = f"Remember {len(changes)} events"
+    title = f"Remember {len(changes):,} events"
     if len(changes) == 1:
         title = f"Remember “{_short(changes[0])}”"
     return ground.plan("add", title, changes, calls=ratings.calls, notes=notes), tuple(outcomes)

@@ -205,7 +205,7 @@ def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
         many = f"{len(life.unrated)} memories wait for their rating"
         yield RATE, f"{many if len(life.unrated) > 1 else 'A memory waits for its rating'}.", ""
     if life.overflow:
-        yield MIGRATE, f"Short-term memory holds {life.overflow} more than it has room for.", ""
+        yield MIGRATE, f"Short-term memory holds {life.overflow:,} more than it has room for.", ""
     if life.recent >= _LEAST and life.felt >= life.trigger:
         told = f"The ratings since the last reflection add up to {life.felt:g} of {life.trigger:g}."
         yield REFLECT, told, ""

@@ -106,7 +106,7 @@ def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
     if not found.considered:
         widgets.empty("Nothing to recall yet.", "Add an event.", agent, to="short_term")
         return []
-    summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
+    summary = f"{len(found)} recalled of {found.considered:,} candidates · {found.milliseconds:.1f} ms"
     st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"), help=_rule(query))
     if query.instances:
         st.caption(widgets.plain(f"{words.ASKED_TOO} {', '.join(f'“{one}”' for one in query.instances)}."))
