@@ -292,7 +292,7 @@ def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = No
     box = f"{key}-all"
     if st.session_state.get(box) is not every:
         st.session_state[box] = every
-    st.checkbox(f"{words.SELECT_ALL} {len(now)} shown", key=box, on_change=_choose_all, args=(at, box))
+    st.checkbox(f"{words.SELECT_ALL} {len(now):,} shown", key=box, on_change=_choose_all, args=(at, box))
     rows = [place for place, one in enumerate(now) if one in set(picked)]
     widgets.table(
         frame,

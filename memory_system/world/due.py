@@ -207,7 +207,7 @@ def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
     if life.overflow:
         yield MIGRATE, f"Short-term memory holds {life.overflow:,} more than it has room for.", ""
     if life.recent >= _LEAST and life.felt >= life.trigger:
-        told = f"The ratings since the last reflection add up to {life.felt:g} of {life.trigger:g}."
+        told = f"The ratings since the last reflection add up to {life.felt:,g} of {life.trigger:,g}."
         yield REFLECT, told, ""
     for one in life.people:
         told = f"The ratings of what came up about {one.name} add up to {one.weight:g} of {life.person_trigger:g}."
