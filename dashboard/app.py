@@ -12,7 +12,7 @@ import streamlit as st  # noqa: E402
 from dashboard import session  # noqa: E402
 from dashboard.components import cast, drafts, mounting, places, recent, rehearsing, widgets  # noqa: E402
 from dashboard.components.frame import head, looking_back, news, palette, showing, standing  # noqa: E402
-from dashboard.views import NEW, PAGES, WORLDS  # noqa: E402
+from dashboard.views import INSTALLATION, NEW, PAGES, WORLDS  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -54,14 +54,15 @@ try:
         rehearsing.banner(session.present().name)
         with news.watched():
             page.run()
-    elif page.title in (NEW.title, WORLDS.title):
+    elif page.title in (NEW.title, WORLDS.title, INSTALLATION.title):
         places.foot()
         standing.came()
         page.run()
     else:
         places.foot()
         standing.came()
-        st.page_link(NEW.script, label="No characters yet. Create one.", icon=NEW.icon)
+        widgets.heading(page.title, "No characters yet.")
+        st.page_link(NEW.script, label="Create the first character", icon=NEW.icon)
         cast.manage(None)
         st.page_link(WORLDS.script, label="Switch to another world, or copy one", icon=WORLDS.icon)
 except MemorySystemError as error:

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from dashboard.components import forms
-from dashboard.views import PAGES
+from dashboard.views import HISTORY, INSTALLATION, PAGES
+from dashboard.views.installation import prompt_settings, safekeeping
 from memory_system import AgentMemory, DecayForm, Tier
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from memory_system.llm.offline.model import OfflineModel
@@ -263,3 +264,17 @@ def test_text_from_strangers_is_never_markdown(open_page: OpenPage, text: str) -
         page = open_page(view)
         raw = [str(element.value) for kind in (page.markdown, page.caption, page.success) for element in kind]
         assert not any("](http" in value for value in raw)
+
+
+def test_a_world_without_characters_says_so_and_has_its_installation(workbench: Callable[..., AppTest]) -> None:
+    world = session.opened()
+    for name in world.agents():
+        world.delete_agent(name)
+    empty = workbench(HISTORY)
+    assert [one.value for one in empty.title] == [HISTORY.title]
+    assert "No characters yet." in shown(empty)
+    settings = workbench(INSTALLATION)
+    assert any(one.label == words.TEST_THE_LANGUAGE_MODEL for one in settings.button)
+    assert not settings.error
+    assert any(one.label == words.MAKE_A_BACKUP for one in workbench(INSTALLATION, part=safekeeping.LINK).button)
+    assert "Create one first." in shown(workbench(INSTALLATION, part=prompt_settings.LINK))

@@ -15,10 +15,11 @@ from dashboard.views.installation import (
 )
 from memory_system.errors import NotAllowed
 
-agent = session.agent()
+agent = session.agent() if session.world().agents() else None
 widgets.heading("Installation", "What all characters of this world share.")
 bulk.last()
-showing.opener()
+if agent is not None:
+    showing.opener()
 PARTS = {  # by its word in the link
     model_settings.LINK: "Language model",
     prompt_settings.LINK: "Prompts",
@@ -30,19 +31,26 @@ parts, opened = tabs.linked(PARTS, "settings-part", "part")
 if session.moment() is not None or session.viewing():
     for part, tab in parts.items():
         with tab:
+            if agent is None:
+                widgets.empty("No characters yet.", "Create one first.")
+                continue
             widgets.closed(agent)
             if part == known_settings.LINK and session.moment() is None:
                 known_settings.show(agent)
     st.stop()
-for part, show in (
-    (model_settings.LINK, model_settings.show),
-    (prompt_settings.LINK, prompt_settings.show),
-    (known_settings.LINK, known_settings.show),
-):
+with parts[model_settings.LINK]:
+    try:
+        model_settings.show()
+    except NotAllowed as error:  # what is refused in one part leaves the others standing
+        widgets.problem(error)
+for part, show in ((prompt_settings.LINK, prompt_settings.show), (known_settings.LINK, known_settings.show)):
     with parts[part]:
         try:
-            show(agent)
-        except NotAllowed as error:  # what is refused in one part leaves the others standing
+            if agent is None:
+                widgets.empty("No characters yet.", "Create one first.")
+            else:
+                show(agent)
+        except NotAllowed as error:
             widgets.problem(error)
 with parts[known_settings.LINK]:
     world_time.show()

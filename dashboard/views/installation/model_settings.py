@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError
+from memory_system import MemorySystemError
 from memory_system.llm import PROVIDERS, ModelChoice, Provider, Trial, WorldModel, keys
 
 from ... import session, words
@@ -22,17 +22,17 @@ _IN_USE = "in-use"
 _SESSION, _KEYRING = "until the program ends", "in the system's keyring"
 
 
-def show(agent: AgentMemory) -> None:
+def show() -> None:
     """What is in use, and, where a person may choose, what else there is."""
     models = session.world().models
     with st.container(border=True):
-        _in_use(models, agent)
-    if agent.read_only is None and not models.decided:
+        _in_use(models)
+    if not models.decided:
         with st.container(border=True):
             _choose(models)
 
 
-def _in_use(models: WorldModel, agent: AgentMemory) -> None:
+def _in_use(models: WorldModel) -> None:
     st.header("In use", anchor=False)
     choice = models.in_use
     st.markdown(f"**{widgets.plain(models.label)}**")
@@ -45,10 +45,8 @@ def _in_use(models: WorldModel, agent: AgentMemory) -> None:
         by = "Chosen here, for this world." if models.chosen else "Set by the environment; nothing was chosen here."
         st.caption(by)
         if not choice.offline:
-            _key_in_words(models, choice.endpoint, agent)
+            _key_in_words(models, choice.endpoint)
     st.caption(widgets.plain(f"Embedding model: {session.world().embedder.identity}"))
-    if widgets.closed(agent):
-        return
     with st.container(horizontal=True):
         test = st.button(
             words.TEST_THE_LANGUAGE_MODEL, icon=":material/network_check:", help="In Python: world.models.try_in_use()"
@@ -76,11 +74,11 @@ def _told(models: WorldModel) -> str:
     return f"{words} It goes there unencrypted." if choice.readable_on_the_way else words
 
 
-def _key_in_words(models: WorldModel, endpoint: str, agent: AgentMemory) -> None:
+def _key_in_words(models: WorldModel, endpoint: str) -> None:
     place = models.key_of(endpoint)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/key: A key is set ({place})." if place else ":material/key_off: No key is set.")
-        ours = place in ("this session", "keyring") and agent.read_only is None
+        ours = place in ("this session", "keyring")
         forget = ours and st.button(
             "Forget the key", type="tertiary", help="In Python: world.models.forget_key(endpoint)"
         )
