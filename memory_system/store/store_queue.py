@@ -23,12 +23,6 @@ from .soon import Soon
 
 DELAY_SECONDS = 0.25
 """How long the store may be behind the journal while nothing else is done."""
-PATIENCE_SECONDS, PATIENCE = 5.0, 1_000
-"""How long, and for how many changes, the background waits for a moment in which nothing is added.
-
-A write to the store takes as long as some events do, and what moves on or is forgotten meanwhile is written once, or
-not at all.
-"""
 CROWDED_SECONDS = 300.0
 """The same where more agents are written in turn than may have their stores open, so that each opening is of use."""
 AT_ONCE = 16
@@ -116,7 +110,6 @@ class StoreQueue:
         self._untidy = 0  # changes that were taken in since all was tidy
         self._count = 0  # changes that wait
         self._seen = 0  # up to this revision all that the journal has pending was seen to wait here
-        self._added = 0.0  # when something was added last
         self.stuck = False
         """Whether the last that was tried could not be taken in."""
 
@@ -163,7 +156,6 @@ class StoreQueue:
             with self._lock:
                 self._parts.append(Part(applied.number, some, of_some, last=start == starts[-1]))
                 self._count += len(some)
-        self._added = time.monotonic()
         may_wait = len(self) <= MOST_ASLEEP and self._is_crowded_out()
         self._soon.begin(CROWDED_SECONDS if may_wait else DELAY_SECONDS)
 
@@ -267,23 +259,7 @@ class StoreQueue:
         self._settle_all(lambda _seconds: None, lambda told: sys.stderr.write(f"{told}\n"))
 
     def _in_background(self) -> None:
-        began = time.monotonic()
-
-        def pause(seconds: float) -> None:
-            time.sleep(max(BREATH_SECONDS, seconds))
-            self._wait_for_quiet(began)
-
-        self._wait_for_quiet(began)
-        self._settle_all(pause, self._report)
-
-    def _wait_for_quiet(self, began: float) -> None:
-        """Let events come in first, for as long as they do and the store may be behind."""
-        while len(self) < PATIENCE:
-            now = time.monotonic()
-            left = min(self._added + DELAY_SECONDS, began + PATIENCE_SECONDS) - now
-            if left <= 0:
-                break
-            time.sleep(left)
+        self._settle_all(lambda seconds: time.sleep(max(BREATH_SECONDS, seconds)), self._report)
 
     def _settle_all(self, pause: Callable[[float], None], tell: Callable[[str], object]) -> None:
         try:

@@ -416,37 +416,6 @@ def test_what_is_asked_for_while_it_is_done_is_done_once_more_and_by_one_thread_
     assert at_once == [0, 0]
 
 
-def test_the_background_lets_come_in_first_what_comes(
-    agent: AgentMemory, late: None, written: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    behind, came = agent._context.held._behind, list[int]()
-
-    def meanwhile(seconds: float) -> None:
-        assert seconds > 0
-        agent.add_short_term(_event(f"m{len(came)}"))
-        came.append(len(written))
-        if len(came) == 3:  # and nothing more for a while
-            monkeypatch.setattr(store_queue, "DELAY_SECONDS", 0.0)
-
-    monkeypatch.setattr("time.sleep", meanwhile)
-    monkeypatch.setattr(store_queue, "PATIENCE_SECONDS", 1000.0)
-    agent.add_short_term(_event("first"))
-    behind._in_background()
-    assert came == [0, 0, 0]
-    assert written == [["first", "m0", "m1", "m2"]]
-
-
-@pytest.mark.parametrize(("name", "most"), [("PATIENCE", 2), ("PATIENCE_SECONDS", 0.0)])
-def test_the_background_waits_neither_for_many_nor_for_long(
-    agent: AgentMemory, late: None, written: list[list[str]], monkeypatch: pytest.MonkeyPatch, name: str, most: float
-) -> None:
-    monkeypatch.setattr("time.sleep", lambda _seconds: pytest.fail("it waited"))
-    monkeypatch.setattr(store_queue, name, most)
-    agent.add_short_term([_event("one"), _event("two")])
-    agent._context.held._behind._in_background()
-    assert written == [["one", "two"]]
-
-
 def test_between_two_parts_of_a_large_change_others_have_time_to_begin(
     agent: AgentMemory, late: None, written: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -458,7 +427,6 @@ def test_between_two_parts_of_a_large_change_others_have_time_to_begin(
             left.append(len(written))
 
     monkeypatch.setattr("time.sleep", meanwhile)
-    monkeypatch.setattr(store_queue, "PATIENCE", 0)
     agent.add_short_term([_event(f"m{number:03}") for number in range(100)])
     agent._context.held._behind._in_background()
     assert left == [2]
