@@ -18,11 +18,12 @@ from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
+from ..forms import says
 from ..operations import OPERATIONS
 from ..reads import READS
 from ..serialize import RemoteChangeSet, Shape, read
 from .view import RemoteView
-from .wire import long, plain, revision_of, segment
+from .wire import filed, long, plain, revision_of, segment
 
 _Given = ParamSpec("_Given")
 _Answer = TypeVar("_Answer")
@@ -103,7 +104,9 @@ def _fields(
             several = (
                 value is not None and field in form.model_fields and _is_texts(form.model_fields[field].annotation)
             )
-            named[field] = revision_of(value) if name == "revision" else plain(listed(value) if several else value)
+            told = says(form).get(field)
+            sent = filed(value) if told is not None and told.filed else listed(value) if several else value
+            named[field] = revision_of(value) if name == "revision" else plain(sent)
     return named, progress
 
 
