@@ -24,7 +24,7 @@ from datetime import datetime
 from typing import Any
 
 from ..agent import AgentMemory
-from ..core.change_set import CONVERSATION, CORE, HELD, Change, ChangeSet, TextChange, is_text
+from ..core.change_set import CONVERSATION, CORE, HELD, Change, ChangeSet, TextChange, is_text, paired
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Scalar, Tier
 from ..core.json_source import parse_strict
 from ..core.scoring import whole
@@ -308,7 +308,7 @@ def _text(value: object) -> str:
 
 def storable(text: str) -> str:
     """The text with a sign in the place of what is no text: NUL, and halves of surrogate pairs."""
-    return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return paired(text.replace("\x00", "\ufffd"))
 
 
 def loaded(agent: AgentMemory, conversation: str, *, queue: bool = True) -> Talk:

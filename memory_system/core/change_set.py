@@ -290,6 +290,11 @@ def is_text(value: object) -> TypeGuard[str]:
         return False
 
 
+def paired(text: str) -> str:
+    """The text with a sign in the place of each half of a surrogate pair, which can be neither stored nor sent."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _without_evidence(change: Change, spared: set[str]) -> Change:
     if change.before is not None or change.after is None or not spared & set(change.after.evidence):
         return change

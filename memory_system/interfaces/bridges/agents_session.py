@@ -13,6 +13,7 @@ from agents import TResponseInputItem
 from agents.memory import SessionABC, SessionSettings
 
 from ...agent import AgentMemory
+from ...conversation.storage import storable
 from ...core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier
 from ...core.kinds import MAX_EXTRAS, Scalar
 from .notes import Ends, Notes
@@ -82,7 +83,7 @@ class MemorySession(SessionABC):
             entry_id = f"session:{of}-{number:08}"
             metadata: dict[str, Scalar] = {_OF: self.session_id, _KEY: entry_id, "speaker": self._speaker(item)}
             metadata |= {f"{_MORE}{place}" if place else _ITEM: piece for place, piece in enumerate(pieces)}
-            text = _plain(said(item))[:MAX_DOCUMENT]
+            text = storable(said(item))[:MAX_DOCUMENT]  # the item itself is kept as it came
             kind = Kind.CONVERSATION if "role" in item else Kind.PROCEDURE
             made.append((None, MemoryEntry(text, metadata, entry_id, tier=Tier.RECALL, kind=kind, timestamp=now)))
         return made
@@ -99,11 +100,6 @@ def said(item: TResponseInputItem) -> str:
     texts = [one.get("text", "") if isinstance(one, dict) else one for one in parts]
     told = "\n".join(one for one in texts if isinstance(one, str))
     return told if told.strip() else json.dumps(item, ensure_ascii=False)
-
-
-def _plain(text: str) -> str:
-    """A text that can be remembered, with a sign in the place of what cannot; the item itself is kept as it came."""
-    return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _item(entry: MemoryEntry) -> TResponseInputItem:

@@ -19,6 +19,9 @@ from .terminal import say
 
 _WANTED = ("streamlit", "plotly", "pandas", "fastapi", "uvicorn")
 
+_Port = Annotated[int | None, typer.Option(help="Where the dashboard listens.", **between(1, 65535, whole=True))]
+_ApiPort = Annotated[int | None, typer.Option(help="Where the HTTP API listens.", **between(1, 65535, whole=True))]
+
 
 def run(
     world: Annotated[
@@ -36,12 +39,8 @@ def run(
             help="Fill the world with the sample characters if it is empty. The default, unless --world is given.",
         ),
     ] = None,
-    port: Annotated[
-        int | None, typer.Option(help="Where the dashboard listens.", **between(1, 65535, whole=True))
-    ] = None,
-    api_port: Annotated[
-        int | None, typer.Option(help="Where the HTTP API listens.", **between(1, 65535, whole=True))
-    ] = None,
+    port: _Port = None,
+    api_port: _ApiPort = None,
     embedder: EmbedderName = None,
     origin: Origins = None,
     browser: Annotated[
@@ -71,12 +70,8 @@ def run(
 
 
 def demo(
-    port: Annotated[
-        int | None, typer.Option(help="Where the dashboard listens.", **between(1, 65535, whole=True))
-    ] = None,
-    api_port: Annotated[
-        int | None, typer.Option(help="Where the HTTP API listens.", **between(1, 65535, whole=True))
-    ] = None,
+    port: _Port = None,
+    api_port: _ApiPort = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser on it, where there is a screen.")
     ] = True,

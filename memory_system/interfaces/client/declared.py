@@ -93,6 +93,7 @@ def _fields(
     bound.apply_defaults()
     (_, *given), named = bound.arguments.items(), dict[str, Any]()
     progress: Progress = no_progress
+    files = {name for name, told in says(form).items() if told.filed}
     for name, value in given:
         parameter = signature.parameters[name]
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
@@ -104,8 +105,7 @@ def _fields(
             several = (
                 value is not None and field in form.model_fields and _is_texts(form.model_fields[field].annotation)
             )
-            told = says(form).get(field)
-            sent = filed(value) if told is not None and told.filed else listed(value) if several else value
+            sent = filed(value) if field in files else listed(value) if several else value
             named[field] = revision_of(value) if name == "revision" else plain(sent)
     return named, progress
 

@@ -17,7 +17,7 @@ import httpx
 import openai
 from openai.types.chat import ChatCompletion
 
-from ...core.change_set import ModelCall
+from ...core.change_set import ModelCall, paired
 from ...errors import ModelError, ModelNonsense, ModelOverflow, ModelUnavailable
 from .. import text_tools
 from ..base import Answer, Completion, Heard, Reply, Usage, speaks_by_tool, traced, unheard
@@ -78,7 +78,7 @@ class OpenAIModel:
                     error.usage = _pair(spent)
                     raise
                 spent = got.usage if spent is None or got.usage is None else spent + got.usage
-                text = _whole(self._redaction.text(got.text))
+                text = paired(self._redaction.text(got.text))  # or it could not be sent back
                 try:
                     answer = parsed(text, task)
                 except ModelNonsense as error:
@@ -302,11 +302,6 @@ def _refusal(error: openai.OpenAIError) -> Refusal:
         return Refusal(Kind.TOLD, error.status_code, said or error.message, code, told)
     shapeless = isinstance(error, openai.APIResponseValidationError)
     return Refusal(Kind.SHAPELESS if shapeless else Kind.TOLD, None, said or str(error), code)
-
-
-def _whole(text: str) -> str:
-    """The text with a sign in the place of each half of a surrogate pair, with which it could not be sent back."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _readable(ask: Callable[[openai.OpenAI], Any], client: openai.OpenAI) -> Any:
