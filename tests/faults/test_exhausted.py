@@ -140,6 +140,32 @@ def test_a_panic_within_chroma_is_one_of_our_errors_and_takes_no_memory_along(
         assert {entry.id for entry in again.agent("mira").entries(Tier.STM)} == wanted
 
 
+@pytest.mark.parametrize("made", [2, 3], ids=["without length.bin", "without link_lists.bin"])
+def test_an_index_of_which_chroma_could_not_make_all_files_is_as_good_as_new(
+    world: World, lived: AgentMemory, embedder: CachedEmbedder, made: int
+) -> None:
+    """Chroma makes the four files with the first memory and says nothing where it may open no more; it goes on."""
+    lived._context.held.settle()
+    files = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin")
+    indices = {path.parent for path in world.settings.database.glob("*/mira/chroma/*/header.bin")}
+    assert indices
+    for index in indices:
+        for name in files[made:]:
+            (index / name).unlink()
+    world.close()
+    for note in world.settings.database.glob("*/mira/closed.json"):
+        note.unlink()  # as after a kill: who was closed well is not looked at so closely
+    for at in (1, 2):
+        with World(world.settings, embedder=embedder) as again:
+            agent = again.agent("mira")
+            assert agent.messages == ()
+            agent.add_short_term({"document": f"lived on {at}", "id": f"on{at}", "rating": 5})
+            agent._context.held.settle()
+            assert {entry.id for entry in agent.entries(Tier.STM)} == {"before", *(f"on{n}" for n in range(1, at + 1))}
+    for index in indices:
+        assert all((index / name).is_file() for name in files)
+
+
 # -- files ---------------------------------------------------------------------------------------------
 
 OPENS_MANY = """

@@ -74,6 +74,8 @@ BESIDE = "-being-compacted"
 _MAGIC = b"SQLite format 3\0"
 _HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
 _FILES = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin")
+_WRITTEN = "index_metadata.pickle"
+"""Beside an index once Chroma has written elements to it."""
 _LINK = 4
 """Bytes of a link, and of the length of a list."""
 _AT_ONCE = 4096
@@ -183,7 +185,8 @@ def _of_index(index: Path) -> str | None:
     if not sizes:
         return None  # made, and never written to
     if missing := [name for name in _FILES if name not in sizes]:
-        return f"{missing[0]} is missing"
+        never_written = "header.bin" in sizes and not elements(index) and not (index / _WRITTEN).is_file()
+        return None if never_written else f"{missing[0]} is missing"  # Chroma makes the rest, and reads its database
     header = (index / "header.bin").read_bytes()
     if len(header) < _HEADER.size:
         return "header.bin is cut short"
@@ -194,8 +197,8 @@ def _of_index(index: Path) -> str | None:
     for name, size in (("data_level0.bin", each), ("length.bin", _LINK)):
         if not held * size <= sizes[name] <= room * size:
             return f"{name} has {sizes[name]:,} bytes for {held:,} elements of {size:,}"
-    if held and not (index / "index_metadata.pickle").is_file():
-        return "index_metadata.pickle is missing"
+    if held and not (index / _WRITTEN).is_file():
+        return f"{_WRITTEN} is missing"
     if not _links_lead_somewhere(index / "data_level0.bin", held, each, vector_at, most_below):
         return "data_level0.bin links to elements that are not there"
     if not _lists_fill(index / "link_lists.bin", held, most):
