@@ -28,8 +28,6 @@ KINDS = {
 DOUBT = "#d1495b"
 """What takes something away, ends it or puts it in doubt."""
 _GREY = "#888888"
-_HOVER = 160
-_NUDGE = 0.06
 
 
 def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -204,6 +205,32 @@ def test_a_private_name_is_found() -> None:
     assert private("memory_system.core.times.stamp")
     assert private("memory_system.store._anything")
     assert not private("memory_system.AgentMemory")
+
+
+def dead(source: str) -> set[str]:
+    """The private names that a module defines at its top, has nobody call, and never mentions again."""
+    tree, found = ast.parse(source), set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list:
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    of_python = {name for name in found if name.startswith("__") or set(name) == {"_"}}
+    words = re.findall(r"\w+", source)
+    return {name for name in found - of_python if name.startswith("_") and words.count(name) == 1}
+
+
+def test_nothing_private_is_left_that_nobody_uses() -> None:
+    left = {str(path.relative_to(ROOT)): dead(path.read_text(encoding="utf-8")) for path in MODULES}
+    assert {module: names for module, names in left.items() if names} == {}
+
+
+def test_a_private_name_that_nobody_uses_is_found() -> None:
+    source = (
+        "_MOST = 3\n_a, _b = 1, 2\n\n\ndef _unused() -> int:\n    return _b\n\n\n@app.get\ndef _called() -> None: ...\n"
+    )
+    assert dead(source) == {"_MOST", "_a", "_unused"}
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=lambda path: path.name)

@@ -162,12 +162,6 @@ def _table(rows: Sequence[Row]) -> None:
     )  # fmt: skip
 
 
-def _importance(entry: MemoryEntry | None) -> str:
-    if entry is None:
-        return ""
-    return "to be rated" if entry.rating is None else f"{entry.rating:g}"
-
-
 def _mend(life: Life, refused: Sequence[Row], text: str) -> None:
     """Fields for the lines that cannot be read; what is written there is put into the text."""
     lines = _LINE_END.split(text)

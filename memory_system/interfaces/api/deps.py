@@ -30,7 +30,6 @@ from ...errors import ChangeSetNotFound, Conflict, InvalidParameter, MemorySyste
 from ...maintenance import InUse, Worlds
 from ...world.world import World
 from .. import serialize
-from ..cursors import MAX_CURSOR
 from ..reads import worlds_beside
 from .idempotency import MAX_KEY
 from .sse import EVENTS, Pieces, Tell, untold
@@ -54,7 +53,6 @@ Key = Annotated[
     ),
 ]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
-Cursor = Annotated[str | None, Query(max_length=MAX_CURSOR, description="The 'next' of the page before.")]
 MOST_SAID = 600
 """Characters of a header that says who asks, or which world is meant."""
 Author = Annotated[

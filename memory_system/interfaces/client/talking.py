@@ -25,8 +25,6 @@ from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent, compared
 from .wire import Wire, given, long, plain, revision_of, segment
 
-_PAGE = 1000
-
 
 class RemoteConversation:
     """A talk with an agent; ``begin`` one or ``open`` one, then ``step``. It holds no state of its own."""
