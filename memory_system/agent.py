@@ -293,7 +293,7 @@ class AgentMemory:
     @property
     def gone(self) -> bool:
         """Whether it was closed, or its files were moved, deleted or replaced by somebody else."""
-        return self._context.present().gone
+        return self._context.ledger.gone
 
     def acting_as(self, author: str, applying: Applying | None = None) -> Self:
         """The same memory, whose changes the history tells as this author's.

@@ -269,7 +269,7 @@ class Context:
         )
         why = (
             f"This is {then.display_name} as of {stamp(moment.now)}, after revision {moment.revision}; "
-            "go back to the present to change anything."
+            "go back to the present to change anything, and for what only the present tells."
         )
         return dataclasses.replace(then, policy=Past(why, moment))
 

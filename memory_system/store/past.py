@@ -206,6 +206,7 @@ class PastLedger:
         until = 0 if moment.until is None else int(moment.until.timestamp())
         self.stamp = moment.revision, -1 - moment.access - until
         self.refuse_other_embedder = ledger.refuse_other_embedder
+        self._ledger = ledger
         self._texts = state.texts
         self._lock = state.lock
 
@@ -214,6 +215,11 @@ class PastLedger:
         """Hold what the tables remember still, among threads; the rows do not change."""
         with self._lock:
             yield
+
+    @property
+    def gone(self) -> bool:
+        """Whether the agent was closed since, or its files were moved, deleted or replaced."""
+        return self._ledger.gone
 
     def text(self, name: str) -> str | None:
         """The text of this name as it was then."""

@@ -84,6 +84,10 @@ class Readable(Protocol):
     def stamp(self) -> tuple[int, int]:
         """A key for caches."""
 
+    @property
+    def gone(self) -> bool:
+        """Whether it was closed, or its files were moved, deleted or replaced."""
+
     def reading(self) -> AbstractContextManager[None]:
         """Hold the tables still."""
 
@@ -118,10 +122,6 @@ class Present(Readable, Protocol):
     @property
     def journal(self) -> Journal:
         """The whole history."""
-
-    @property
-    def gone(self) -> bool:
-        """Whether it was closed, or its files were moved, deleted or replaced."""
 
     def flush(self) -> None:
         """Write what waits of recalls, now, so that the history tells it."""

@@ -436,7 +436,7 @@ def test_nothing_that_changes_an_agent_can_be_done_to_its_past(view: AgentMemory
 
 
 def test_a_past_has_spent_nothing_and_is_not_what_an_agent_cannot_do(view: AgentMemory) -> None:
-    with pytest.raises(ReadOnlyPast):
+    with pytest.raises(ReadOnlyPast, match="for what only the present tells"):
         assert view.spent
     with pytest.raises(AttributeError, match="has no attribute 'fly'"):
         view.fly()  # type: ignore[attr-defined]
@@ -522,7 +522,9 @@ def test_a_stamp_is_never_that_of_the_present_or_of_another_moment(lived: AgentM
 
 def test_a_closed_agent_has_no_past_to_be_read(world: World, lived: AgentMemory) -> None:
     view = lived.as_of(revision=3)
+    assert not view.gone
     world.delete_agent("mira")
+    assert view.gone
     for look in (view.history, lambda: view.last_version("nobody"), lambda: lived.as_of(revision=3), lived.queries):
         with pytest.raises(StoreError, match="was closed"):
             look()
