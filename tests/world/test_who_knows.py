@@ -14,7 +14,7 @@ import yaml
 from memory_system import AgentMemory, World
 from memory_system.core import DECAYING, WORLD_AGENT
 from memory_system.embedding.embedder import CachedEmbedder, FromChroma
-from memory_system.errors import AgentNotFound, EntryNotFound, InvalidParameter
+from memory_system.errors import AgentNotFound, EntryNotFound, InvalidAgentName, InvalidParameter
 from memory_system.world.knows import PERSON, RULES, Cell, Verdict
 from memory_system.world.knows.story import parse
 from tests import sample_world
@@ -199,6 +199,12 @@ def test_a_correction_follows_its_character_and_no_other_of_that_name(pair: Worl
     pair.delete_agent("cy")
     pair.create_agent("cy")
     assert not pair.labels()
+
+
+@pytest.mark.parametrize(("name", "what"), [(5, "an int"), (None, "nothing"), (["ana"], "a list")])
+def test_whom_to_ask_is_a_name(pair: World, name: Any, what: str) -> None:
+    with pytest.raises(InvalidAgentName, match=f"^The agent name must be text, not {what}.$"):
+        pair.knows(name, CUP)
 
 
 def test_a_question_is_no_fact(pair: World) -> None:

@@ -16,6 +16,7 @@ from ...core.change_set import ChangeSet
 from ...core.entry import MemoryEntry
 from ...core.known import Label
 from ...core.memory import Vectors
+from ...core.names import checked_name
 from ...core.times import moment_given
 from ...embedding.embedder import Embedder
 from ...errors import AgentNotFound, EntryNotFound, shown
@@ -63,10 +64,11 @@ def knows(world: Asked, name: str, fact: str, *, at: datetime | None = None, ask
     who was behind it.
 
     Raises:
-        AgentNotFound, InvalidParameter: there is no such agent, or the fact or the time cannot be asked about.
+        InvalidAgentName, AgentNotFound: there is no such agent.
+        InvalidParameter: the fact or the time cannot be asked about.
         OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
     """
-    return with_author(world, who_knows(world, fact, [name], at=at, ask_model=ask_model)[0])
+    return with_author(world, who_knows(world, fact, [checked_name(name)], at=at, ask_model=ask_model)[0])
 
 
 def who_knows(
