@@ -92,6 +92,12 @@ def test_a_number_that_cannot_be_is_refused_with_its_range(cli: CommandLine, val
         assert "It must be a number from 0 to 30." in " ".join(done.err.replace("│", " ").split())
 
 
+def test_the_range_of_a_number_is_told_in_few_digits(cli: CommandLine) -> None:
+    done = cli("forecast", "mira", CUE, "--days", "x")
+    assert "'--days': It must be a number from 0.0007 to 36,525." in " ".join(done.err.replace("│", " ").split())
+    assert "[0.0<=" not in cli("recall", "--help").out
+
+
 def test_what_happened_to_nobody_is_refused_with_the_options_that_say_to_whom(cli: CommandLine) -> None:
     done = cli("happened", "The mill burned down.")
     assert (done.code, done.out) == (2, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from math import isfinite, nan
+from math import ceil, isfinite, nan
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any
@@ -46,14 +46,17 @@ def between(
     least: float | None, most: float | None = None, *, whole: bool = False, metavar: str = "NUMBER"
 ) -> dict[str, Any]:
     """What typer is told of a number with a least or a most, or both, which it refuses in words of its own."""
-    ends = {"min": least, "max": most}
+    told = least
+    if least is not None and least != round(least, 4):  # a minute is 0.000694… days
+        told = ceil(least * 10_000) / 10_000
+    ends = {"min": told, "max": most}
     bounds = {name: end for name, end in ends.items() if end is not None}
     kind: type[int | float] = int if whole else float
     words = f"It must be a {'whole ' if whole else ''}number"
-    if least is not None and most is not None:
-        words += f" from {least:,} to {most:,}"
-    elif least is not None:
-        words += f" of {least:,} or more"
+    if told is not None and most is not None:
+        words += f" from {told:,} to {most:,}"
+    elif told is not None:
+        words += f" of {told:,} or more"
     elif most is not None:
         words += f" up to {most:,}"
 
