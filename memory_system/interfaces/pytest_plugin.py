@@ -36,8 +36,9 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
     Raises:
         WorldNotFound: it is not there: in an empty one nobody knows anything, and every test of that would pass.
     """
-    from ..core.settings import Settings  # whoever does not test a story does not load it
+    from ..core.settings import MEMORY, Settings  # whoever does not test a story does not load it
     from ..errors import WorldNotFound
+    from ..maintenance import Worlds
     from ..world.world import World
     from .cli.arguments import no_world_yet
 
@@ -46,5 +47,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
     settings = Settings(**{name: value for name, value in said.items() if value})
     if missing := no_world_yet(settings):
         raise WorldNotFound(missing)
+    if settings.store != MEMORY and not Worlds(settings).begun():  # programs begin the one of this name by themselves
+        raise WorldNotFound(f"There is no world {settings.world!r} in {settings.database}; see --memory-database.")
     with World(settings) as opened:
         yield opened

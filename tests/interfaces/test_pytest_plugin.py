@@ -39,3 +39,11 @@ def test_a_world_that_is_not_there_is_refused_and_not_begun(tmp_path: Path, worl
     assert done.returncode == 1
     assert "WorldNotFound: There is no world 'harrow' in" in done.stdout
     assert not (world.settings.database / "harrow").exists()
+
+
+def test_a_folder_of_worlds_that_is_not_there_is_refused_and_not_made(tmp_path: Path, world: World) -> None:
+    missing = tmp_path / "databse"
+    done = outcome_of(tmp_path, world, f"--memory-database={missing}")
+    assert done.returncode == 1
+    assert f"in {missing}; see --memory-database" in done.stdout
+    assert not missing.exists()
