@@ -102,6 +102,25 @@ def test_the_model_sees_files_with_line_numbers_and_folders_two_levels_deep(
     assert agent.query_memory("x y z", touch=False).hits is not None
 
 
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_a_file_can_be_empty_and_be_filled_and_emptied_again(
+    tool: Callable[..., str], agent: AgentMemory, blank: str
+) -> None:
+    path = "/memories/todo.md"
+    tool("create", path=path, file_text=blank)
+    assert f"{len(blank)}B\t{path}" in tool("view", path="/memories")
+    assert tool("view", path=path).partition("\n")[2].replace("\t", "").replace(" ", "")[0] == "1"
+    tool("insert", path=path, insert_line=0, insert_text="Ask Edda\n")
+    assert "1\tAsk Edda" in tool("view", path=path)
+    assert "memory_tool_blank" not in agent.entries(Tier.LTM)[0].extras
+    if not blank:
+        assert files(agent) == {path: "Ask Edda\n"}
+        tool("str_replace", path=path, old_str="Ask Edda\n")
+        assert f"0B\t{path}" in tool("view", path="/memories")
+        tool.undo()  # type: ignore[attr-defined]
+        assert files(agent) == {path: "Ask Edda\n"}
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -110,7 +129,7 @@ def test_the_model_sees_files_with_line_numbers_and_folders_two_levels_deep(
         {"command": "create", "path": "/memories/../up", "file_text": "x"},
         {"command": "create", "path": "/memories/one", "file_text": "again"},
         {"command": "create", "path": "/memories/one/below", "file_text": "x"},
-        {"command": "create", "path": "/memories/empty", "file_text": " "},
+        {"command": "insert", "path": "/memories/empty", "insert_line": 1, "insert_text": "x"},
         {"command": "create", "path": "/memories/long", "file_text": "x" * 33_000},
         {"command": "str_replace", "path": "/memories/one", "old_str": "o", "new_str": "x"},
         {"command": "str_replace", "path": "/memories/one", "old_str": "q", "new_str": "x"},
@@ -129,6 +148,7 @@ def test_what_cannot_be_done_is_told_to_the_model_and_changes_nothing(
 
     tool("create", path="/memories/one", file_text="foo boo")
     tool("create", path="/memories/two", file_text="two")
+    tool("create", path="/memories/empty", file_text="")
     before = agent.stamp
     with pytest.raises(ToolError):
         tool(**given)

@@ -19,6 +19,8 @@ from .notes import Ends, Notes, below
 
 ROOT = "/memories"
 _KEY = "memory_tool_path"
+_BLANK = "memory_tool_blank"
+"""The metadata with the text of a file in which nothing stands; a memory has words, and its are the file's path."""
 _MOST = 1000
 
 
@@ -42,7 +44,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         """The text of a file with its line numbers, or the files of a folder."""
         path, files = _path(command.path), self._notes.held()
         if path in files:
-            lines = files[path].document.split("\n")
+            lines = _text(files[path]).split("\n")
             begin, end = (command.view_range or [1, -1])[:2]
             numbered = list(enumerate(lines, start=1))[max(begin, 1) - 1 : None if end == -1 else end]
             told = "\n".join(f"{number:6}\t{line}" for number, line in numbered)
@@ -50,7 +52,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         inside = _inside(path, files)
         if not inside and path != ROOT:
             raise ToolError(f"The path {path} does not exist. Please provide a valid path.")
-        sizes = below(path, {name: len(entry.document.encode()) for name, entry in inside.items()})
+        sizes = below(path, {name: len(_text(entry).encode()) for name, entry in inside.items()})
         listed = "\n".join(f"{size}B\t{name}" for name, size in sorted(sizes.items()))
         return f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:\n{listed}"
 
@@ -65,7 +67,7 @@ class MemoryTool(BetaAbstractMemoryTool):
     def str_replace(self, command: beta.BetaMemoryTool20250818StrReplaceCommand) -> str:
         """Put a text in the place of another that stands once in a file."""
         path, entry = self._file(command.path)
-        text = entry.document
+        text = _text(entry)
         if (count := text.count(command.old_str)) != 1:
             lines = [str(number) for number, line in enumerate(text.split("\n"), 1) if command.old_str in line]
             where = f"Multiple occurrences of old_str `{command.old_str}` in lines: {', '.join(lines)}. Make it unique"
@@ -77,7 +79,7 @@ class MemoryTool(BetaAbstractMemoryTool):
     def insert(self, command: beta.BetaMemoryTool20250818InsertCommand) -> str:
         """Put lines after a line of a file, 0 for its beginning."""
         path, entry = self._file(command.path)
-        lines = entry.document.removesuffix("\n").split("\n")
+        lines = _text(entry).removesuffix("\n").split("\n") if _text(entry) else []
         if not 0 <= command.insert_line <= len(lines):
             told = f"Invalid `insert_line` parameter: {command.insert_line}."
             raise ToolError(f"{told} It should be within the range [0, {len(lines)}].")
@@ -120,7 +122,11 @@ class MemoryTool(BetaAbstractMemoryTool):
     def _write(self, title: str, path: str, text: str, before: MemoryEntry | None) -> None:
         as_new = MemoryEntry(title, {_KEY: path}, tier=Tier.LTM, kind=Kind.FACT, pinned=True)
         try:
-            after = bare(before or as_new).evolve(document=text, timestamp=self._notes.agent.now)
+            held = before or as_new
+            metadata = {name: one for name, one in held.extras.items() if name != _BLANK}
+            if not text.strip():
+                metadata[_BLANK], text = text, f"{path} is empty."
+            after = bare(held).evolve(document=text, metadata=metadata, timestamp=self._notes.agent.now)
         except MemorySystemError as error:
             raise ToolError(error.sentence) from error
         self._do("edit" if before else "add", title, [(before, after)])
@@ -130,6 +136,11 @@ class MemoryTool(BetaAbstractMemoryTool):
             self._notes.apply(operation, title, changes)
         except MemorySystemError as error:
             raise ToolError(error.sentence) from error
+
+
+def _text(entry: MemoryEntry) -> str:
+    """What stands in a file."""
+    return str(entry.extras.get(_BLANK, entry.document))
 
 
 def _path(given: str) -> str:
