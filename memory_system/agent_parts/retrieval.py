@@ -101,7 +101,7 @@ class Retrieval(Part):
             found = answer(query, cue, tables, context.display_name, explain=False, measured=measured)
             hits, identity = found.hits, context.embedder.identity
             logged = context.settings.query_log > 0
-            asked = query_log.Asked(query, hits, named, context.author, touch, identity) if logged else None
+            asked = query_log.Asked(query, hits, named, context.author, bool(touch), identity) if logged else None
             lived = [hit.entry for hit in hits if hit.entry.tier is not Tier.STATIC and hit.entry.timestamp is not None]
             recalled = [entry.id for entry in lived] if touch else []
             if recalled or asked:

@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.change_set import is_text
 from ..core.entry import Tier
 from ..core.kinds import Kind, Source
 from ..core.presets import PRESETS, Preset
@@ -83,6 +84,7 @@ class Facets:
                 object.__setattr__(self, name, in_range(f"'{name}'", value, 0, 1))
         if not isinstance(self.contains, str) or len(self.contains) > _MAX_CONTAINS:
             raise InvalidParameter(f"'contains' must be a text of at most {_MAX_CONTAINS:,} characters.")
+        _refuse_halves("'contains'", (self.contains,))
 
     def __bool__(self) -> bool:
         return self is not _EVERYTHING and self != _EVERYTHING
@@ -143,7 +145,14 @@ def _listed(name: str, value: object, most: int = _MOST) -> list[str]:
     listed = list(value)
     if len(listed) > most or not all(isinstance(one, str) for one in listed):
         raise InvalidParameter(f"'{name}' must be a list of at most {most:,} texts.")
+    _refuse_halves(f"'{name}'", listed)
     return listed
+
+
+def _refuse_halves(what: str, texts: Iterable[str]) -> None:
+    """Take no text that cannot be written: a query is logged with all its parameters."""
+    if not all(map(is_text, texts)):
+        raise InvalidParameter(f"{what} holds half of a surrogate pair, which is not text.")
 
 
 _EVERYTHING = Facets()  # frozen, so that every query may share it
@@ -165,10 +174,7 @@ def checked_cue(cue: object) -> str:
         raise InvalidParameter(f"The cue must be a text, not {shown(cue)}.")
     if not (cue and cue.strip()):
         raise InvalidParameter(EMPTY_CUE)
-    try:
-        cue.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InvalidParameter("The cue holds half of a surrogate pair, which is not text.") from error
+    _refuse_halves("The cue", (cue,))
     if len(cue) > MAX_CUE:
         raise InvalidParameter(f"The cue has {len(cue):,} characters; at most {MAX_CUE:,} are taken.")
     return cue
@@ -224,11 +230,15 @@ class Query:
             object.__setattr__(self, "instances", tuple(_listed("instances", self.instances, MAX_INSTANCES)))
             for instance in self.instances:
                 checked_cue(instance)
-        whole("top_k", self.top_k, 0, MAX_TOP_K)
-        whole("requery", self.requery, 0, MAX_REQUERY)
-        in_range("The threshold", self.threshold, 0, 30)
-        in_range("The static threshold", self.static_threshold, 0, 1)
-        in_range("The static share", self.static_share, 0, 1)
+        plain = {  # numbers of numpy are numbers, but none that the log can write
+            "top_k": whole("top_k", self.top_k, 0, MAX_TOP_K),
+            "requery": whole("requery", self.requery, 0, MAX_REQUERY),
+            "threshold": in_range("The threshold", self.threshold, 0, 30),
+            "static_threshold": in_range("The static threshold", self.static_threshold, 0, 1),
+            "static_share": in_range("The static share", self.static_share, 0, 1),
+        }
+        for name, number in plain.items():
+            object.__setattr__(self, name, number)
         if not isinstance(self.scoring, Scoring):
             raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
         if not isinstance(self.facets, Facets):

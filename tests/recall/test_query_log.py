@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memory_system import AgentMemory, Facets, Kind, Measure, Scoring, Tier, Weights, World
@@ -105,6 +106,30 @@ def test_queries_are_found_the_newest_first(agent: AgentMemory) -> None:
 def test_a_wrong_look_into_the_log_is_refused(agent: AgentMemory, wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter):
         agent.queries(**wrong)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"top_k": np.int64(3), "requery": np.int32(1), "touch": np.bool_(True)},
+        {"threshold": np.float32(0.25), "static_threshold": np.float64(0.5), "static_share": np.float32(0.5)},
+    ],
+    ids=str,
+)
+def test_numbers_of_numpy_are_logged_as_numbers(agent: AgentMemory, asked: dict[str, Any]) -> None:
+    agent.query_memory(CUE, **asked)
+    (logged,) = agent.queries()
+    assert {name: getattr(logged.query, name, True) for name in asked} == asked
+
+
+@pytest.mark.parametrize("part", ["contains", "tags", "people", "places", "without"])
+def test_a_filter_that_cannot_be_written_is_refused_and_the_agent_goes_on(agent: AgentMemory, part: str) -> None:
+    half = "key\ud83d"
+    with pytest.raises(InvalidParameter, match=f"^'{part}' holds half of a surrogate pair"):
+        agent.query_memory(CUE, facets=Facets(**{part: half if part == "contains" else [half]}))
+    agent.query_memory(CUE)
+    agent.add_short_term({"document": "Saw smoke over the field"})
+    assert len(agent.queries()) == 1
 
 
 def test_only_the_last_queries_are_kept(world: World, agent: AgentMemory) -> None:
