@@ -17,7 +17,7 @@ from ..core.personality import Personality
 from ..core.settings import AgentSettings
 from ..core.times import Clock, moment_given, stamp
 from ..embedding.embedder import Embedder
-from ..errors import EntryNotFound, InvalidParameter, InvalidPersonality, StaleChange, shown
+from ..errors import EntryNotFound, InvalidParameter, InvalidPersonality, ReadOnlyPast, StaleChange, shown
 from ..llm import LanguageModel, prices
 from ..llm.guarded import Begin, Guarded
 from ..llm.metered import Metered, Once, Terms
@@ -244,8 +244,8 @@ class Context:
             ReadOnlyPast: this is its past.
         """
         if self.held is None:
-            self.policy.refuse()
-        assert self.held is not None, "only the past holds no ledger, and its policy refuses"
+            why = self.policy.why or ""
+            raise ReadOnlyPast(f"{why.removesuffix('.')}, and for what only the present tells.")
         return self.held
 
     def as_of(self, moment: Moment, knew: Then) -> Context:
@@ -269,7 +269,7 @@ class Context:
         )
         why = (
             f"This is {then.display_name} as of {stamp(moment.now)}, after revision {moment.revision}; "
-            "go back to the present to change anything, and for what only the present tells."
+            "go back to the present to change anything."
         )
         return dataclasses.replace(then, policy=Past(why, moment))
 
