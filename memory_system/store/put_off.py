@@ -53,7 +53,7 @@ def words(kind: str) -> str:
     Raises:
         InvalidParameter: there is no such kind.
     """
-    if kind not in set(Matter):
+    if not isinstance(kind, str) or kind not in set(Matter):
         raise InvalidParameter(f"There is no decision about {shown(kind)}; there are {', '.join(Matter)}.")
     return _WORDS.get(Matter(kind), str(kind))
 

@@ -85,6 +85,21 @@ def test_what_is_known_of_a_character_stays(agent: AgentMemory) -> None:
     assert agent.personality.traits == ["early riser"]
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"file_name": 5}, "The file's name must be text, not an int"),
+        ({"columns": ["text"]}, "'columns' names, by the name of a field,"),
+        ({"columns": {"document": 1}}, "'columns' names, by the name of a field,"),
+    ],
+    ids=str,
+)
+def test_what_is_said_of_a_file_is_text(agent: AgentMemory, given: dict[str, Any], told: str) -> None:
+    for bring in (agent.read_material, agent.import_material):
+        with pytest.raises(InvalidParameter, match=f"^{told}"):
+            bring("2026-03-27 Saw smoke.", **given)
+
+
 def test_of_a_card_only_what_is_wanted_is_taken(rosa: AgentMemory) -> None:
     rosa.import_material(materials.card_png(materials.CARD), take="facts")
     assert rosa.display_name == "rosa"

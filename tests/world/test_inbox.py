@@ -105,8 +105,9 @@ def test_what_is_put_off_is_read_strictly_and_only_so_much_is_kept(agent: AgentM
                   {"kind": "cue", "of": "x" * 500, "mark": "x"}):  # fmt: skip
         with pytest.raises(InvalidParameter):
             PutOff(**wrong)
-    with pytest.raises(InvalidParameter, match="There is no decision about"):
-        agent.put_off("supper", mark="x")
+    for kind in ("supper", ["cue"]):
+        with pytest.raises(InvalidParameter, match="There is no decision about"):
+            agent.put_off(kind, mark="x")
     assert not agent.put_off("cue", "none", preview=True)
     assert parse_put_off(None) == ()
     assert mark_of("a", 1) == mark_of("a", 1) != mark_of("a", 2)

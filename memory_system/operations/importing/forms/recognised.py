@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from ....core.json_source import parse_strict
-from ....errors import InvalidFile, InvalidParameter, Problem
+from ....errors import InvalidFile, InvalidParameter, Problem, kind_of
 from ..columns import begins_a_table
 from ..dates import Order, at_start
 from ..events import MAX_BATCH, MAX_FILE
@@ -49,11 +49,16 @@ def read_material(
 
     Raises:
         InvalidFile, InvalidPersonality: it cannot be taken, in a sentence; nothing was changed.
-        InvalidParameter: there is no such form or order.
+        InvalidParameter: there is no such form or order, or the name or the columns are not texts.
     """
     asked = _one_of(Origin, origin, "form")
     dates = _one_of(Order, order, "order of dates")
-    reading, source = _Reading(now, who, asked, dates, dict(columns or {})), file_name[:100] or "the material"
+    if not isinstance(file_name, str):
+        raise InvalidParameter(f"The file's name must be text, not {kind_of(file_name)}.")
+    chosen = {} if columns is None else columns
+    if not isinstance(chosen, Mapping) or not all(isinstance(one, str) for one in (*chosen, *chosen.values())):
+        raise InvalidParameter("'columns' names, by the name of a field, the column that is taken for it.")
+    reading, source = _Reading(now, who, asked, dates, dict(chosen)), file_name[:100] or "the material"
     try:
         into = reading.read(raw, source)
         if len(into.pieces) > MAX_BATCH:
