@@ -39,6 +39,14 @@ class Contents(Part):
         self.context.refresh()
         return self.context.ledger.texts()
 
+    def purged_since(self, revision: int) -> bool:
+        """Whether a memory was purged by a later change than this one, so that what was told then is told no more."""
+        return self.context.present().journal.bin.last_purge() > revision
+
+    def lost(self, ids: Sequence[str]) -> set[str]:
+        """Those of these memories of which a purge left nothing."""
+        return self.context.present().journal.bin.lost(ids)
+
     @property
     def tokens(self) -> TokenStates:
         """The token states that relevancies are computed from."""

@@ -318,6 +318,60 @@ def test_events_sent_again_after_a_restart_are_not_doubled(world: World, agent: 
     assert len(agent.entries(Tier.STM)) == 2
 
 
+@pytest.mark.parametrize("restarted", [False, True], ids=["while it runs", "after a restart"])
+def test_what_was_purged_since_is_neither_told_nor_done_again(
+    world: World, agent: AgentMemory, restarted: bool
+) -> None:
+    event = {"document": "Edda is ill.", "rating": 5}
+    writes = (f"{MIRA}/events", {"events": [event]}), ("/v1/events", {"events": [event | {"agent": "mira"}]})
+
+    def sent(address: str) -> list[httpx.Response]:
+        key = {"Idempotency-Key": "k"}, {"Idempotency-Key": "m"}
+        return [
+            httpx.post(f"{address}{path}", json=body, headers=one, trust_env=False)
+            for (path, body), one in zip(writes, key, strict=True)
+        ]
+
+    def again(address: str) -> None:
+        one, many = sent(address)
+        assert code(one, 409) == "conflict"
+        assert "Edda" not in one.text + many.text
+        assert "purged for good since" in one.text
+        assert "purged for good since" in many.text
+
+    with served_api(world) as address:
+        for answer in sent(address):
+            told(answer)
+        ids = [one.id for one in agent.entries(Tier.STM)]
+        assert len(ids) == 2
+        agent.forget(ids)
+        agent.purge(ids)
+        if not restarted:
+            again(address)
+    if restarted:
+        with served_api(world) as address:
+            again(address)
+    assert not agent.entries(Tier.STM)
+
+
+def test_a_preview_shows_nothing_that_was_purged_since(
+    api: httpx.Client, agent: AgentMemory, remember: Remember
+) -> None:
+    for done in (False, True):
+        held = remember(f"Edda is ill, {done}.")
+        plan = told(api.post(f"{MIRA}/operations/forget", params={"preview": "true"}, json={"ids": [held]}))
+        address = f"{MIRA}/previews/{plan['id']}"
+        if done:
+            told(api.post(f"{address}/apply", json={}))
+        else:
+            agent.forget([held])
+        agent.purge([held])
+        answers = [api.post(f"{address}/apply", json={})] if done else []
+        for answer in (*answers, api.get(address)):
+            assert code(answer, 404) == "change-set-not-found"
+            assert "Edda" not in answer.text
+
+
 def test_cursors_lead_through_a_whole_list(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
     ids = sorted(remember(f"Number {n}.") for n in range(7))
     found, cursor, pages = [], None, 0

@@ -351,6 +351,25 @@ class Desk:
         """
         return self.world().agent(name).acting_as(self.author)
 
+    def shown(self, agent: AgentMemory, preview_id: str) -> ChangeSet:
+        """A change set that was shown, to be shown again; what was purged since is shown no more.
+
+        Raises:
+            ChangeSetNotFound: it was never shown, or too long ago, or a memory was purged since.
+        """
+        plan = self.previews.get(agent.name, preview_id)
+        if self.tells_of_purged(agent.name, plan.base_revision if plan.revision is None else plan.revision):
+            self.previews.drop(agent.name, preview_id)
+            raise ChangeSetNotFound("A memory was purged for good since this was shown. Preview it again.")
+        return plan
+
+    def tells_of_purged(self, name: str, revision: int) -> bool:
+        """Whether what an agent told at a revision may tell of what it has purged since."""
+        try:
+            return self.world().agent(name).contents.purged_since(revision)
+        except MemorySystemError:  # it is gone, and whoever asks is told of that
+            return False
+
     def told(self, view: View, body: Any) -> JSONResponse:
         """An answer about an agent, with its revision."""
         return JSONResponse(body, headers=tag(view.stamp[0]))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from anyio import to_thread
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import Conflict, InvalidParameter
@@ -18,6 +21,18 @@ SECONDS, MOST, MOST_BYTES = 24 * 3600.0, 10_000, 64_000_000
 MAX_KEY = 255
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 REPLAYED = (b"idempotent-replayed", b"true")
+_AGENT = re.compile(r"/v1/agents/([^/]+)")
+
+
+_DONE_BEFORE = (
+    "This was done when it was first sent. A memory has been purged for good since, so what was answered is not told "
+    "again; read it anew."
+)
+
+
+def _of_nothing(_name: str, _revision: int) -> bool:
+    """Nothing is known of agents."""
+    return False
 
 
 @dataclass
@@ -36,11 +51,23 @@ class Idempotency:
     """Keeps the answers to writes that succeeded, by their ``Idempotency-Key``; one that failed may be tried again.
 
     Kept while the server runs, for a day, at most 10,000 answers of 64 MB together. Two requests with one key at the
-    same time are done one after the other: the second gets the answer of the first.
+    same time are done one after the other: the second gets the answer of the first. An answer about an agent that
+    purged a memory since is forgotten: that the write was done is all that is told then.
+
+    Args:
+        app: answers what is not kept.
+        tells_of_purged: whether an agent, named first, has purged a memory since this revision.
+        clock: seconds that only go forward.
     """
 
-    def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        tells_of_purged: Callable[[str, int], bool] = _of_nothing,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.app = app
+        self._tells_of_purged = tells_of_purged
         self._clock = clock
         self._held: OrderedDict[bytes, _Remembered] = OrderedDict()
         self._bytes = 0
@@ -69,6 +96,8 @@ class Idempotency:
         try:
             async with held.turn:
                 if held.messages:
+                    if await to_thread.run_sync(self._may_not_be_told, scope["path"], held):
+                        await self._forget(held, scope, receive)
                     await _replay(held.messages, send)
                 else:
                     await self._first(held, scope, again(read, receive), send)
@@ -94,6 +123,22 @@ class Idempotency:
             held.messages = messages
             held.size = sum(len(one.get("body", b"")) for one in messages)
             self._bytes += held.size
+
+    def _may_not_be_told(self, path: str, held: _Remembered) -> bool:
+        return any(self._tells_of_purged(name, revision) for name, revision in _told_of(path, held.messages))
+
+    async def _forget(self, held: _Remembered, scope: Scope, receive: Receive) -> None:
+        """Keep of an answer only that it was given: the write is not done again, and what it told is told no more."""
+        left: list[Message] = []
+
+        async def keeping(message: Message) -> None:
+            left.append(message)
+
+        await told(Conflict(_DONE_BEFORE))(scope, receive, keeping)
+        held.messages = left
+        size = sum(len(one.get("body", b"")) for one in left)
+        self._bytes += size - held.size
+        held.size = size
 
     def _tidy(self) -> None:
         now = self._clock()
@@ -129,3 +174,25 @@ async def _replay(messages: list[Message], send: Send) -> None:
             await send({**message, "headers": [*message["headers"], REPLAYED]})
         else:
             await send(message)
+
+
+def _told_of(path: str, messages: list[Message]) -> set[tuple[str, int]]:
+    """Of which agents an answer tells, each with its revision then."""
+    found: set[tuple[str, int]] = set()
+    headers = dict(messages[0].get("headers", ()))
+    named = _AGENT.match(path)
+    if named is not None and (tag := headers.get(b"etag", b"").strip(b'"')).isdigit():
+        return {(named[1], int(tag))}
+    try:
+        waiting = [json.loads(b"".join(one.get("body", b"") for one in messages))]
+    except ValueError:  # it is no JSON
+        return found
+    while waiting:
+        match waiting.pop():
+            case list(several):
+                waiting += several
+            case dict(one):
+                waiting += one.values()
+                if isinstance(one.get("agent"), str) and isinstance(one.get("revision"), int):
+                    found.add((one["agent"], one["revision"]))
+    return found

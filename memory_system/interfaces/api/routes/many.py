@@ -28,7 +28,7 @@ from ..deps import Desk, Key, Preview, documents_key
 from ..problems import Problem, in_words, problem_of
 from ..schemas.bodies import Event
 from ..sse import TOLD, Tell
-from .memories import LIGHT, in_zone_of, keyed
+from .memories import LIGHT, in_zone_of, keyed, refuse_purged
 
 MOST_EVENTS, MOST_CUES = 10_000, 500
 JSON = "application/json"
@@ -129,6 +129,8 @@ def routes(desk: Desk) -> APIRouter:
             tell("progress", {"done": done / len(found), "doing": f"Telling {name}"})
             try:
                 agent = desk.agent(name)
+                if key is not None:
+                    refuse_purged(agent, list(events.values()))
                 added = agent.add_short_term(
                     list(events.values()),
                     overwrite_existing=body.overwrite_existing,

@@ -22,7 +22,7 @@ from ....core.change_set import ChangeSet
 from ....core.json_source import parse_strict
 from ....core.kinds import MAX_ID
 from ....core.known import WORLD_AGENT
-from ....errors import InvalidEntry, InvalidFile, Problem
+from ....errors import Conflict, InvalidEntry, InvalidFile, Problem
 from ....maintenance import export
 from ....operations.exporting import MEDIA, Exported, Form
 from ....operations.importing.events import MAX_BATCH, Added
@@ -130,13 +130,16 @@ def added(
     preview: bool,
     rate: bool,
     wait: bool | None,
+    key: str | None = None,
 ) -> JSONResponse:
-    """Remember events, and tell which.
+    """Remember events, and tell which. With the key of their request none comes back that was purged since.
 
     Raises:
         MemorySystemError: they cannot be taken. Nothing was changed.
     """
     agent = desk.agent(name)
+    if key is not None:
+        refuse_purged(agent, events)
     done = agent.add_short_term(
         events,
         overwrite_existing=overwrite,
@@ -183,6 +186,7 @@ def _added(desk: Desk, tell: Tell, name: str, body: EventsBody, *, preview: bool
         preview=preview,
         rate=body.rate,
         wait=body.wait,
+        key=key,
     )
 
 
@@ -214,7 +218,9 @@ def event_routes(desk: Desk) -> APIRouter:
         preview: bool,
     ) -> JSONResponse:
         events = [keyed(event, name, key, number) for number, event in enumerate(_lines_of(text))]
-        return added(desk, tell, name, events, overwrite=overwrite, now=now, preview=preview, rate=rate, wait=wait)
+        return added(
+            desk, tell, name, events, overwrite=overwrite, now=now, preview=preview, rate=rate, wait=wait, key=key
+        )
 
     def few(name: str, text: bytes, rate: bool, wait: bool | None, **_given: Any) -> bool:
         return len(text) < _LIGHT_BYTES and not (rate and desk.asks_a_model(name, wait))
@@ -287,6 +293,20 @@ def keyed(event: Any, name: str, key: str | None, number: int) -> Any:
     return event | {"id": uuid.uuid5(uuid.NAMESPACE_OID, f"{name}\n{key}\n{number}").hex}
 
 
+def refuse_purged(agent: AgentMemory, events: list[Any]) -> None:
+    """Let a write that is sent again with its key bring nothing back: the ids follow from the key.
+
+    Raises:
+        Conflict: one of these memories was purged.
+    """
+    told = [one["id"] for one in events if isinstance(one, dict) and isinstance(one.get("id"), str)]
+    if told and agent.contents.lost(told):
+        raise Conflict(
+            "This was remembered before, and has been purged for good since. To remember it anew, send it with "
+            "another Idempotency-Key."
+        )
+
+
 def _lines_of(text: bytes) -> list[Any]:
     """The JSON objects of the lines; blank lines are passed over.
 
@@ -349,7 +369,7 @@ def operation_routes(desk: Desk) -> APIRouter:
     def waiting(name: AgentName, preview_id: str) -> JSONResponse:
         """A preview that waits."""
         agent = desk.agent(name)
-        return desk.told(agent, serialize.plain(desk.previews.get(agent.name, preview_id)))
+        return desk.told(agent, serialize.plain(desk.shown(agent, preview_id)))
 
     def apply(name: AgentName, preview_id: str, body: ApplyBody, if_match: IfMatch = None) -> JSONResponse:
         """Carry out what a preview showed, without asking a language model again; once, however often it is sent."""
@@ -357,6 +377,8 @@ def operation_routes(desk: Desk) -> APIRouter:
             desk.previews.get(name, preview_id)
             desk.world().knowledge.agent(make=True)  # it may be the first thing that the world keeps
         agent = desk.agent(name)
+        if desk.previews.get(agent.name, preview_id).revision is not None:  # it is applied, and only told again
+            desk.shown(agent, preview_id)
         return desk.applied(
             agent, lambda: desk.previews.apply(agent.name, preview_id, body.without, agent.apply), if_match
         )
