@@ -251,10 +251,18 @@ def write_embedder(folder: Path, name: str | None) -> None:
 
 
 def world_clock(folder: Path) -> Clock:
-    """The clock of the world in this folder; a change of ``world.json`` is seen at the next call."""
+    """The clock of the world in this folder; a change of ``world.json`` is seen at the next call.
+
+    One that runs stands at the end of the year 9999.
+    """
 
     def now() -> datetime:
         at, since, speed = _clock(folder)
-        return at + (real_clock() - since) * speed if at and since else at or real_clock()
+        if at is None or since is None:
+            return at or real_clock()
+        try:
+            return at + (real_clock() - since) * speed
+        except OverflowError:
+            return max(at, datetime(9999, 12, 30, tzinfo=at.tzinfo))
 
     return now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -80,3 +80,11 @@ def test_what_the_background_could_not_do_waits_in_what_is_due(world: World, age
     assert own(agent) == ["plan"]
     assert world.life._look() is None, "nothing has changed since"
     assert not world.due().waiting
+
+
+def test_a_clock_that_runs_stands_at_the_end_of_the_calendar(world: World, agent: AgentMemory) -> None:
+    world.stand_at(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
+    world.play(100_000)
+    until(lambda: world.clock() == datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
+    agent.add_short_term({"document": "The end is near"})
+    assert agent.query_memory("What is near?").hits
