@@ -13,7 +13,7 @@ import numpy as np
 
 from ..agent import AgentMemory
 from ..core.entry import MemoryEntry, Source, Tier
-from ..errors import AgentNotFound, EntryNotFound
+from ..errors import AgentNotFound, EntryNotFound, InvalidParameter, shown
 from ..recall.query import Facets
 from .happening import named
 
@@ -72,7 +72,10 @@ def trail(world: Cast, name: str, entry_id: str, about: str = "") -> tuple[Hop, 
 
     Raises:
         AgentNotFound, EntryNotFound: there is no such agent, or it never had the memory.
+        InvalidParameter: what is meant is no text.
     """
+    if not isinstance(about, str):
+        raise InvalidParameter(f"'about' must be a text, not {shown(about)}.")
     agents, agent = {one: partial(world.agent, one) for one in world.characters()}, world.agent(name)
     entry: MemoryEntry | None = agent.last_version(entry_id)
     hops: list[Hop] = []

@@ -15,7 +15,7 @@ from memory_system import AgentMemory, Facets, Settings, Source, World
 from memory_system.conversation import Duet, TalkSettings
 from memory_system.core.change_set import ModelCall
 from memory_system.embedding.embedder import CachedEmbedder
-from memory_system.errors import AgentNotFound, EntryNotFound
+from memory_system.errors import AgentNotFound, EntryNotFound, InvalidParameter
 from memory_system.interfaces.client import RemoteWorld
 from memory_system.llm.base import Heard, Reply, ToolCall, unheard
 from memory_system.llm.offline import OfflineModel
@@ -121,6 +121,8 @@ def test_who_told_whom_leads_back_to_who_was_told_first(village: World) -> None:
         assert one.talk
         assert "party" in one.entry.document
     assert (hops[-1].teller, hops[-1].talk) == ("a traveller", "")
+    with pytest.raises(InvalidParameter, match="must be a text, not 5"):
+        village.trail("juno", hops[0].entry.id, about=5)  # type: ignore[arg-type]
 
 
 def test_it_is_told_by_every_front_end(village: World, monkeypatch: pytest.MonkeyPatch) -> None:

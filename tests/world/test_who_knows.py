@@ -207,6 +207,12 @@ def test_whom_to_ask_is_a_name(pair: World, name: Any, what: str) -> None:
         pair.knows(name, CUP)
 
 
+def test_a_fact_that_is_no_text_is_refused_as_one(pair: World) -> None:
+    for ask in (pair.who_knows, pair.spread, lambda fact: pair.correct("ana", fact, "knows")):
+        with pytest.raises(InvalidParameter, match="The fact is a sentence of 1 to 1,000"):
+            ask("Ana has the cup\ud83d.")
+
+
 def test_a_question_is_no_fact(pair: World) -> None:
     with pytest.raises(InvalidParameter, match="is a question"):
         pair.who_knows("Who has the cup?")
@@ -218,6 +224,8 @@ def test_a_question_is_no_fact(pair: World) -> None:
     ("name", "fact", "verdict", "memory", "error"),
     [
         ("nobody", CUP, "knows", "", AgentNotFound),
+        (5, CUP, "knows", "", InvalidAgentName),
+        ("../ana", CUP, "knows", "", InvalidAgentName),
         ("ana", " ", "knows", "", InvalidParameter),
         ("ana", CUP, "guesses", "", InvalidParameter),
         ("ana", CUP, "knows", "not there", EntryNotFound),

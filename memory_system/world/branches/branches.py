@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
+from ...core.names import checked_name
 from ...core.scoring import whole
 from ...core.times import real_clock
 from ...errors import AgentNotFound, Conflict, InvalidParameter, MemorySystemError, ReadOnly, kind_of
@@ -166,7 +167,7 @@ def characters(world: Stage) -> list[str]:
 
 def character_of(world: Stage, name: str) -> str:
     """The character that an agent plays: itself, or whom it rehearses."""
-    return marks.played(world.folder / name)
+    return marks.played(world.folder / checked_name(name))
 
 
 def follow(world: Stage, name: str, to: str) -> None:

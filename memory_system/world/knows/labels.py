@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...core.change_set import Change, ChangeSet, short
+from ...core.change_set import Change, ChangeSet, is_text, short
 from ...core.dismissed import fingerprint
 from ...core.known import Label
 from ...errors import InvalidParameter, shown
@@ -23,7 +23,7 @@ def checked_fact(fact: object) -> str:
     Raises:
         InvalidParameter: it is no text of 1 to 1,000 characters.
     """
-    if not isinstance(fact, str) or not fact.strip() or len(fact.strip()) > MOST_FACT or "\x00" in fact:
+    if not is_text(fact) or not fact.strip() or len(fact.strip()) > MOST_FACT or "\x00" in fact:
         raise InvalidParameter(f"The fact is a sentence of 1 to {MOST_FACT:,} characters, not {shown(fact)}.")
     return " ".join(fact.split())
 
