@@ -78,6 +78,7 @@ def test_a_talk_is_the_same_on_both_sides(talk: Conversation, agent: AgentMemory
     assert talk.messages(-1) == here.messages(-1)
     assert (talk.talk, talk.head) == (here.talk, here.head)
     assert talk.context() == here.context()
+    assert talk.lines() == here.lines()
     assert [one.id for one in Conversation.all(talk.agent)] == [here.id]
     assert talk.replay().same
     assert step.change_set is not None
@@ -256,6 +257,11 @@ def test_an_interview_goes_on_and_leaves_no_trace(mira: RemoteAgent, agent: Agen
     again = interview.ask_again("What is my name?")
     assert interview.step("What is my name?").answer == again.answer
     assert len(interview.transcript) > len(first.messages)
+    here = Local(agent, human="John")
+    assert Interview(mira, human="John").context() == here.context()
+    here.step("My name is John.")
+    here.step("What is my name?")
+    assert interview.context().tokens == here.context().tokens > Interview(mira, human="John").context().tokens
     assert agent.stamp == before
     assert Conversation.all(mira) == ()
     with pytest.raises(ConversationNotFound, match="Begin another"):

@@ -22,7 +22,9 @@ from .problems import told
 _OPEN = frozenset({"/", "/docs", "/openapi.json"})
 """What says nothing but how the API is asked."""
 _LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
-_ASKED = "|".join(("query", "interview", *(re.escape(read.address) for read in READS if read.asks)))
+_ASKED = "|".join(
+    ("query", "interview", "interview/context", *(re.escape(read.address) for read in READS if read.asks))
+)
 _ASKS = re.compile(rf"/v1/agents/[^/]+/({_ASKED})|/v1/query|/rate")
 """What changes nothing although it is sent by POST, because questions are long."""
 _ASKING: ContextVar[Role | None] = ContextVar("asking", default=None)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...conversation import Step, TalkSettings
+from ...conversation.context import Context
 from ...conversation.documents import Loaded
 from ...conversation.functions import Page
 from ...conversation.people import Person, TrustPoint
@@ -50,6 +51,10 @@ class RemoteInterview:
         wire, of = agent.reached
         self._wire, self._path = wire, f"{of}/interview"
         self._begun = given(settings=settings, human=human, conversation=conversation and conversation.id)
+
+    def context(self, now: datetime | None = None) -> Context:
+        """As ``Interview.context``."""
+        return read(Context, self._wire.ask(f"{self._path}/context", self._begun | given(now=now)))
 
     def step(
         self,

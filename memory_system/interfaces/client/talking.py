@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from ...conversation import Step, TalkSettings
 from ...conversation.actions import Action, checked_actions, outcome
+from ...conversation.comparing import Lines
 from ...conversation.context import Context
 from ...conversation.duet import part
 from ...conversation.functions import RESERVED, FunctionRun
@@ -94,6 +95,10 @@ class RemoteConversation:
         """As ``Conversation.messages``."""
         told = self._wire.get(f"{self._of}/messages", start=start, limit=count)
         return tuple(read(Message, one) for one in told["items"])
+
+    def lines(self) -> Lines:
+        """As ``Conversation.lines``."""
+        return read(Lines, self._wire.get(f"{self._of}/lines"))
 
     def versus(self, first: str, second: str, *, now: datetime | None = None) -> Versus:
         """As ``Conversation.versus``."""

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, Field, StringConstraints
 from ...agent import AgentMemory
 from ...conversation import Conversation, MemoryTool, archival_search, conversation_search, conversation_search_date
 from ...conversation import memory_search as searched
+from ...conversation.comparing import Lines
 from ...conversation.context import Context
 from ...conversation.documents import Loaded, documents, passages
 from ...conversation.functions import Page
@@ -196,6 +197,17 @@ READS = (
         "conversations/{conversation}/context",
         "talk-1",
         call="conversation.Conversation.context",
+    ),
+    _of_talks(
+        "lines",
+        "What was said in a conversation",
+        "The last 200 lines that were said to the agent, each once, and how memory is asked by them.",
+        OfTalk,
+        lambda agent, form: Conversation.open(agent, form.conversation).lines(),
+        Lines,
+        "conversations/{conversation}/lines",
+        "talk-1",
+        call="conversation.Conversation.lines",
     ),
     _of_talks(
         "replay",

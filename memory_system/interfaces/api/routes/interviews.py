@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse, Response
 
 from ....agent import AgentMemory
 from ....conversation import Conversation, Interview, Step, TalkSettings, sit
+from ....conversation.context import Context
 from ....conversation.interview import drop, keep
 from ....core.change_set import ChangeSet
 from ....core.entry import new_id
@@ -27,7 +28,7 @@ from ....errors import ConversationNotFound, shown
 from ... import serialize
 from ...serialize import Shape, model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
-from ..schemas.bodies import AskBody, SitBody
+from ..schemas.bodies import AskBody, InterviewBody, LookBody, SitBody
 from ..sse import TOLD, Tell, progress
 from .talking import pieces
 
@@ -109,7 +110,7 @@ def routes(desk: Desk) -> APIRouter:
     router = APIRouter(tags=["conversations"])
     interviews = Interviews()
 
-    def begun(agent: AgentMemory, body: AskBody) -> Interview:
+    def begun(agent: AgentMemory, body: InterviewBody) -> Interview:
         if body.conversation is not None:
             return Interview(agent, talk=Conversation.open(agent, body.conversation).talk)
         return Interview(agent, body.settings.over(TalkSettings()), human=body.human)
@@ -130,6 +131,16 @@ def routes(desk: Desk) -> APIRouter:
                 if not body.keep:
                     interview.talk, interview.transcript = before
         return desk.told(agent, serialize.plain(done) | {"interview": name_of})
+
+    def context(name: AgentName, body: LookBody) -> Response:
+        """What is in the prompt of an interview right now, before a message; one that has not begun does not begin."""
+        agent = desk.agent(name)
+        if body.interview is None:
+            found = begun(agent, body).context(body.now)
+        else:
+            with interviews.going_on(agent.name, body.interview) as interview:
+                found = interview.context(body.now)
+        return desk.told(agent, serialize.plain(found))
 
     def seated(tell: Tell, name: AgentName, body: SitBody) -> Response:
         """Put questions to an agent, each for itself and without a trace; the answers are kept, to be compared."""
@@ -156,6 +167,7 @@ def routes(desk: Desk) -> APIRouter:
     quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
     of = "/agents/{name}"
     router.post(f"{of}/interview", response_model=model(Step), responses=TOLD)(told(ask))
+    router.post(f"{of}/interview/context", response_model=model(Context))(quick(context))
     router.post(f"{of}/interviews", response_model=_SAT.model, responses=TOLD, dependencies=write)(told(seated))
     router.delete(f"{of}/interviews/{{sitting}}", response_model=model(ChangeSet), dependencies=write)(quick(dropped))
     return router

@@ -304,17 +304,28 @@ class ResultsBody(Body):
         return {one.call_id: RuntimeError(str(one.result)) if one.failed else one.result for one in self.results}
 
 
-class AskBody(Asking):
+class InterviewBody(Body):
+    """An interview: one that an answer named, or one as it would begin."""
+
+    interview: Id | None = None
+    conversation: Id | None = None
+    human: Line = "You"
+    settings: TalkSettingsBody = TalkSettingsBody()
+
+
+class LookBody(InterviewBody):
+    """An interview, and when its prompt is looked at."""
+
+    now: AwareDatetime | None = None
+
+
+class AskBody(Asking, InterviewBody):
     """A question that leaves no trace.
 
     ``interview`` goes on with one that an answer named; else a new one begins, which ``conversation`` lets go on from
     how that conversation stands.
     """
 
-    interview: Id | None = None
-    conversation: Id | None = None
-    human: Line = "You"
-    settings: TalkSettingsBody = TalkSettingsBody()
     keep: StrictBool = True
 
 
