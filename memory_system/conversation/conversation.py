@@ -16,7 +16,7 @@ from ..core.change_set import PENDING, Change, ChangeSet, Kept, TextChange, shor
 from ..core.entry import LIVED, MemoryEntry, Tier, new_id
 from ..core.scoring import whole
 from ..core.times import moment_given
-from ..errors import Conflict, InvalidParameter, shown
+from ..errors import Conflict, InvalidParameter, StaleChange, shown
 from ..llm.base import NOTICES, Heard, unheard
 from ..operations.context import Progress, bare, no_progress
 from ..operations.edit import lasting, listed
@@ -352,7 +352,14 @@ class Conversation:
             plan = dataclasses.replace(plan, operation=PENDING)
         offered = [self._offered(event, ask.now) for event in played.events] if hold else []
         keep = preview or bool(played.outcome.pending)
-        return step_of(played, plan if keep else self.agent.apply(plan), tuple(offered))
+        try:
+            done = plan if keep else self.agent.apply(plan)
+        except StaleChange as error:
+            if self.head.next_number == talk.next_number:
+                raise
+            told = "Somebody else talked at the same moment, so nothing was changed. Say it again."
+            raise StaleChange(told) from error
+        return step_of(played, done, tuple(offered))
 
     def note(
         self,

@@ -524,6 +524,20 @@ def test_a_small_context_holds_a_long_talk(small: Conversation, server: FakeServ
     assert len(small.talk.queue) < 20
 
 
+def test_of_two_who_talk_at_once_one_is_told_to_say_it_again(talk: Conversation) -> None:
+    other = Conversation.open(talk.agent, talk.id)
+    seconds = iter(["Second."])
+
+    def heard(_piece: str) -> None:
+        for text in seconds:
+            other.note(heard=text)
+
+    with pytest.raises(StaleChange, match="Somebody else talked at the same moment"):
+        talk.step("First.", heard=heard)
+    assert [m.text for m in talk.messages() if m.role is Role.USER] == ["Second."]
+    assert talk.step("First.").answer
+
+
 def test_a_refused_turn_of_two_at_once_changes_nothing(talk: Conversation) -> None:
     step = talk.step("First.", preview=True)
     talk.step("Second.")
