@@ -14,6 +14,7 @@ from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Query
 from memory_system.agent_parts import OWN_SETTINGS, Precision
 from memory_system.core import Finding, State, ago, badge, stamp
 from memory_system.maintenance import Manifest
+from memory_system.operations import was_said
 from memory_system.recall import Forecast
 from memory_system.recall.hybrid import Evidence
 
@@ -281,6 +282,13 @@ def told_apart(entry: MemoryEntry) -> str:
     """What tells a memory apart from another of the same text, in a line."""
     when = stamp(entry.timestamp) if entry.timestamp else "timeless"
     return " · ".join([entry.kind.value, TIERS[entry.tier], when, importance(entry), *marks(entry)])
+
+
+def room(held: Sequence[MemoryEntry], size: int, called: str) -> str:
+    """How much short-term memory holds: "20 of 20 remembered"; what was said in talks has as much room of its own."""
+    said = sum(map(was_said, held))
+    from_talks = f", and {said:,} of {size:,} from talks" if said else ""
+    return f"{len(held) - said:,} of {size:,} {called}{from_talks}"
 
 
 def marked(frame: pd.DataFrame) -> str:

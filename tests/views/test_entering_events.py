@@ -257,6 +257,7 @@ def test_what_was_said_in_talks_is_counted_by_itself_as_migration_does(open_page
     page = open_page("short_term", "tobias")
     assert f"{lived} of {lived} remembered, and 1 of {lived} from talks" in shown(page)
     assert all("more than fit" not in one.label for one in page.button)
+    assert f"{lived} of {lived} short-term, and 1 of {lived} from talks" in shown(open_page("overview", "tobias"))
     tobias.add_short_term({"document": "Swept the floor", "rating": 3})
     page = open_page("short_term", "tobias")
     assert any("1 memory more than fit" in one.label for one in page.button)

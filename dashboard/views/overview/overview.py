@@ -46,8 +46,8 @@ for part in (evening.remembered, evening.day) if answers_first else (evening.day
     part(agent, cast)
 life.show()
 counts = (
-    f"{stats['stm']} of {stats['stm_size']} short-term",
-    f"{stats['ltm']} long-term",
+    tables.room(agent.entries(Tier.STM), stats["stm_size"], "short-term"),
+    f"{stats['ltm']:,} long-term",
     f"{tables.counted(stats['static'], 'fact', 'facts')} of personality",
 )
 with st.container(key="counts"):

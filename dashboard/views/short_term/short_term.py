@@ -39,8 +39,7 @@ held = agent.entries(Tier.STM)
 edits.unfinished(agent, lambda: {entry.id for entry in held})
 said = sum(map(was_said, held))  # has as much room of its own
 lived = len(held) - said
-from_talks = f", and {said} of {settings.stm_size} from talks" if said else ""
-st.header(f"{lived:,} of {settings.stm_size:,} remembered{from_talks}", anchor=False)
+st.header(tables.room(held, settings.stm_size, "remembered"), anchor=False)
 if too_many := sum(max(0, many - settings.stm_size) for many in (lived, said)):
     over = tables.counted(too_many, "memory", "memories")
     widgets.lead(f"{over} more than fit. Migrate.", "operations", agent.name, "warning", operation="Migrate")
