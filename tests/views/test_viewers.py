@@ -18,6 +18,7 @@ from memory_system.world.viewer import OnlookersWorld
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
+from .comparing import compared
 from .test_entering_events import entering
 
 Open = Callable[..., AppTest]
@@ -114,6 +115,14 @@ def test_a_viewer_reads_a_personality_and_is_offered_no_field_that_takes_nothing
     assert "fact" in page.dataframe[0].value.columns
     assert "Mira Holloway" in page.expander[0].code[0].value
     assert any(words.A_VIEWER in one.value for one in page.caption)
+
+
+def test_a_viewer_sees_on_tidy_what_the_inbox_counts_and_nothing_that_settles_it(viewer: Open) -> None:
+    page = compared(viewer("tidy"))
+    told = told_on(page).replace("\\", "")
+    assert "One says “5 March”, the other “Sunday”." in told
+    assert "But they are 2 weeks apart: each may have been true in its time." in told
+    assert {one.label for one in page.main.get("button")} == {"Open"}
 
 
 @pytest.mark.parametrize("view", VIEWS)

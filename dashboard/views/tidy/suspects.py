@@ -34,7 +34,7 @@ def card(agent: AgentMemory, one: Suspicion) -> None:
             st.badge(f"alike {one.similarity:.2f}", color="gray")
         st.markdown(widgets.plain(" ".join(one.reasons)))
         for doubt in one.doubts:
-            st.caption(widgets.plain(f"But: {doubt}"))
+            st.caption(widgets.plain(f"But {doubt.replace('They', 'they', 1) if doubt.startswith('They ') else doubt}"))
         if len(one.entries) > 2:
             _many(agent, one, key)
         else:
@@ -48,11 +48,14 @@ def _pair(agent: AgentMemory, one: Suspicion, key: str) -> None:
             st.markdown(marked(entry.document, other.document))
             st.caption(widgets.plain(tables.told_apart(entry)))
             with st.container(horizontal=True):
-                _settle_by(agent, one, entry, other, key)
+                if agent.read_only is None:
+                    _settle_by(agent, one, entry, other, key)
                 if st.button("Open", key=f"open-{key}-{entry.id}", icon=":material/open_in_new:", type="tertiary"):
                     st.switch_page(
                         "views/long_term/long_term.py", query_params={"agent": agent.name, "memory": entry.id}
                     )
+    if agent.read_only is not None:
+        return
     _both_stay(agent, one, key)
     with st.expander("Merge with a text of your own", key=f"own-{key}", on_change="rerun") as own:
         if own.open:
@@ -93,6 +96,10 @@ def _both_stay(agent: AgentMemory, one: Suspicion, key: str) -> None:
 def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
     """Memories that hold the same text: the text once, when each happened, and which one stays."""
     st.text(tables.visible(one.entries[0].document))
+    if agent.read_only is not None:
+        for entry in one.entries[:_LISTED]:
+            st.caption(widgets.plain(tables.told_apart(entry)))
+        return
     places, newest = range(len(one.entries)), len(one.entries) - 1
     labels = [widgets.plain(tables.told_apart(entry)) for entry in one.entries]
     if len(places) <= _LISTED:

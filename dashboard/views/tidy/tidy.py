@@ -18,8 +18,10 @@ widgets.heading(
     agent,
 )
 bulk.last()
-if widgets.closed(agent):
+if session.moment() is not None:
+    widgets.empty("Memories are compared at present.", "", agent)
     st.stop()
+may = not widgets.closed(agent)
 
 held = sum(len(agent.entries(tier)) for tier in DECAYING)
 if held < 2:
@@ -43,10 +45,14 @@ threshold = left.slider(
     persist_state="session",
     help="The cosine similarity above which two memories may be duplicates. In Python: AgentMemory.suspicions",
 )
-asks = not needs_model.offline(agent) and right.button(
-    widgets.plain(f"Ask {agent.model.name}"),
-    icon=":material/smart_toy:",
-    help="The language model reads the similar pairs. In Python: AgentMemory.suspicions(ask_model=True)",
+asks = (
+    may
+    and not needs_model.offline(agent)
+    and right.button(
+        widgets.plain(f"Ask {agent.model.name}"),
+        icon=":material/smart_toy:",
+        help="The language model reads the similar pairs. In Python: AgentMemory.suspicions(ask_model=True)",
+    )
 )
 known = compared.found(agent, threshold, ask=asks)
 if known is None:
@@ -73,7 +79,7 @@ listed = [one for one in found.suspicions if one.sort in sorts]
 if dismissed := len(agent.dismissed):
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{tables.counted(dismissed, 'suspicion is', 'suspicions are')} dismissed.")
-        if st.button(
+        if may and st.button(
             "Show them again",
             type="tertiary",
             icon=":material/undo:",
