@@ -78,6 +78,15 @@ def test_every_page_opens_without_an_exception(open_page: OpenPage, view: str) -
     assert sum(len(one.split()) for one in sentences) <= PROSE, sentences
 
 
+def test_what_a_field_suggests_to_ask_is_of_no_other_world(open_page: OpenPage) -> None:
+    open_page("overview")
+    session.world().create_agent("ana", {"identity": {"name": "Ana"}})
+    for view in ("recall", "who_knows"):
+        suggested = [one.placeholder for one in open_page(view, "ana").text_input]
+        assert any(suggested)
+        assert not [one for one in suggested if "mill" in one or "Juno" in one]
+
+
 def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
     page = open_page("overview")
     assert f"20 of 20 short-term · {mira().get_stats()['ltm']} long-term" in shown(page)

@@ -44,14 +44,14 @@ class Asked:
     shown: str
 
 
-def cue() -> str:
+def cue(agent: AgentMemory) -> str:
     """The cue's field; it stands in the link, and a link that is followed fills it."""
     linked = session.from_link("cue")
     if linked and st.session_state.get("cue-linked") != linked:
         st.session_state["cue"] = linked
     left, right = st.columns([4, 1], vertical_alignment="bottom")  # no st.form: what it has not sent off is forgotten
     text = left.text_input(
-        "Cue", key="cue", placeholder="Who has the mill key?", max_chars=LONGEST, persist_state="session"
+        "Cue", key="cue", placeholder=session.example_cues(agent.name)[0], max_chars=LONGEST, persist_state="session"
     )
     right.button(
         "Recall", type="primary", icon=":material/search:", width="stretch", shortcut="Ctrl+Enter", key="recall"

@@ -76,7 +76,7 @@ def show(agent: AgentMemory) -> None:
         with st.container(horizontal=True):
             chosen = _pick({**talks, _PASTED: words.LINES_OF_YOUR_OWN})
             first, second = _preset("first", OWN_SETTINGS), _preset("second", "classic")
-        lines = _pasted() if chosen == _PASTED else _said(agent, chosen)
+        lines = _pasted(agent) if chosen == _PASTED else _said(agent, chosen)
         if lines is not None and first != second:
             _walk(agent, lines, first, second)
         elif lines is not None:
@@ -142,12 +142,12 @@ def _pick(labels: Mapping[str, str]) -> str:
     return chosen
 
 
-def _pasted() -> Lines | None:
+def _pasted(agent: AgentMemory) -> Lines | None:
     """Lines that somebody writes, one a line."""
     text = st.text_area(
         words.LINES_OF_YOUR_OWN, key=f"talk-test-pasted-{session.place()}", max_chars=_LONGEST,
         label_visibility="collapsed", persist_state="session",
-        placeholder="What is said to the character, one a line:\nWho has the mill key?\nWhen did you see it last?",
+        placeholder="\n".join(["What is said to the character, one a line:", *session.example_cues(agent.name)[:2]]),
     )  # fmt: skip
     cues = tuple(dict.fromkeys(filter(None, (one.strip() for one in text.splitlines()))))
     return Lines(cues[:MOST_JUDGED]) if cues else None

@@ -218,4 +218,4 @@ bulk.last()
 if over_talk.opened():
     over_talk.show(chosen)
 else:
-    results(chosen, controls.cue())
+    results(chosen, controls.cue(chosen))

@@ -13,7 +13,7 @@ bulk.last()
 spread.follow()
 with st.container(horizontal=True, vertical_alignment="bottom"):
     st.text_input(
-        words.A_FACT, placeholder="Juno stole the mill key.", max_chars=grid.MOST_LETTERS, key=grid.TYPED,
+        words.A_FACT, placeholder=f"{agent.display_name} has the key.", max_chars=grid.MOST_LETTERS, key=grid.TYPED,
         persist_state="session", on_change=grid.ask,
     )  # fmt: skip
     st.button(words.ASK_EVERYBODY, type="primary", icon=":material/search:", on_click=grid.ask)
@@ -22,7 +22,7 @@ at = moment.slider("who-knows-at")
 view = tabs.segments("Shown as", {"cells": "Who knows it", "spread": "How it spread"}, "as")
 facts = grid.facts(world)
 if not facts:
-    widgets.empty("No fact has been asked about yet.", "Type one above as a sentence, such as: Juno has the key.")
+    widgets.empty("No fact has been asked about yet.", "Type one above, as a whole sentence.")
 for number, fact in enumerate(facts):
     try:
         if view == "spread":
