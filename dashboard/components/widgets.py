@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
@@ -17,6 +17,9 @@ from memory_system.world import VIEWING
 from .. import session, words
 from ..data import cells, diffs, setting_names, tables, type_scale
 from . import places
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
 _REPLACED = re.compile(
@@ -144,6 +147,22 @@ def closed(agent: AgentMemory) -> bool:
         why = f"{words.A_VIEWER}." if viewer else "The top of the page says why."
         st.caption(f":material/lock: Nothing can be changed here. {why}")
     return agent.read_only is not None
+
+
+def box(label: str, key: str, *, expanded: bool = False) -> ExpanderContainer:
+    """What can be unfolded, and stays so when its label tells another number: Streamlit would fold it then.
+
+    Args:
+        label: what stands on it.
+        key: its key.
+        expanded: whether it begins unfolded.
+    """
+    told, begins, was_open = st.session_state.get(f"{key}-box", (label, expanded, expanded))
+    if told != label:
+        begins = was_open
+    made = st.expander(label, begins, key=key, on_change="rerun")
+    st.session_state[f"{key}-box"] = label, begins, bool(made.open)
+    return made
 
 
 def keep_by(key: str, default: Retention | None = None) -> Retention:

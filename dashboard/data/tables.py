@@ -294,7 +294,7 @@ def room(held: Sequence[MemoryEntry], size: int, called: str) -> str:
 def marked(frame: pd.DataFrame) -> str:
     """How many rows carry each mark: "2 pinned · 14 by a person"; empty if none does."""
     counts = Counter(word for words in frame["marks"] for word in words)
-    return " · ".join(f"{counts[word]} {word}" for word in (*MARKS.values(), "stale") if counts[word])
+    return " · ".join(f"{counts[word]:,} {word}" for word in (*MARKS.values(), "stale") if counts[word])
 
 
 def with_stale(frame: pd.DataFrame, stale: Collection[str]) -> pd.DataFrame:

@@ -136,3 +136,17 @@ def test_long_term_memories_are_changed_by_facets(open_page: OpenPage) -> None:
     reflections = [entry.id for entry in mira().entries(Tier.LTM) if entry.kind.value == "reflection"]
     expander = next(one for one in page.expander if one.label.startswith("Change these"))
     assert expander.label == f"Change these {len(reflections)} together"
+
+
+def test_what_is_unfolded_stays_so_while_a_search_narrows_what_it_changes(open_page: OpenPage) -> None:
+    page = open_page("long_term")
+    page.session_state["together-mira"] = True
+    page.run()
+    for wanted in ("key", "mill"):
+        next(one for one in page.text_input if one.label == "Contains").input(wanted).run()
+        many = sum(wanted in entry.document.casefold() for entry in mira().entries(Tier.LTM))
+        assert f"Forget {many} memories" in [one.label for one in page.button]
+    page.session_state["together-mira"] = False
+    page.run()
+    next(one for one in page.text_input if one.label == "Contains").input("").run()
+    assert not [one for one in page.button if one.label.startswith("Forget ")]

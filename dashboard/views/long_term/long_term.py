@@ -46,7 +46,7 @@ def show_open(entry_id: str, order: list[str]) -> None:
             for label, icon, other in (("Previous", "arrow_back", before), ("Next", "arrow_forward", after)):
                 if st.button(label, icon=f":material/{icon}:", disabled=other is None):
                     open_memory(other)
-            st.caption(f"{place + 1} of {len(order)} by time")
+            st.caption(f"{place + 1:,} of {len(order):,} by time")
         if st.button("Close", icon=":material/close:", type="tertiary"):
             open_memory(None)
     card.show(agent, entry)
@@ -77,7 +77,7 @@ kinds = st.pills(
     "Kind",
     list(counts),
     selection_mode="multi",
-    format_func=lambda kind: f"{kind} {counts[kind]}",
+    format_func=lambda kind: f"{kind} {counts[kind]:,}",
     key=kinds_key,
     persist_state="session",
 )
@@ -87,7 +87,7 @@ wanted = left.text_input(
 )
 tag_counts = tables.tag_counts(frame)
 tags = middle.multiselect(
-    "Tags", list(tag_counts), format_func=lambda tag: f"{tables.visible(tag)} {tag_counts[tag]}", placeholder="Any",
+    "Tags", list(tag_counts), format_func=lambda tag: f"{tables.visible(tag)} {tag_counts[tag]:,}", placeholder="Any",
     key=f"ltm-tags-{agent.name}", persist_state="session",
 )  # fmt: skip
 low, high = right.slider(
@@ -116,17 +116,16 @@ rows = visible[visible["id"].isin(boxed)] if len(boxed) > 1 else visible
 narrow = len(rows) < len(frame)
 these = f"the {len(rows):,} in the box" if len(boxed) > 1 else f"{'these' if narrow else 'all'} {len(rows):,}"
 if agent.read_only is None:
-    with st.expander(f"Change {these} together", key=f"together-{agent.name}", on_change="rerun") as together:
+    with widgets.box(f"Change {these} together", f"together-{agent.name}") as together:
         if together.open:
             entries = [entry for entry in map(agent.find, rows["id"]) if entry is not None]
             st.caption("To choose them, narrow the filters or search above, or draw a box on the timeline.")
             bulk.panel(agent, entries, "ltm")
             bulk.forget_and_restore(agent, entries, "ltm")
-with st.expander(
-    f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table",
+with widgets.box(
+    f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows):,} as a table",
+    f"rows-{agent.name}-{len(boxed) > 1}",
     expanded=len(boxed) > 1,
-    key=f"rows-{agent.name}-{len(boxed) > 1}",
-    on_change="rerun",
 ) as tabled:
     if not tabled.open:
         st.stop()
