@@ -14,7 +14,9 @@ from dashboard.components import working
 from dashboard.data import tables
 from dashboard.data.moments import Wanted
 from dashboard.views.interview import live as talk_live
+from dashboard.views.interview import questions
 from memory_system import AgentMemory, Tier
+from memory_system.conversation import interview
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.documents import documents
 from memory_system.conversation.interview import sittings
@@ -309,6 +311,21 @@ def test_answers_are_kept_and_compared_after_an_edit(open_page: OpenPage) -> Non
     assert "0 answers, of which none differ. 6 questions were asked in one of the two only." in shown(page)
     press(page, "Drop the earlier one")
     assert not sittings(mira())
+
+
+def test_of_questions_that_were_cancelled_it_is_told_how_many_were_answered_and_by_whom(open_page: OpenPage) -> None:
+    page = open_page("interview", "tobias", show="questions")
+    both = [session.character(name) for name in ("mira", "tobias")]
+    ask = questions._asking(both, interview.ready(["memory"]), TalkSettings())
+    stops = iter([False] * 3)
+    working.begin(questions.WORK, lambda tell, _: ask(tell, lambda: next(stops, True)))
+    work = working.of(questions.WORK)
+    assert work is not None
+    work.wait(LAST_RESORT)
+    page.run()
+    assert not page.exception
+    assert re.search("Cancelled: [12] of 6 questions were answered[.]", shown(page))
+    assert "**Mira Holloway**" in shown(page), "whose answers these are"
 
 
 def test_two_characters_talk_and_it_is_undone(open_page: OpenPage) -> None:

@@ -19,6 +19,7 @@ from . import chat, talk_state, talk_tables
 
 WORK = "ready-questions"
 _ONE, _ALL = "this character", "all characters"
+_CUT = "questions-cut"
 _MOST_HITS = 8
 _CATEGORIES, _WHOM = "questions-categories", "questions-whom-"
 
@@ -40,6 +41,8 @@ def show(agent: AgentMemory) -> None:
         _ended(work)
     _form(agent)
     answered: Mapping[str, Sitting] = st.session_state.get("questions-answered", {})
+    if cut := st.session_state.get(_CUT, ""):
+        st.caption(f":material/cancel: {cut}")
     if answered:
         _answers(agent, answered)
     _compare(agent, answered.get(agent.name))
@@ -73,9 +76,9 @@ def _form(agent: AgentMemory) -> None:
 
 
 def _asking(agents: list[AgentMemory], asked: list[tuple[str, str]], settings: TalkSettings) -> working.Do:
-    """Asks everybody, one after the other; answers the sittings by name."""
+    """Asks everybody, one after the other; answers the sittings by name, and how many questions there were."""
 
-    def do(tell: Progress, stopped: Callable[[], bool]) -> dict[str, Sitting]:
+    def do(tell: Progress, stopped: Callable[[], bool]) -> tuple[dict[str, Sitting], int]:
         found = {}
         for number, one in enumerate(agents):
             if stopped():
@@ -84,7 +87,7 @@ def _asking(agents: list[AgentMemory], asked: list[tuple[str, str]], settings: T
             sitting = interview.sit(one, asked, settings=settings, progress=within, cancelled=stopped)
             if sitting.answers:
                 found[one.name] = sitting
-        return found
+        return found, len(agents) * len(asked)
 
     return do
 
@@ -98,8 +101,12 @@ def _ended(work: working.Work) -> None:
     working.put_away(WORK)
     if work.problem is not None:
         widgets.problem(work.problem)
-    elif work.result:
-        st.session_state["questions-answered"] = work.result
+    elif work.result is not None:
+        found, asked = work.result
+        given = sum(len(one.answers) for one in found.values())
+        st.session_state[_CUT] = "" if given == asked else f"Cancelled: {given:,} of {asked:,} questions were answered."
+        if found:
+            st.session_state["questions-answered"] = found
 
 
 def _answers(agent: AgentMemory, answered: Mapping[str, Sitting]) -> None:
@@ -115,7 +122,7 @@ def _answers(agent: AgentMemory, answered: Mapping[str, Sitting]) -> None:
     for category in dict.fromkeys(one.category for one in first.answers):
         with st.expander(category.capitalize(), expanded=len(answered) == 1):
             for name, sitting in answered.items():
-                if len(answered) > 1:
+                if list(answered) != [agent.name]:
                     st.markdown(f"**{widgets.plain(session.shown_name(name))}**")
                 for place, one in enumerate(sitting.answers):
                     if one.category == category:
