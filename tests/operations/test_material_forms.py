@@ -174,6 +174,21 @@ No ferry.
 """
 
 
+def test_what_stands_for_a_picture_in_a_log_is_no_memory_and_what_is_written_under_it_is() -> None:
+    log = (
+        "12/03/2026, 14:05 - Ana: The lantern is at the ford.\n"
+        "12/03/2026, 14:06 - Ana: <Media omitted>\n"
+        "12/03/2026, 14:07 - Ben: <Medien ausgeschlossen>\nThe ford at dawn.\n"
+        "[12/03/2026, 14:08:11] Ana: \u200eimage omitted\n"
+        "12/03/2026, 14:09 - Ben: <laughs>\n"
+    )
+    material = read(log)
+    assert documents(material) == ["Ana: The lantern is at the ford.", "Ben: The ford at dawn.", "Ben: <laughs>"]
+    assert [(one.place, one.text) for one in material.dropped] == [
+        ("line 2", "<Media omitted>"), ("line 5", "\u200eimage omitted"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("log", [WHATSAPP, OF_A_TELEPHONE, IRC])
 def test_a_log_of_a_messenger_has_its_dates_and_no_notices(log: str) -> None:
     material = read(log)

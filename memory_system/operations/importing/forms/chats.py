@@ -20,6 +20,12 @@ _SHORT_YEAR = re.compile(
 """A date as messengers write it, its year in two figures and a time of day behind it."""
 _NICK = re.compile(r"<\s*(?P<speaker>[^<>\s][^<>\n]{0,58}?)>\s+(?P<text>.+)$", re.DOTALL)
 """A turn of a log of IRC."""
+_ATTACHED = re.compile(
+    r"\u200e[^\n]{1,80}|<(?:[^<>\n]*\b(?:omitted|ausgeschlossen|omis|omitido|oculto|oculta|omesso|omessi|weggelaten)"
+    r"|(?:attached|anhang|joint|adjunto): [^<>\n]+)>",
+    re.IGNORECASE,
+)
+"""What a messenger writes in place of a picture or a recording, and, behind a mark, of what it says by itself."""
 _OTHER_BRANCH = "It was replaced by another answer; the conversation goes on elsewhere."
 
 
@@ -250,7 +256,7 @@ def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | N
         place = f"line {number}"
         if one is not None:
             if waiting is not None:
-                talk.turn(*waiting)
+                _say(talk, *waiting)
             written, speaker, text = one
             waiting = (place, speaker, text, None if written is None else written.moment(order))
             if written is not None and written.zone is None:
@@ -262,7 +268,18 @@ def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | N
         else:
             into.drop(place, line, "Nobody says it.")
     if waiting is not None:
-        talk.turn(*waiting)
+        _say(talk, *waiting)
+
+
+def _say(talk: _Talk, place: str, speaker: str, text: str, when: datetime | None) -> None:
+    """A turn of a log; of what stands for a file what is written under it."""
+    head, _, under = text.partition("\n")
+    if when is None or not _ATTACHED.fullmatch(head.strip()):
+        talk.turn(place, speaker, text, when)
+    elif under.strip():
+        talk.turn(place, speaker, under, when)
+    else:
+        talk.into.drop(place, text, "It stands for a file, or is a notice of the program.")
 
 
 def _spoken(line: str) -> tuple[Written | None, str, str] | None:
