@@ -142,6 +142,9 @@ WHAT_TO_DO = "What to do, or to look up"
 APPLY_TO_ALL = "Apply to all"
 WHAT_CHANGES_FOR = "What changes for"
 
+# recent.py
+NOTHING_HAS_HAPPENED = "Nothing has happened yet."
+
 # recall_compare.py
 BLIND_TEST = "Blind test"
 WHO_IS_AHEAD = "Who is ahead?"

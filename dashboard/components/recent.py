@@ -7,7 +7,7 @@ import streamlit as st
 from memory_system import AgentMemory
 from memory_system.core import ago, real_clock
 
-from .. import session
+from .. import session, words
 from ..data import tables
 from ..views import HISTORY
 from . import widgets
@@ -26,7 +26,7 @@ def listed(agent: AgentMemory, most: int, key: str, entry_id: str = "") -> None:
     """
     told = session.history(agent, most, entry_id=entry_id)
     if not told:
-        widgets.empty("Nothing has happened yet.", "Add an event.", agent, to="short_term")
+        widgets.empty(words.NOTHING_HAS_HAPPENED, "Add an event.", agent, to="short_term")
     now = real_clock()
     for one in told:
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -106,6 +107,16 @@ def test_a_viewer_is_told_what_is_so_for_them(viewer: Open) -> None:
     assert "these settings then" not in captions
     assert f"{words.A_VIEWER}." in captions
     assert "The page says why" not in captions
+
+
+def test_a_viewer_is_not_told_to_add_what_a_viewer_cannot(viewer: Open) -> None:
+    for name in ("ana", "ben"):
+        session.opened().create_agent(name, {"identity": {"name": name}})
+    for view in ("overview", "cast", "personality", "history", "long_term", "memory_map"):
+        page = viewer(view, "ana")
+        told = f"{told_on(page)} {[one.proto for one in page.get('bidi_component')]}"
+        assert not re.search("[Aa]dd an event|you change", told), view
+        assert view != "overview" or words.NOTHING_HAS_HAPPENED in told
 
 
 def test_a_viewer_reads_a_personality_and_is_offered_no_field_that_takes_nothing(viewer: Open) -> None:

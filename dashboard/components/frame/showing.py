@@ -155,9 +155,11 @@ def offer() -> None:
     world = session.world()
     if _held() is not None or session.moment() is not None or world.welcomed or st.session_state.get(_OFFER):
         return
+    viewing = session.viewing()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour-offer"):
         st.caption(
-            ":material/waving_hand: New here? Five steps; the last one undoes what you changed.", width="content"
+            f":material/waving_hand: New here? Five steps{'; the last one undoes what you changed' * (not viewing)}.",
+            width="content",
         )
         if st.button(words.TAKE_THE_TOUR, type="tertiary", icon=":material/explore:", key="tour-take"):
             begin(Kind.TOUR)

@@ -55,7 +55,9 @@ def _answer(answer: Answer, against: Answer, cue: str) -> None:
     st.header(widgets.plain(answer.called), anchor=False)
     if not answer.recalled:
         lived = any(session.character(answer.agent).entries(tier) for tier in (Tier.STM, Tier.LTM))
-        step = "Ask in other words." if lived else "Nothing has happened yet: add an event on the Short-term page."
+        step = "Ask in other words." if lived else words.NOTHING_HAS_HAPPENED
+        if not lived and not session.viewing():
+            step += " Add an event on the Short-term page."
         widgets.empty("Nothing comes to mind.", step)
         return
     st.caption(

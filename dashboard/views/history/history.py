@@ -28,7 +28,7 @@ def listed() -> Applied | None:
                 filters.reset(agent)
                 st.rerun()
         else:
-            widgets.empty("Nothing has happened yet.", "Add an event.", agent, to="short_term")
+            widgets.empty(words.NOTHING_HAS_HAPPENED, "Add an event.", agent, to="short_term")
         return None
     states = ["state"] if any(one.undone_by for one in told) else []  # else the titles get its room
     picked = widgets.table(

@@ -99,7 +99,8 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
             "meetings": met,
             "hours": _hours(begin, end),
             "first": first,
-            "none": "Nothing has happened yet. Add an event on the Short-term page, or let a game send some.",
+            "none": words.NOTHING_HAS_HAPPENED if session.viewing() else
+            f"{words.NOTHING_HAS_HAPPENED} Add an event on the Short-term page, or let a game send some.",
         },
         mounting.keeping(_CHOSEN),
     )  # fmt: skip

@@ -15,7 +15,8 @@ from memory_system.errors import InvalidDocument
 agent = session.agent()
 widgets.heading(
     "Personality",
-    "What is always true of the character: it never decays, and only you can change it.",
+    "What is always true of the character: it never decays"
+    f"{'' if session.viewing() else ', and only you can change it'}.",
     agent,
 )
 bulk.last()
