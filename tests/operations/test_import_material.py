@@ -100,6 +100,15 @@ def test_what_is_said_of_a_file_is_text(agent: AgentMemory, given: dict[str, Any
             bring("2026-03-27 Saw smoke.", **given)
 
 
+def test_what_a_character_has_otherwise_is_quoted_to_the_end_of_a_word(rosa: AgentMemory) -> None:
+    card = json.loads(json.dumps(materials.CARD))
+    card["data"]["description"] = "A former mate of a survey ship who has kept the light of the harbour alone since."
+    rosa.import_material(json.dumps(card))
+    card["data"]["description"] = "A ferryman."
+    told = {row.why for row in rosa.read_material(json.dumps(card)).dropped}
+    assert "The character has another: A former mate of a survey ship who has kept the light of…" in told
+
+
 def test_of_a_card_only_what_is_wanted_is_taken(rosa: AgentMemory) -> None:
     rosa.import_material(materials.card_png(materials.CARD), take="facts")
     assert rosa.display_name == "rosa"

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from ...core import personality as static_memory
-from ...core.change_set import ChangeSet
+from ...core.change_set import ChangeSet, short
 from ...core.entry import MemoryEntry
 from ...core.kinds import Kind, Tier
 from ...core.languages import same_words
@@ -308,8 +308,10 @@ class _Personality:
         key, value = part.value
         held = self._identity.get(key)
         if held is not None and not (key == "name" and self._named_by_file):
-            same = str(held).casefold() == str(value).casefold()
-            return "The same is known already." if same else f"The character has another: {str(held)[:60]}."
+            if str(held).casefold() == str(value).casefold():
+                return "The same is known already."
+            told = f"The character has another: {short(str(held))}"
+            return told if told.endswith((".", "…")) else f"{told}."
         self._identity[key] = value
         self.taken.append(part)
         return ""
