@@ -163,3 +163,34 @@ def test_a_cue_that_asks_for_a_time_alone_is_answered_by_all_that_happened_then(
         agent.add_short_term({"id": name, "document": words, "timestamp": at, "rating": 5})
     found = {hit.entry.id for hit in agent.query_memory(cue, touch=False)}
     assert found == right
+
+
+@pytest.fixture
+def of_a_week(agent: AgentMemory, remember: Callable[..., str]) -> AgentMemory:
+    """An agent who lent a key nine days ago, and had four other days since."""
+    remember("Lent Tobias the brass key to the tide mill", id="key", hours_ago=24 * 9)
+    for hours, words in enumerate(("Baked forty loaves", "Sold two goats", "It rained on the quay"), start=1):
+        remember(words, hours_ago=24 + hours)
+    remember("A fox sat on the wall of Johnson Park", id="fox", hours_ago=1)
+    return agent
+
+
+@pytest.mark.parametrize(
+    "cue",
+    [
+        "How did the young woodworker hurt his hand yesterday?",
+        "What is the capital of Peru this week?",
+        "Who borrowed something this week?",
+    ],
+)
+def test_what_else_happened_at_a_time_answers_no_cue_that_names_it(of_a_week: AgentMemory, cue: str) -> None:
+    explained = of_a_week.explain(cue)
+    assert any(one.score.sub_parts["times"] for one in explained.candidates)
+    assert not explained.hits
+
+
+def test_what_a_cue_is_about_goes_before_what_happened_at_the_time_it_names(of_a_week: AgentMemory) -> None:
+    """Who asks is more often wrong by some days than in what they ask for."""
+    for cue in ("Who has the key this week?", "Who can open the mill yesterday?"):
+        assert of_a_week.query_memory(cue, touch=False).hits[0].entry.id == "key"
+    assert of_a_week.query_memory("Where did I see the fox today?", touch=False).hits[0].entry.id == "fox"

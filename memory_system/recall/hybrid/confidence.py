@@ -87,15 +87,16 @@ UNKNOWN = Odds(0.0, FITTED.met)
 """Of what was not measured."""
 
 
-def outset(stands: tuple[float, float], signs: Signs = FITTED) -> Odds:
+def outset(stands: tuple[float, float], signs: Signs = FITTED, apart: float = 0.0) -> Odds:
     """The odds that there is an answer, from how the cue stands to everything remembered.
 
     Args:
         stands: see ``standing``.
         signs: those of the embedder.
+        apart: how much of what meets the cue in the best memory is no sign of an answer.
     """
     stands_out, spread = stands
-    return Odds(signs.start + signs.stands_out * stands_out + signs.spread * spread, signs.met)
+    return Odds(signs.start + signs.stands_out * stands_out + signs.spread * spread - signs.met * apart, signs.met)
 
 
 def met_of(relevancies: Floats) -> Floats:

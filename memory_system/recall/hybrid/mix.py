@@ -59,8 +59,8 @@ the weights are fitted."""
 _TRUST_POWER = 1.25
 _LEAST_TRUST, _MOST_TRUST = 0.3, 2.5
 ABOUT_IT = 0.3
-"""The cosine from which a memory that tells a time counts in full for a cue that asks when: some other thing's date
-answers nothing."""
+"""The cosine from which a time counts in full, that a memory tells or lies in: some other thing's date answers nothing,
+and much else happened yesterday."""
 
 ALL_THAT_IS_ASKED = 4.0
 """What lying in a time counts where a cue asks for nothing else ("What happened on 10 June?"): more than all other
@@ -127,7 +127,7 @@ class Signals:
     def columns(self) -> Floats:
         """Shape (n, 6): what each weight of a mix counts, in its order."""
         similarity, *others = (np.maximum(self.own[name], self.near[name]) for name in self.own)
-        found = np.column_stack([self.trust * similarity, *others, self.names, self.dates, self._when])
+        found = np.column_stack([self.trust * similarity, *others, self.names, self._within, self._when])
         found[self.asking] *= 1 - ASKING_LOSS
         return found
 
@@ -136,7 +136,16 @@ class Signals:
         """How much a time that a memory tells is what a cue asks for, shape (n,), 0 to 1."""
         if not self.tells_when.any():  # as for most cues
             return self.tells_when
-        return self.tells_when * np.minimum(self.own["similarity"] / ABOUT_IT, 1.0)
+        return self.tells_when * self._about_it
+
+    @property
+    def _within(self) -> Floats:
+        """How much lying in a time is what a cue asks for, shape (n,), 0 to 1."""
+        return self.dates if self.of_a_time or not self.dates.any() else self.dates * self._about_it
+
+    @property
+    def _about_it(self) -> Floats:
+        return np.minimum(self.own["similarity"] / ABOUT_IT, 1.0)
 
     def weighted(self, mix: Mix) -> dict[str, Floats]:
         """The parts by the names of ``PARTS``, weighted, shape (n,) each."""
@@ -144,7 +153,7 @@ class Signals:
         raw = {name: weights[name] * values for name, values in self.own.items()}
         raw["names"] = mix.names * self.names
         dates = ALL_THAT_IS_ASKED if self.of_a_time else mix.dates
-        raw["times"] = dates * self.dates + mix.tells_when * self._when
+        raw["times"] = dates * self._within + mix.tells_when * self._when
         raw["neighbours"] = sum(
             (weights[name] * np.maximum(self.near[name] - self.own[name], 0.0) for name in self.own),
             np.zeros(len(self.names)),
@@ -152,6 +161,15 @@ class Signals:
         for values in raw.values():
             values[self.asking] *= 1 - ASKING_LOSS
         return raw
+
+    def of_the_best(self, raw: Mapping[str, Floats], mix: Mix) -> float:
+        """What lying in a time gives the best memory beside what else it has of the cue; 0 where that is all.
+
+        It chooses among answers and is no sign that there is one: something happened yesterday, whatever is asked.
+        """
+        if self.of_a_time or not self.dates.any():
+            return 0.0
+        return mix.dates * float(self._within[_sum(raw).argmax()])
 
     def read(self, cue: Cue, index: Texts, pool: NDArray[np.intp], tokens: TokenStates) -> Signals:
         """The same with the token states of the pool read.
@@ -217,12 +235,13 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
     lacking = np.isnan(similarity)
     signs = signals(cue, similarity, index)
     fitted = FITTED if tokens.available else FITTED_WITHOUT_STATES
-    odds = outset(signs.stands, fitted)
-    raw, pool = signs.weighted(FIRST), _NO_ROWS
+    mix, raw, pool = FIRST, signs.weighted(FIRST), _NO_ROWS
     if tokens.available:
         pool = best_of_first(np.where(lacking, -1.0, _sum(raw)), index)
-        raw = signs.read(cue, index, pool, tokens).weighted(FULL)
+        signs = signs.read(cue, index, pool, tokens)
+        mix, raw = FULL, signs.weighted(FULL)
     z = _sum(raw)
+    odds = outset(signs.stands, fitted, apart=signs.of_the_best(raw, mix))
     share = np.where(lacking, np.nan, np.where(z > 0, -np.expm1(-z) / np.where(z > 0, z, 1.0), 1.0))
     parts = {name: _slim(raw[name] * share) for name in PARTS}
     return Relevancy(_sum(parts), MappingProxyType(parts), pool, odds)
