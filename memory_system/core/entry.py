@@ -14,6 +14,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Self
 
+import numpy as np
+
 from ..errors import InvalidEntry, kind_of, shown
 from .kinds import (
     DECAYING,
@@ -38,6 +40,11 @@ from .kinds import (
 from .times import parse_time
 
 _MOST = {"tags": MAX_TAGS, "people": MAX_PEOPLE}
+
+
+def _plain(value: Any) -> Any:
+    """A number, truth value or text of numpy as the plain one, which the journal can write; all else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 class Normaliser:
@@ -71,8 +78,11 @@ class Normaliser:
             self._enum("source", Source)
         self._set("place", self._text("place", entry.place, MAX_ID, blank=True).strip())
         for name in FLAGS:
-            if not isinstance(getattr(entry, name), bool):
-                self._fail(name, "must be true or false")
+            if type(flag := getattr(entry, name)) is not bool:
+                self._set(name, _plain(flag))
+                if not isinstance(getattr(entry, name), bool):
+                    self._fail(name, "must be true or false")
+        self._set("depth", _plain(entry.depth))
         if not isinstance(entry.depth, int) or isinstance(entry.depth, bool) or not 0 <= entry.depth <= MAX_DEPTH:
             self._fail("depth", f"must be a whole number from 0 to {MAX_DEPTH:,}")
         extras = self._extras(given) if given else {}
@@ -115,7 +125,7 @@ class Normaliser:
 
     def _merge(self, given: dict[str, Any]) -> None:
         """Typed fields from the metadata, where they were not given as arguments."""
-        if (score := given.pop("importance_score", None)) is not None:
+        if (score := _plain(given.pop("importance_score", None))) is not None:
             if isinstance(score, bool) or not isinstance(score, int | float):
                 self._fail("importance_score", f"must be a number, not {kind_of(score)}")
             if not 0.1 <= score <= 1:
@@ -165,7 +175,7 @@ class Normaliser:
             self._set(name, self._parsed(name, value).astimezone(UTC))
 
     def _rating(self) -> None:
-        rating = self.entry.rating
+        rating = _plain(self.entry.rating)
         if rating is None:
             return
         if isinstance(rating, bool) or not isinstance(rating, int | float):
@@ -181,14 +191,15 @@ class Normaliser:
         if len(value) > (most := _MOST.get(name, len(value))):
             self._fail(name, f"has {len(value)} items; at most {most} are taken")
         ordered = sorted(value, key=shown) if isinstance(value, set | frozenset) else value
-        words = tuple(dict.fromkeys(self._text(name, word, MAX_ID).strip() for word in ordered))
+        words = tuple(dict.fromkeys(self._text(name, _plain(word), MAX_ID).strip() for word in ordered))
         self._set(name, words)
 
     def _extras(self, given: dict[str, Any]) -> dict[str, Scalar]:
         if len(given) > MAX_EXTRAS:
             self._fail("metadata", f"has {len(given)} keys of its own; at most {MAX_EXTRAS} are taken")
         extras: dict[str, Scalar] = {}
-        for key, value in given.items():
+        for key, held in given.items():
+            value = _plain(held)
             if not isinstance(key, str) or not key or len(key) > 100 or not key.isprintable():
                 self._fail("metadata", "has a key that is not a short text")
             if key.startswith(("chroma:", "memory_system:", "$", "#")) or key in ("id", "document", "metadata", "tier"):

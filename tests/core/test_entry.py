@@ -40,6 +40,22 @@ def test_an_importance_score_between_the_ratings_is_kept_without_rounding_noise(
     assert MemoryEntry("x", {"importance_score": 0.57}).rating == 5.7  # 0.57 * 10 is 5.699999999999999
 
 
+def test_numbers_and_truth_values_of_numpy_are_kept_as_plain_ones() -> None:
+    entry = MemoryEntry(
+        "Saw smoke",
+        {"seen": np.int64(3), "far": np.float32(0.5), "at_dawn": np.bool_(True), "kind_of": np.str_("thick")},
+        rating=np.int64(7),
+        tags=[np.str_("fire")],
+        pinned=np.bool_(True),
+        depth=np.int32(1),
+    )
+    assert entry.extras == {"seen": 3, "far": 0.5, "at_dawn": True, "kind_of": "thick"}
+    assert (entry.rating, entry.tags, entry.pinned, entry.depth) == (7, ("fire",), True, 1)
+    kept = [*entry.extras.values(), entry.rating, *entry.tags, entry.pinned, entry.depth]
+    assert [type(one) for one in kept] == [int, float, bool, str, int, str, bool, int]
+    assert MemoryEntry("Saw smoke", {"importance_score": np.float32(0.7)}).rating == 7
+
+
 def test_a_document_is_enough() -> None:
     entry = MemoryEntry("Saw smoke")
     assert (entry.document, dict(entry.metadata), entry.tier, entry.kind) == ("Saw smoke", {}, "stm", "observation")

@@ -9,6 +9,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...core.change_set import ChangeSet
 from ...core.entry import Kind, MemoryEntry, Tier
 from ...core.files import read_at_most
@@ -100,7 +102,7 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
 def rated_on_ten(items: Sequence[Any]) -> tuple[Sequence[Any], tuple[str, ...]]:
     """The events with what is above 1, and all beside it, as ratings of 1 to 10, and a note of that."""
     scores = [found["importance_score"] for item in items for found in _fields(item) if "importance_score" in found]
-    numbers = [one for one in scores if isinstance(one, int | float) and not isinstance(one, bool)]
+    numbers = [one for one in scores if isinstance(one, int | float | np.number) and not isinstance(one, bool)]
     if not any(1 < one <= 10 for one in numbers):
         return items, ()
     renamed = [
