@@ -9,13 +9,13 @@ from ..core.change_set import Change, ChangeSet, entry_to_json
 from ..core.entry import MemoryEntry
 from ..errors import StaleChange
 from ..operations.migration import MIGRATE
-from ..operations.undo import PURGE
+from ..operations.undo import PURGE, REDO, UNDO
 
 TIMES = 5
 """How often a plan is made anew before its caller is told that it is stale."""
 _MERGE = "merge"
 _BY_HAND = ("settings", "edit", "forget", "restore", "reset", "dismiss", "cues", "judgments", "put-off")
-_ANEW = frozenset({MIGRATE, PURGE, _MERGE, *_BY_HAND})
+_ANEW = frozenset({MIGRATE, PURGE, UNDO, REDO, _MERGE, *_BY_HAND})
 
 
 def carried_out(
@@ -26,8 +26,9 @@ def carried_out(
 ) -> ChangeSet:
     """A plan that nobody was shown, applied; made anew where somebody else was quicker, at most ``TIMES`` times.
 
-    Refused as before stays what was shown, what a language model was asked for, what replaces a whole text or settles a
-    clash (the personality, the portrait, an undo), and an edit or merge of what somebody else set at the same time.
+    Refused as before stays what was shown, what a language model was asked for, what replaces a whole text (the
+    personality, the portrait), and an edit or merge of what somebody else set at the same time. An undo that settles
+    clashes is not handed in here.
 
     Args:
         plan: made by ``planned``.

@@ -143,15 +143,21 @@ class History(Part):
             Conflict: it has been undone already, or cannot be undone at all.
             StaleChange: later changes touched the same memories, and it was not chosen what to do; it says which.
         """
-        number = _number(revision)
-        self.context.refresh()
-        with self._ledger.reading():
-            told = self._ledger.journal.get(number)
-            refuse_undone(told)
-            plan = undoing(told, self._present(told), listed(keep), listed(overwrite))
-            refuse_clashes(told.change_set.title, self._with_events(plan.clashes, number))
-        operation = REDO if told.change_set.operation == UNDO else UNDO
-        return self.context.done(self._take_back(operation, title_of(told.change_set), plan, undoes=number), preview)
+        number, kept, overwritten = _number(revision), listed(keep), listed(overwrite)
+
+        def planned() -> ChangeSet:
+            self.context.refresh()
+            with self._ledger.reading():
+                told = self._ledger.journal.get(number)
+                refuse_undone(told)
+                plan = undoing(told, self._present(told), kept, overwritten)
+                refuse_clashes(told.change_set.title, self._with_events(plan.clashes, number))
+            operation = REDO if told.change_set.operation == UNDO else UNDO
+            return self._take_back(operation, title_of(told.change_set), plan, undoes=number)
+
+        if kept or overwritten:  # it was chosen of what was there
+            return self.context.done(planned(), preview)
+        return self.context.planned_and_done(planned, preview)
 
     def redo(
         self,

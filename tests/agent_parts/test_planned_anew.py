@@ -151,6 +151,31 @@ def test_what_is_purged_or_restored_is_looked_at_anew(
     assert [change.entry_id for change in agent.restore(ids[1:]).changes] == ids[2:]
 
 
+def test_an_undo_that_another_one_overtakes_says_what_happened(
+    agent: AgentMemory, other: AgentMemory, ids: list[str], meddle: Meddle
+) -> None:
+    forgotten = agent.forget(ids[0])
+    meddle(lambda: other.undo(forgotten))
+    with pytest.raises(Conflict, match="undone already"):
+        agent.undo(forgotten)
+    assert agent.find(ids[0])
+
+
+def test_an_undo_that_somebody_else_overtakes_is_planned_anew_or_says_by_whom(
+    agent: AgentMemory, other: AgentMemory, ids: list[str], meddle: Meddle
+) -> None:
+    rated = agent.edit_many(ids[:2], rating=3)
+    meddle(lambda: other.edit(ids[1], rating=4))
+    with pytest.raises(StaleChange, match="changed since by") as refused:
+        agent.undo(rated)
+    assert "Preview it again" not in str(refused.value)
+    meddle(lambda: other.edit(ids[1], rating=5))
+    with pytest.raises(StaleChange, match="Preview it again"):  # what was chosen was chosen of another one
+        agent.undo(rated, overwrite=ids[1])
+    agent.undo(rated, keep=ids[1])
+    assert [agent.last_version(one).rating for one in ids[:2]] == [8, 5]
+
+
 def test_who_is_overtaken_again_and_again_is_told(
     agent: AgentMemory, other: AgentMemory, meddle: Meddle, ids: list[str]
 ) -> None:
