@@ -201,7 +201,7 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[
             continue
         entry = last_version(entry_id) if entry_id.isprintable() else None
         if entry is None:
-            raise EntryNotFound(f"There never was a memory {entry_id!r}.")
+            raise EntryNotFound(f"There never was a memory {shown(entry_id)}.")
         if entry.tier is Tier.STATIC:
             raise Immutable("This was a fact of the personality; write it there again.")
         if entry.tier in SHELVED:
