@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -15,6 +16,7 @@ from mcp import Client
 from starlette.testclient import TestClient
 
 from memory_system import PRESETS, AgentMemory, Tier, World
+from memory_system.core.times import stamp
 from memory_system.interfaces.api import create_app
 from memory_system.interfaces.client import RemoteAgent, RemoteWorld, conversation
 from memory_system.interfaces.forms import says
@@ -233,6 +235,14 @@ def test_a_read_answers_the_same_through_every_front_end(
             assert tool.look(read.over_mcp, **fields) == told, name
     assert "Fed the geese, one." in cli("lineage", "mira", "one").out
     assert agent.stamp == before
+
+
+def test_people_are_told_a_time_as_people_write_it(cli: CommandLine, agent: AgentMemory, remember: Remember) -> None:
+    remember("Fed the geese.", id="one")
+    since = agent.history_kept().since
+    assert since is not None
+    assert f"since: {stamp(since)}" in cli("history-kept", "mira").out.splitlines()
+    assert datetime.fromisoformat(cli("history-kept", "mira", "--json").value["since"]) == since
 
 
 def test_a_count_of_nothing_is_told_to_people_too(cli: CommandLine, remember: Remember) -> None:

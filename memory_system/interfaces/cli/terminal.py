@@ -23,7 +23,7 @@ from rich.text import Text
 
 from ...core.change_set import Change, ChangeSet
 from ...core.entry import MemoryEntry
-from ...core.times import ago
+from ...core.times import ago, stamp
 from ...recall.verdicts import NAMES
 from ...world.together import Together
 from ..serialize import plain
@@ -236,6 +236,10 @@ def show_told(told: Mapping[str, Any]) -> None:
 _WIDE = frozenset({"document", "entry.document", "text", "title", "because", "words", "sentence", "cue", "reasons"})
 
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+"""A time as JSON tells it."""
+
+
 def _flat(told: Mapping[str, Any], within: str) -> dict[str, Any]:
     """What it tells by dotted names; a list of things with parts of their own stays one, and what is empty is left."""
     found: dict[str, Any] = {}
@@ -255,6 +259,8 @@ def _is_table(value: Any) -> bool:
 def _cell(value: Any, most: int = _SHORT) -> str:
     if isinstance(value, list):
         return f"{len(value):,}"
+    if isinstance(value, str) and _TIME.fullmatch(value):
+        return stamp(datetime.fromisoformat(value))
     return "" if value is None else one_line(f"{value:.4g}" if isinstance(value, float) else str(value), most)
 
 
