@@ -318,6 +318,32 @@ def test_events_sent_again_after_a_restart_are_not_doubled(world: World, agent: 
     assert len(agent.entries(Tier.STM)) == 2
 
 
+def test_what_was_done_to_a_deleted_character_is_neither_told_nor_done_to_another(
+    api: httpx.Client, agent: AgentMemory
+) -> None:
+    key, body = {"Idempotency-Key": "k"}, {"events": [{"document": "Edda is ill.", "rating": 5}]}
+
+    def sent() -> httpx.Response:
+        return api.post(f"{MIRA}/events", json=body, headers=key)
+
+    told(sent())
+    gone = told(api.delete(MIRA, headers={"Idempotency-Key": "d"}))
+    assert told(api.delete(MIRA, headers={"Idempotency-Key": "d"})) == gone, "it is told again that it was deleted"
+    assert "The character was deleted since" in sent().json()["detail"]
+    told(api.post("/v1/bin/restore", json={"name": "mira"}))
+    assert told(sent())["outcomes"], "it is there again"
+    told(api.delete(MIRA))
+    told(api.post("/v1/agents", json={"name": "mira", "personality": {"identity": {"name": "Mira"}}}), 201)
+    assert code(sent(), 409) == "conflict"
+    assert told(api.get(MIRA))["stm"] == 0
+
+
+def test_what_was_renamed_is_told_again(api: httpx.Client, agent: AgentMemory) -> None:
+    key = {"Idempotency-Key": "k"}
+    first = told(api.post(f"{MIRA}/rename", json={"to": "edda"}, headers=key))
+    assert told(api.post(f"{MIRA}/rename", json={"to": "edda"}, headers=key)) == first
+
+
 @pytest.mark.parametrize("restarted", [False, True], ids=["while it runs", "after a restart"])
 def test_what_was_purged_since_is_neither_told_nor_done_again(
     world: World, agent: AgentMemory, restarted: bool

@@ -132,7 +132,7 @@ def create_app(
     desk = Desk(served, in_use)
     in_use.after.append(desk.previews.clear)
     app.add_middleware(Express, desk)
-    app.add_middleware(Idempotency, tells_of_purged=desk.tells_of_purged)
+    app.add_middleware(Idempotency, tells_of_purged=desk.tells_of_purged, origin=desk.origin)
     app.add_middleware(Entrance, door=door or Door())
     if origins:
         app.add_middleware(

@@ -370,6 +370,13 @@ class Desk:
         except MemorySystemError:  # it is gone, and whoever asks is told of that
             return False
 
+    def origin(self, name: str) -> str:
+        """What tells a character from another one that had its name; empty where there is none of this name."""
+        try:
+            return self.world().agent(name).timeline.origin
+        except MemorySystemError:
+            return ""
+
     def told(self, view: View, body: Any) -> JSONResponse:
         """An answer about an agent, with its revision."""
         return JSONResponse(body, headers=tag(view.stamp[0]))

@@ -29,6 +29,16 @@ _DONE_BEFORE = (
     "again; read it anew."
 )
 
+_GONE_SINCE = (
+    "This was done when it was first sent. The character was deleted since, so what was answered is not told again, "
+    "and it is not done to another one; send it with another Idempotency-Key if that is meant."
+)
+
+
+def _nobody(_name: str) -> str:
+    """Nothing is known of agents."""
+    return ""
+
 
 def _of_nothing(_name: str, _revision: int) -> bool:
     """Nothing is known of agents."""
@@ -45,6 +55,8 @@ class _Remembered:
     waiting: int = 0
     messages: list[Message] = field(default_factory=list)
     size: int = 0
+    origins: dict[str, str] = field(default_factory=dict)
+    """Of each agent that the answer tells of, what it began with; of none that was not there any more."""
 
 
 class Idempotency:
@@ -52,11 +64,13 @@ class Idempotency:
 
     Kept while the server runs, for a day, at most 10,000 answers of 64 MB together. Two requests with one key at the
     same time are done one after the other: the second gets the answer of the first. An answer about an agent that
-    purged a memory since is forgotten: that the write was done is all that is told then.
+    purged a memory since is forgotten: that the write was done is all that is told then. So it is where the agent was
+    deleted since, for as long as it is not restored.
 
     Args:
         app: answers what is not kept.
         tells_of_purged: whether an agent, named first, has purged a memory since this revision.
+        origin: what an agent of this name began with; empty where there is none.
         clock: seconds that only go forward.
     """
 
@@ -64,10 +78,12 @@ class Idempotency:
         self,
         app: ASGIApp,
         tells_of_purged: Callable[[str, int], bool] = _of_nothing,
+        origin: Callable[[str], str] = _nobody,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
         self._tells_of_purged = tells_of_purged
+        self._origin = origin
         self._clock = clock
         self._held: OrderedDict[bytes, _Remembered] = OrderedDict()
         self._bytes = 0
@@ -96,6 +112,9 @@ class Idempotency:
         try:
             async with held.turn:
                 if held.messages:
+                    if await to_thread.run_sync(self._gone, held):
+                        await told(Conflict(_GONE_SINCE))(scope, receive, send)
+                        return
                     if await to_thread.run_sync(self._may_not_be_told, scope["path"], held):
                         await self._forget(held, scope, receive)
                     await _replay(held.messages, send)
@@ -123,6 +142,14 @@ class Idempotency:
             held.messages = messages
             held.size = sum(len(one.get("body", b"")) for one in messages)
             self._bytes += held.size
+            held.origins = await to_thread.run_sync(self._origins, scope["path"], messages)
+
+    def _origins(self, path: str, messages: list[Message]) -> dict[str, str]:
+        found = {name: self._origin(name) for name, _ in _told_of(path, messages)}
+        return {name: origin for name, origin in found.items() if origin}
+
+    def _gone(self, held: _Remembered) -> bool:
+        return any(self._origin(name) != origin for name, origin in held.origins.items())
 
     def _may_not_be_told(self, path: str, held: _Remembered) -> bool:
         return any(self._tells_of_purged(name, revision) for name, revision in _told_of(path, held.messages))
