@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 
+from ..core.change_set import is_text
 from ..core.entry import DECAYING, Tier
 from ..core.languages import NAMES, languages_of
 from ..core.memory import Vectors
 from ..embedding.embedder import known_languages
-from ..errors import OtherEmbedder
+from ..errors import InvalidParameter, OtherEmbedder, shown
 from ..operations import reembed
 from ..operations.context import Progress, no_progress
 from ..operations.reembed import Reembedded
@@ -30,7 +31,13 @@ class Contents(Part):
     """What an agent is stored in."""
 
     def text(self, name: str) -> str | None:
-        """A text that is kept beside memories, such as ``conversation:`` and an id; ``None`` where there is none."""
+        """A text that is kept beside memories, such as ``conversation:`` and an id; ``None`` where there is none.
+
+        Raises:
+            InvalidParameter: what is given is no text.
+        """
+        if not is_text(name):
+            raise InvalidParameter(f"The name of a text must be a text, not {shown(name)}.")
         self.context.refresh()
         return self.context.ledger.text(name)
 

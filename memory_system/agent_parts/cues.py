@@ -338,9 +338,10 @@ class Cues(Part):
         return judgments_jsonl(self.judgments, entries)
 
     def _tried(self, cue: str, name: str, now: datetime, top_k: int | None) -> Query:
-        if name == OWN_SETTINGS:
+        named = name if isinstance(name, str) else ""
+        if named == OWN_SETTINGS:
             return Retrieval(self.context).query(cue, top_k, now=now)
-        preset = PRESETS.get(name)
+        preset = PRESETS.get(named)
         if preset is None:
             raise InvalidParameter(
                 f"There is no preset {shown(name)}; there are {', '.join((*PRESETS, OWN_SETTINGS))}."

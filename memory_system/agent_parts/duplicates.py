@@ -12,7 +12,7 @@ from ..core.scoring import in_range, whole
 from ..errors import InvalidParameter
 from ..llm.offline.model import OfflineModel
 from ..operations import edit
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..operations.duplicates import second_opinion, suspicions
 from ..operations.duplicates.suspicions import RELATED, THRESHOLD, Held, Look, Suspicion
 from ..recall.table import KINDS
@@ -52,6 +52,7 @@ class Duplicates(Part):
         least = in_range("The threshold", threshold, RELATED, 1)
         most = whole("limit", limit, 1, 10_000)
         self.context.refresh()
+        refuse_uncallable(progress=progress)
         dismissed = self.dismissed
         with self.context.ledger.reading():
             tables = [self.context.ledger.tables[tier] for tier in DECAYING]

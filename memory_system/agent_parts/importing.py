@@ -16,7 +16,7 @@ from ..errors import InvalidFile, InvalidParameter, Problem, kind_of
 from ..llm import LanguageModel
 from ..llm.offline.model import OfflineModel
 from ..operations import edit
-from ..operations.context import Progress, no_progress, within
+from ..operations.context import Progress, no_progress, refuse_uncallable, within
 from ..operations.importing.chapters import by_model
 from ..operations.importing.dates import Order
 from ..operations.importing.forms import TITLES, Material, Origin, read_material, with_extensions
@@ -234,6 +234,7 @@ class Importing(Part):
             NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
             EmbedderError: a text could not be embedded.
         """
+        refuse_uncallable(progress=progress, cancelled=cancelled)
         ledger = self.context.writer()
         texts = list(dict.fromkeys(one.after.document for one in change_set.changes if one.after is not None))
         if len(texts) <= _AT_ONCE:

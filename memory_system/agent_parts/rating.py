@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -17,7 +18,7 @@ from ..errors import Conflict, ModelError, StaleChange
 from ..llm.offline.model import OfflineModel
 from ..llm.usage import Spent
 from ..operations import edit
-from ..operations.context import Progress, by_age, no_progress, within
+from ..operations.context import Progress, by_age, no_progress, refuse_uncallable, within
 from ..operations.rating import STOPPED, rated_later
 from .context import Context, Part
 from .retrieval import ground
@@ -122,13 +123,15 @@ class Rating(Part):
             most: how many are asked about, the oldest first, 1 to 1,000,000; all if not given.
 
         Raises:
-            InvalidParameter: ``most`` is out of its range.
+            InvalidParameter: ``most`` is out of its range, or ``but`` holds no ids.
             Conflict: unrated memories of this world are being rated already, here or by another program.
             ReadOnly: the agent can only be read.
             StoreError: files cannot be written; the pieces before stay.
         """
+        refuse_uncallable(progress=progress, cancelled=cancelled)
         limit = 10**6 if most is None else whole("most", most, 1, 10**6)
-        left_alone = set(edit.listed(list(but)))
+        ids: Any = list(but) if isinstance(but, Set) else but
+        left_alone = set(edit.listed(ids, "'but'"))
         with self._alone_at_it():
             return self._rate_unrated(progress, cancelled, only_wanted=only_wanted, but=left_alone, most=limit)
 

@@ -16,7 +16,7 @@ from ..core.scoring import Measure, whole
 from ..errors import EntryNotFound, InvalidParameter, ModelError, shown
 from ..llm import tasks
 from ..operations import edit
-from ..operations.context import Bare, Ground, Progress, no_progress
+from ..operations.context import Bare, Ground, Progress, no_progress, refuse_uncallable
 from ..operations.migration import MIGRATE
 from ..operations.narrative import Hits, Narrative, tell
 from ..recall.cue_vectors import cue_vectors
@@ -330,6 +330,7 @@ def ground(
         OtherEmbedder: it does, and the agent's vectors were made by another embedder than the chosen one.
     """
     moment = context.time(now)
+    refuse_uncallable(progress=progress)
     context.refresh()
     if recalls:
         context.ledger.refuse_other_embedder()

@@ -40,7 +40,8 @@ class Registry(Generic[Made]):
         Raises:
             InvalidParameter: there is none, or two packages have one, or it cannot be imported.
         """
-        found = [self._built_in[name]] if name in self._built_in else self._joined(name)
+        known = isinstance(name, str) and name in self._built_in
+        found = [self._built_in[name]] if known else self._joined(name)
         if not found:
             raise InvalidParameter(
                 f"There is no {self._what} {name!r:.60}; there are: {', '.join(self.names())}. "

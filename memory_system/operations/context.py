@@ -11,7 +11,7 @@ from ..core.change_set import Change, ChangeSet, ModelCall
 from ..core.entry import UNRATED, MemoryEntry, Source
 from ..core.kinds import MAX_PEOPLE
 from ..core.settings import AgentSettings
-from ..errors import ModelError
+from ..errors import InvalidParameter, ModelError, shown
 from ..llm import LanguageModel, tasks
 from ..llm.prompts import prompts_of
 
@@ -21,6 +21,17 @@ Progress = Callable[[float, str], None]
 
 def no_progress(_done: float, _doing: str) -> None:
     """For callers who do not want to be told how far a long operation is."""
+
+
+def refuse_uncallable(**given: object) -> None:
+    """Refuse what is to be asked or told something, and is no function.
+
+    Raises:
+        InvalidParameter: one is none; the message names the parameter.
+    """
+    for name, value in given.items():
+        if not callable(value):
+            raise InvalidParameter(f"'{name}' must be a function, not {shown(value)}.")
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,7 @@ class Ground:
 
 def within(progress: Progress, begin: float, end: float) -> Progress:
     """The progress of one step of several, as a part of the whole."""
+    refuse_uncallable(progress=progress)
     return lambda done, doing: progress(min(1.0, begin + (end - begin) * done), doing)
 
 

@@ -12,7 +12,7 @@ from ..core.entry import BY_RULES, UNRATED, MemoryEntry
 from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelOverflow, UnknownLanguage
 from ..llm import LanguageModel
 from ..llm.offline import OfflineModel
-from .context import Ground, tried
+from .context import Ground, refuse_uncallable, tried
 
 STOPPED = "Rating was stopped before its end."
 _MISSES = 3
@@ -89,6 +89,7 @@ def rate_all(ground: Ground, entries: Sequence[MemoryEntry], cancelled: Callable
     They are asked about one by one until the first answer, so that a server which is down is waited for once. What is
     being asked when it is stopped is not waited for.
     """
+    refuse_uncallable(cancelled=cancelled)
     waiting = deque({entry.document: entry for entry in entries}.values())
     done = Rated()
     if cancelled():

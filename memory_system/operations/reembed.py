@@ -10,7 +10,7 @@ from datetime import datetime
 from ..core.change_set import ChangeSet
 from ..store.journal.journal import content_hash
 from ..store.ledger import REEMBED, Ledger
-from .context import Progress
+from .context import Progress, refuse_uncallable
 
 BATCH = 64
 """Texts at a time: what is lost at most when it is stopped, and how long a writer waits."""
@@ -53,6 +53,7 @@ def reembed(
         EmbedderError: a text could not be embedded.
     """
     ledger.policy.refuse()
+    refuse_uncallable(progress=progress, cancelled=cancelled)
     identity = ledger.embedder.identity
     with ledger.reading():
         texts = list(dict.fromkeys(entry.document for entry in ledger.without_vector()))

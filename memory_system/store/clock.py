@@ -89,10 +89,7 @@ def write_standing(folder: Path, at: datetime | None) -> None:
         InvalidParameter: a time without a zone, or none at all; nothing was written.
         StoreError: the folder cannot be read or written.
     """
-    try:
-        at = None if at is None else parse_time(at)
-    except ValueError as error:
-        raise InvalidParameter(f"The world's time {error}.") from error
+    at = None if at is None else moment_given("The world's time", at)
     with _alone(folder):
         _set(folder, at)
 
@@ -222,6 +219,8 @@ def write_about(folder: Path, about: About) -> None:
         InvalidParameter: one of its words is no text, or longer than it may be; nothing was written.
         StoreError: the folder cannot be read or written.
     """
+    if not isinstance(about, About):
+        raise InvalidParameter(f"What the world is about must be an About(title, about, first), not {shown(about)}.")
     for name, most in _LONGEST.items():
         told = getattr(about, name)
         if not is_text(told):

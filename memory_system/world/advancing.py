@@ -51,7 +51,7 @@ from ..llm.guarded import Over
 from ..llm.offline.model import OfflineModel
 from ..llm.threads import watched
 from ..operations import acquaintance, migration, reflection, summarisation
-from ..operations.context import Progress, by_age, no_progress, within
+from ..operations.context import Progress, by_age, no_progress, refuse_uncallable, within
 from ..operations.importing.events import Events, read
 from ..operations.rating import REFUSALS
 from ..store.clock import move_standing, read_standing, world_clock
@@ -487,6 +487,7 @@ class Advance:
         cancelled: Callable[[], bool] = lambda: False,
         events: Mapping[str, Events] | None = None,
     ) -> None:
+        refuse_uncallable(progress=progress, cancelled=cancelled)
         self._world = world
         self._events = expected(events or {}, world_clock(world.folder)())
         _refuse_unknown(world, self._events)

@@ -55,6 +55,8 @@ class Together:
 
 def carry_out_all(world: Stage, planned: Together) -> Together:
     """Carry out what several agents were planned together; see ``carried_out``, errors included."""
+    if not isinstance(planned, Together):
+        raise InvalidParameter(f"What is carried out is what was planned together, not {shown(planned)}.")
     done = {one.agent: one for one in carried_out(world, planned.plans)}
     return replace(planned, shares=tuple(replace(one, change_set=done.get(one.agent)) for one in planned.shares))
 

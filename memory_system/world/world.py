@@ -225,7 +225,8 @@ class World:
         """The embedder that ``use_embedder`` would take, or its errors; nothing is changed."""
         if self.embedder_decided:
             raise Conflict(f"{self.embedder_decided} It cannot be chosen for this world meanwhile.")
-        return self._made(name or self.settings.embedder)
+        own = name is None or (isinstance(name, str) and not name)
+        return self._made(self.settings.embedder if own or name is None else name)
 
     def _made(self, name: str) -> Embedder:
         return embedders.chosen(self.settings.model_copy(update={"embedder": name}))

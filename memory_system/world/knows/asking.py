@@ -19,7 +19,7 @@ from ...core.memory import Vectors
 from ...core.names import checked_name
 from ...core.times import moment_given
 from ...embedding.embedder import Embedder
-from ...errors import AgentNotFound, EntryNotFound, shown
+from ...errors import AgentNotFound, EntryNotFound, InvalidParameter, shown
 from ...llm.offline.model import OfflineModel
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
@@ -166,7 +166,13 @@ def labels(world: Keeps) -> tuple[Label, ...]:
 
 
 def with_author(world: Cast, cell: Cell) -> Cell:
-    """The same cell, with the change set that brought its memory, and who was behind that."""
+    """The same cell, with the change set that brought its memory, and who was behind that.
+
+    Raises:
+        InvalidParameter: it is no cell, as ``knows`` and ``who_knows`` answer them.
+    """
+    if not isinstance(cell, Cell):
+        raise InvalidParameter(f"The cell must be one that 'knows' or 'who_knows' answered, not {shown(cell)}.")
     if not cell.memory:
         return cell
     try:

@@ -22,7 +22,7 @@ from .cell import Cell, Verdict
 from .judging import View, how_known, near, resting_on
 from .rules import may_say
 from .sentence import claim, name_words
-from .story import InFolder, Sort, StoryTest, story_tests
+from .story import InFolder, Sort, StoryTest, listed_tests, story_tests
 
 _ABOUT = 0.5
 """The share of a topic that stands in a memory at least, if it is compared with others'."""
@@ -88,8 +88,9 @@ def run_tests(
 
     Raises:
         InvalidDocument: the file of tests is wrong.
+        InvalidParameter: what is handed in are no tests.
     """
-    wanted = story_tests(world) if tests is None else tuple(tests)
+    wanted = story_tests(world) if tests is None else listed_tests(tests)
     cue_vectors(world.embedder, list(dict.fromkeys(test.fact for test in wanted)))  # at once, and remembered
     begins = began(world).replace(hour=0, minute=0, second=0, microsecond=0)  # day 1
     results = []

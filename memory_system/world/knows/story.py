@@ -11,7 +11,7 @@ Each test is a mapping with a name and one of four things that it says:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -299,10 +299,23 @@ def keep_tests(world: InFolder, tests: Sequence[StoryTest]) -> None:
     """Keep these tests in the place of the former ones.
 
     Raises:
-        InvalidParameter: two have the same name, or there are more than 2,000. Nothing was changed.
+        InvalidParameter: two have the same name, there are more than 2,000, or one is no test. Nothing was changed.
         StoreError: the file cannot be written.
     """
-    named = Counter(test.name for test in tests)
+    given = listed_tests(tests)
+    named = Counter(test.name for test in given)
     if (twice := next((name for name, count in named.items() if count > 1), None)) is not None:
         raise InvalidParameter(f"Two tests are called {shown(twice)}; give one of them another name.")
-    write(world.folder / FILE, tests)
+    write(world.folder / FILE, given)
+
+
+def listed_tests(tests: object) -> tuple[StoryTest, ...]:
+    """The tests that were handed in.
+
+    Raises:
+        InvalidParameter: something else was.
+    """
+    given = tuple(tests) if isinstance(tests, Iterable) and not isinstance(tests, str) else (tests,)
+    if wrong := [one for one in given if not isinstance(one, StoryTest)]:
+        raise InvalidParameter(f"'tests' must be a list of StoryTest, not {shown(wrong[0])}.")
+    return given

@@ -1,0 +1,88 @@
+"""What cannot be a name, a function, a test or a time is refused in a sentence, and nothing is changed by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memory_system import AgentMemory, World
+from memory_system.embedding.registry import EMBEDDERS
+from memory_system.errors import EntryNotFound, InvalidParameter
+
+Remember = Callable[..., str]
+
+
+@pytest.mark.parametrize("name", ["\ud800", 10**400, [], {}, None, np.array([1, 2])])
+def test_the_name_of_a_text_is_a_text(agent: AgentMemory, name: Any) -> None:
+    with pytest.raises(InvalidParameter, match="name of a text must be a text"):
+        agent.text(name)
+    assert agent.text("never heard of") is None
+
+
+@pytest.mark.parametrize("name", [[], {}, np.array([1, 2])])
+def test_presets_and_embedders_have_names(agent: AgentMemory, name: Any) -> None:
+    with pytest.raises(InvalidParameter, match="There is no preset"):
+        agent.versus(name, "paper")
+    with pytest.raises(InvalidParameter, match="There is no embedder"):
+        EMBEDDERS.get(name)
+
+
+ASKED: dict[str, Callable[[AgentMemory, World, dict[str, Any]], object]] = {
+    "add": lambda agent, _world, given: agent.add_short_term([{"document": "a"}, {"document": "b"}], **given),
+    "rate": lambda agent, _world, given: agent.rate_unrated(**given),
+    "reembed": lambda agent, _world, given: agent.reembed(**given),
+    "advance": lambda _agent, world, given: world.advance(**given),
+}
+
+
+@pytest.mark.parametrize("name", ["progress", "cancelled"])
+@pytest.mark.parametrize("what", ASKED)
+def test_who_is_told_or_asked_is_a_function(agent: AgentMemory, world: World, what: str, name: str) -> None:
+    before = agent.revision
+    with pytest.raises(InvalidParameter, match=f"'{name}' must be a function, not 'stop'"):
+        ASKED[what](agent, world, {name: "stop"})
+    assert agent.revision == before
+
+
+@pytest.mark.parametrize("but", [None, 5, [5]])
+def test_what_is_left_unrated_is_told_by_ids(agent: AgentMemory, but: Any) -> None:
+    with pytest.raises(InvalidParameter, match="'but' must be a text or a list of texts"):
+        agent.rate_unrated(but=but)
+
+
+def test_one_id_is_left_unrated_as_well_as_several(agent: AgentMemory) -> None:
+    agent.add_short_term([{"document": "The oven", "id": "oven"}, {"document": "The mill", "id": "mill"}], rate=False)
+    assert agent.rate_unrated(but="oven").rated == ("mill",)
+    assert agent.rate_unrated(but={"oven"}).rated == ()
+
+
+@pytest.mark.parametrize("given", [None, 5, "a test", [5]])
+def test_a_world_takes_what_it_answered_and_nothing_else(world: World, given: Any) -> None:
+    with pytest.raises(InvalidParameter, match="'tests' must be a list of StoryTest"):
+        world.keep_tests(given)
+    if given is not None:
+        with pytest.raises(InvalidParameter, match="'tests' must be a list of StoryTest"):
+            world.run_tests(given)
+    with pytest.raises(InvalidParameter, match="must be an About"):
+        world.describe(given)
+    with pytest.raises(InvalidParameter, match="what was planned together"):
+        world.carry_out_all(given)
+    with pytest.raises(InvalidParameter, match="The cell must be one"):
+        world.with_author(given)
+
+
+@pytest.mark.parametrize("at", [-1, 0.5, "2026-03-27T18:00:00+00:00"])
+def test_a_clock_stands_at_a_time_and_at_no_number(world: World, at: Any) -> None:
+    before = world.standing
+    with pytest.raises(InvalidParameter, match="The world's time must be a time with a zone"):
+        world.stand_at(at)
+    assert world.standing == before
+
+
+def test_an_id_of_a_million_letters_is_not_told_whole(agent: AgentMemory) -> None:
+    with pytest.raises(EntryNotFound) as refused:
+        agent.restore("x" * 1_000_000)
+    assert len(refused.value.sentence) < 200
