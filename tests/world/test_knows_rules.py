@@ -43,6 +43,30 @@ def test_a_memory_stands_to_a_fact_as_a_reader_would_say(fact: str, text: str, v
     assert weigh(claim(fact, NOW, CAST), memory).verdict is verdict
 
 
+FAMILIES = frozenset({"odo", "finch", "vera", "karl", "low"})
+TAKEN = "took the violin from the chest."
+
+
+@pytest.mark.parametrize(
+    ("who", "text", "verdict"),
+    [
+        ("Karl", f"Karl Low {TAKEN}", KNOWS),
+        ("Low", f"Karl Low {TAKEN}", KNOWS),
+        ("Karl Low", f"Karl {TAKEN}", KNOWS),
+        ("Karl Low", f"Yesterday Karl {TAKEN}", KNOWS),
+        ("Odo Finch", f"Vera Finch {TAKEN}", WRONG),
+        ("Odo Finch", f"Vera Finch told me: Karl Low {TAKEN}", WRONG),
+        ("Vera Finch", f"Odo Finch told me: Karl Low {TAKEN}", WRONG),
+    ],
+)
+def test_a_part_of_a_name_is_the_same_person_and_another_of_the_family_is_not(
+    who: str, text: str, verdict: Verdict
+) -> None:
+    memory = Remembered(text, NOW, frozenset({"odo", "finch"}), FAMILIES, NOW)
+    found = weigh(claim(f"{who} {TAKEN}", NOW, FAMILIES), memory, lambda part: float(part.said != who))
+    assert found.verdict is verdict
+
+
 def test_whoever_did_it_instead_is_told_by_the_name_as_it_is_written() -> None:
     memory = Remembered("Aldous took the violin from the chest.", NOW, frozenset({"hilde"}), CAST | {"aldou"}, NOW)
     found = weigh(claim("Odo took the violin from the chest.", NOW, CAST | {"aldou"}), memory)

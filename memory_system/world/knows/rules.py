@@ -131,6 +131,7 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
     against: list[str] = []
     for part in claim.parts:
         value, problem = _met(part, clause, memory, read, place)
+        elsewhere = 0.0
         if not value:
             there = [(_met(part, one, memory, read, at)[0], at) for at, one in enumerate(read) if at != place]
             elsewhere = max((one for one, _ in there), default=0.0)
@@ -138,7 +139,8 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
                 value = max((one * _joined(read, at, place, part) for one, at in there), default=0.0)
             if part.sort in (Sort.NUMBER, Sort.DAY, Sort.CLOCK) and elsewhere and not problem:
                 value = elsewhere
-        if not value and part.sort in (Sort.WORD, Sort.VERB) and soft(part) >= SOFT_FROM:
+        said = part.sort is Sort.VERB and elsewhere  # it is what another clause says, with a subject of its own
+        if not value and not said and part.sort in (Sort.WORD, Sort.VERB) and soft(part) >= SOFT_FROM:
             value = _SOFTLY
         met[part] = value
         against += [problem] if problem else []
@@ -149,7 +151,7 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
     agent = _agent(clause, stands, memory) if stands is not None else NOBODY
     other = (
         ""
-        if stands is None or _subject_before(claim, clause, stands)
+        if stands is None or _subject_before(claim, clause, memory, stands)
         else _by_another(claim, clause, memory, met, agent)
     )
     if other:
@@ -362,9 +364,20 @@ def _right_before(clause: Clause, stands: int) -> str:
     return before[-1] if before else ""
 
 
-def _subject_before(claim: Claim, clause: Clause, stands: int) -> bool:
+def _subject_before(claim: Claim, clause: Clause, memory: Remembered, stands: int) -> bool:
     """Whether the fact's subject, if it is a name, stands right before the verb, whoever tells of it before that."""
-    return claim.subject is not None and _right_before(clause, stands) in claim.subject.forms
+    subject = claim.subject
+    return subject is not None and _is_called(clause, _right_before(clause, stands), subject.forms, memory)
+
+
+def _is_called(clause: Clause, word: str, name: Collection[str], memory: Remembered) -> bool:
+    """Whether a word stands in a name that may be this one: the same or a part of it, and nobody else's of the family.
+
+    "Cid Low" may be "Cid", and "Low" may be "Cid Low"; "Cid Finch" is not "Bob Finch".
+    """
+    run = next((run for run, _, owns in clause.runs if word in run and not owns), (word,))
+    called = {word, *(one for one in run if one in memory.cast)}
+    return called <= set(name) or set(name) <= called
 
 
 def _by_another(claim: Claim, clause: Clause, memory: Remembered, met: Mapping[Part, float], agent: str) -> str:
@@ -380,11 +393,13 @@ def _by_another(claim: Claim, clause: Clause, memory: Remembered, met: Mapping[P
     written = re.search(rf"\b{re.escape(agent)}\w*", clause.text, re.IGNORECASE)
     told = f"There it is {written[0] if written else agent}, not {subject.said}."
     if _is_own(subject, memory):
-        return "" if agent == ITSELF or agent in memory.own else told
+        return (
+            "" if agent == ITSELF or (agent in memory.own and _is_called(clause, agent, memory.own, memory)) else told
+        )
     if agent == ITSELF:
         return told
     if agent in memory.cast:
-        return "" if agent in subject.forms else told
+        return "" if _is_called(clause, agent, subject.forms, memory) else told
     return told if met[subject] < 1.0 else ""  # "she" may stand for the subject
 
 
