@@ -67,6 +67,18 @@ def test_a_part_of_a_name_is_the_same_person_and_another_of_the_family_is_not(
     assert found.verdict is verdict
 
 
+def test_what_it_was_done_with_is_not_left_out() -> None:
+    memory = Remembered("I saw at the church: Karl Low burned the ring at the church.", NOW, frozenset(), FAMILIES, NOW)
+    assert weigh(claim("Karl Low burned the map at the church.", NOW, FAMILIES), memory).verdict is not KNOWS
+    assert weigh(claim("Karl Low burned the ring at the church.", NOW, FAMILIES), memory).verdict is KNOWS
+
+
+def test_what_a_stranger_did_is_not_what_the_character_itself_did() -> None:
+    memory = Remembered("I saw: Eve Stone sold the brass key.", NOW, frozenset({"odo", "finch"}), FAMILIES, NOW)
+    found = weigh(claim("Odo Finch sold the brass key.", NOW, FAMILIES), memory)
+    assert (found.verdict, found.why) == (WRONG, "There it is Stone, not Odo Finch.")
+
+
 def test_whoever_did_it_instead_is_told_by_the_name_as_it_is_written() -> None:
     memory = Remembered("Aldous took the violin from the chest.", NOW, frozenset({"hilde"}), CAST | {"aldou"}, NOW)
     found = weigh(claim("Odo took the violin from the chest.", NOW, CAST | {"aldou"}), memory)

@@ -244,7 +244,12 @@ def _lacks(claim: Claim, met: Mapping[Part, float]) -> bool:
     words = claim.of(Sort.WORD)
     if 2 * sum(met[part] >= _SOFTLY for part in words) < len(words) or not _has_subject(claim, met):
         return True
-    return any(len(phrase) > 1 and all(met[part] < _ELSEWHERE for part in phrase) for phrase in claim.phrases)
+    verb = claim.of(Sort.VERB)
+    after = [phrase for phrase in claim.phrases if verb and phrase[0].start > verb[0].start]
+    return any(
+        (len(phrase) > 1 or phrase in after[:1]) and all(met[part] < _ELSEWHERE for part in phrase)
+        for phrase in claim.phrases
+    )
 
 
 def _met(part: Part, clause: Clause, memory: Remembered, read: Sequence[Clause], place: int) -> tuple[float, str]:
@@ -341,6 +346,8 @@ def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
     nearest = _right_before(clause, stands)
     if nearest in memory.cast and any(nearest == run[-1] for run, at, owns in clause.runs if at < stands and not owns):
         return nearest
+    if any(nearest == run[-1] and len(run) > 1 and at < stands and not owns for run, at, owns in clause.runs):
+        return nearest  # somebody of whom the world does not know
     ends = [*(match.start() for match in _BREAKS.finditer(clause.text, 0, stands)), stands]
     begins = [0, *(match.end() for match in _BREAKS.finditer(clause.text, 0, stands))]
     for begin, end in zip(reversed(begins), reversed(ends), strict=True):
