@@ -37,6 +37,7 @@ try:
     places.sidebar(room)
     standing.visitor()
     mounting.hold_clicks()
+    mounting.step_back()
     mounting.show_refusals()
     if session.world().agents():
         with room:

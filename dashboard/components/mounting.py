@@ -117,6 +117,12 @@ def hold_clicks() -> None:
         st.components.v2.component("memory_leaving", js=_read("leaving.js"))(key="leaving")
 
 
+def step_back() -> None:
+    """Let "Back" lead to the page before once a page is as it was come to, such as when a memory is closed again."""
+    with st.sidebar:
+        st.components.v2.component("memory_stepping", js=_read("stepping.js"))(key="stepping")
+
+
 def show_refusals() -> None:
     """Bring into sight what a page says against a click, where it stands out of sight or below the last act's line."""
     with st.sidebar:

@@ -13,7 +13,7 @@ from dashboard import words
 from tests.waiting import LAST_RESORT
 
 from .conftest import Dashboard, settled
-from .hands import open_expander, press
+from .hands import go_to, open_expander, press
 
 pytestmark = pytest.mark.browser
 
@@ -161,3 +161,19 @@ def test_the_scrubber_under_the_timeline_leads_to_then_and_back(page: Page, dash
     scrub.press("End")
     expect(page.locator(".st-key-looking-back")).to_have_count(0)
     expect(scrub).to_have_attribute("aria-valuetext", "now")
+
+
+@pytest.mark.full
+def test_after_a_memory_was_opened_and_closed_back_leads_to_the_page_before(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "history", agent="mira")
+    go_to(page, "Memory")
+    for number in (1, 2):
+        page.get_by_role("option").nth(number).click()
+        page.wait_for_url(re.compile("memory="))
+        settled(page)
+    press(page, "Close")
+    expect(page.locator(".st-key-memory-drawer")).to_have_count(0)
+    page.go_back()
+    expect(page).to_have_url(re.compile("/history"))
+    settled(page)
+    expect(page.get_by_role("heading", level=1, name="History")).to_be_visible()

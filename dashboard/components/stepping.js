@@ -1,0 +1,52 @@
+// An address that a page has had since it was come to, and now has again, is gone back to and not put on top: after a
+// memory was opened and closed, "Back" leads to the page before, and does not open it once more. Streamlit puts every
+// address on top. In browsers that do not tell their entries, that stays as it is.
+const push = history.pushState.bind(history);
+let going = null; // what is gone back to, and what Streamlit wants meanwhile
+
+const canonical = (address) => {
+  const url = new URL(address, location.href);
+  return `${url.pathname}?${[...url.searchParams].map(String).sort().join("&")}`;
+};
+
+function earlier(address) {
+  const { currentEntry, entries } = window.navigation, wanted = canonical(address);
+  const all = entries.call(window.navigation);
+  for (let at = currentEntry.index - 1; at >= 0; at -= 1) {
+    if (!all[at].sameDocument || new URL(all[at].url).pathname !== location.pathname) return null;
+    if (canonical(all[at].url) === wanted) return all[at];
+  }
+  return null;
+}
+
+function settle(next) {
+  going = null;
+  if (next && canonical(next[2]) !== canonical(location.href)) push(...next);
+}
+
+if (window.navigation?.entries) {
+  history.pushState = (...wanted) => {
+    if (going) {
+      going.next = wanted;
+      return;
+    }
+    const entry = new URL(wanted[2] ?? "", location.href).pathname === location.pathname && earlier(wanted[2] ?? "");
+    if (!entry) {
+      push(...wanted);
+      return;
+    }
+    const mine = going = { next: null };
+    window.navigation.traverseTo(entry.key).finished.then(
+      () => setTimeout(() => { if (going === mine) settle(mine.next); }),
+      () => { if (going === mine) settle(mine.next ?? wanted); }, // something else was gone to first
+    );
+  };
+  // Streamlit knows the address already: it would run the page again, and take a field's text with it.
+  addEventListener("popstate", (event) => {
+    if (!going) return;
+    event.stopImmediatePropagation();
+    settle(going.next);
+  }, true);
+}
+
+export default function () {} // listens once, from when it is loaded
