@@ -83,6 +83,8 @@ EDIT_THIS_MEMORY = "Edit this memory"
 
 # material.py
 BRING_A_FILE = "Bring a file of another program"
+STILL_BROUGHT = "Still here from before"
+LEAVE_OUT_FILE = "Leave it out"
 TAKE_IT_IN = "Take it in"
 PREVIEW_THE_IMPORT = "Preview the import"
 DOWNLOAD_LEFT_OUT = "Download what is left out"

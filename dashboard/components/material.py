@@ -6,6 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -34,27 +35,26 @@ def show(agent: AgentMemory) -> None:
     """Bring a file, see what each line becomes, and take it in; nothing is stored before."""
     batch = f"material/{agent.name}"
     number = drafts.turn(batch)
-    upload = st.file_uploader(
-        words.BRING_A_FILE, type=TYPES, key=f"material-{number}", max_upload_size=50, help=known(),
-    )  # fmt: skip
+    upload = _brought(number)
     if upload is None:
         st.caption(
             "Character cards, chats, tables, personas, knowledge graphs, prose. What a file is, is found out by what "
             "stands in it; what it says of the character is filled in only where nothing is said yet."
         )
         return
-    raw, name = upload.getvalue(), upload.name
+    raw, name = upload.raw, upload.name
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         form = st.selectbox(
             "Read it as", [None, *Origin], format_func=lambda one: "what it is" if one is None else TITLES[one],
-            key=f"material-form-{number}",
+            key=f"material-form-{number}", persist_state="session",
         )  # fmt: skip
         dates = st.selectbox(
-            words.DATES_HAVE, list(_DATES), format_func=_DATES.__getitem__, key=f"material-dates-{number}"
-        )
+            words.DATES_HAVE, list(_DATES), format_func=_DATES.__getitem__, key=f"material-dates-{number}",
+            persist_state="session",
+        )  # fmt: skip
     take = st.pills(
         "Take", list(_TAKES), selection_mode="multi", default=list(_TAKES), format_func=_TAKES.__getitem__,
-        key=f"material-take-{number}",
+        key=f"material-take-{number}", persist_state="session",
     )  # fmt: skip
     how: dict[str, Any] = {"file_name": name, "form": form, "dates": dates, "take": list(take)}
     if not take:
@@ -68,9 +68,11 @@ def show(agent: AgentMemory) -> None:
         widgets.problem(error)
         return
     rows(looked, f"material-{number}")
-    rate = st.checkbox("Rate those without a rating", value=True, key=f"material-rate-{number}")
+    rate = st.checkbox(
+        "Rate those without a rating", value=True, key=f"material-rate-{number}", persist_state="session"
+    )
     ask = looked.form == Origin.PROSE and _asks_model(agent, number)
-    asked = (upload.file_id, str(how), rate, ask, agent.stamp[0])
+    asked = (upload.id, str(how), rate, ask, agent.stamp[0])
     if st.button(words.PREVIEW_THE_IMPORT, icon=":material/visibility:", key=f"material-preview-{number}"):
         try:
             with working.beside() as show_progress:
@@ -87,6 +89,10 @@ def show(agent: AgentMemory) -> None:
     if ask:
         st.caption(widgets.plain(" ".join(plan.notes)))
 
+    def taken() -> None:
+        st.session_state.pop(f"material-{number}-kept", None)
+        drafts.next_turn(batch)
+
     def take_in(accepted: ChangeSet) -> None:
         try:
             with working.beside() as show_progress:
@@ -94,9 +100,41 @@ def show(agent: AgentMemory) -> None:
         except MemorySystemError as error:
             widgets.problem(error)
             return
-        bulk.apply(agent, held, accepted, "", lambda: drafts.next_turn(batch))
+        bulk.apply(agent, held, accepted, "", taken)
 
     change_set.offer(agent, plan, take_in, label=words.TAKE_IT_IN, several=not plan.texts)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file that was chosen."""
+
+    id: str
+    name: str
+    raw: bytes
+
+
+def _brought(number: str) -> _File | None:
+    """The file that is chosen; it is kept when the page is left, while Streamlit forgets it then."""
+    key = f"material-{number}"
+    held = f"{key}-kept"
+
+    def chosen() -> None:
+        upload = st.session_state[key]
+        st.session_state[held] = _File(upload.file_id, upload.name, upload.getvalue()) if upload else None
+
+    upload = st.file_uploader(
+        words.BRING_A_FILE, type=TYPES, key=key, max_upload_size=50, help=known(), on_change=chosen
+    )
+    kept: _File | None = st.session_state.get(held)
+    if kept is not None and upload is None:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption(widgets.plain(f"{words.STILL_BROUGHT}: {kept.name}"), width="content")
+            st.button(
+                words.LEAVE_OUT_FILE, key=f"{key}-away", icon=":material/close:", type="tertiary",
+                on_click=st.session_state.pop, args=(held,),
+            )  # fmt: skip
+    return kept
 
 
 def _asks_model(agent: AgentMemory, number: str) -> bool:
@@ -105,7 +143,7 @@ def _asks_model(agent: AgentMemory, number: str) -> bool:
         st.caption(words.PROSE_WITHOUT_MODEL)
         return False
     return st.checkbox(
-        words.READ_BY_MODEL, key=f"material-model-{number}",
+        words.READ_BY_MODEL, key=f"material-model-{number}", persist_state="session",
         help=widgets.plain(f"{agent.model.label} makes memories of it. What it fails at stays a memory a sentence."),
     )  # fmt: skip
 

@@ -8,7 +8,9 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from dashboard import words
+from dashboard.views import PAGES
 from memory_system import Tier
+from memory_system.operations.importing import Order
 from memory_system.operations.importing.taking_in import MERGEABLE
 from tests import materials
 
@@ -81,3 +83,16 @@ def test_a_language_model_is_offered_for_prose_only_where_there_is_one(open_page
     bring(page, "chapter.txt", materials.PROSE)
     assert words.PROSE_WITHOUT_MODEL in shown(page)
     assert not any(one.label == words.READ_BY_MODEL for one in page.checkbox)
+
+
+def test_the_open_tab_and_its_file_are_there_again_when_the_page_is_come_back_to(workbench: OpenPage) -> None:
+    page = workbench(next(one for one in PAGES if one.name == "short_term"))
+    bring(page, "talk.jsonl", materials.SILLYTAVERN)
+    page.selectbox(key="material-dates-material/mira-0").select(Order.DAY_FIRST).run()
+    page.switch_page("views/history/history.py").run()
+    page.switch_page("views/short_term/short_term.py").run()
+    assert "Still here from before: talk.jsonl" in shown(page)
+    assert "a memory" in set(table(page)["becomes"])
+    assert page.selectbox(key="material-dates-material/mira-0").value is Order.DAY_FIRST
+    press(page, words.LEAVE_OUT_FILE)
+    assert "talk.jsonl" not in shown(page)

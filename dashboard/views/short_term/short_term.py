@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, card, drafts, edits, forms, material, widgets
+from dashboard.components import bulk, card, drafts, edits, forms, material, tabs, widgets
 from dashboard.data import tables
 from dashboard.views.short_term import conversation_form, happening_form
 from memory_system import ChangeSet, Tier
@@ -19,20 +19,17 @@ widgets.heading("Short-term memory", "Recent events. When more than fit, migrati
 bulk.last()
 
 if not widgets.closed(agent):
-    one, many, talk, file, several = st.tabs(
-        ["One event", words.MANY_EVENTS, words.A_CONVERSATION, words.A_FILE, words.SHARED_EVENT],
-        key=f"add-{agent.name}",
-        on_change="rerun",
-    )
-    for tab, form in (
-        (one, forms.one_event),
-        (many, forms.many_events),
-        (talk, conversation_form.show),
-        (file, material.show),
-        (several, happening_form.show),
-    ):
-        if tab.open:
-            with tab:
+    ways = {
+        "one": ("One event", forms.one_event),
+        "many": (words.MANY_EVENTS, forms.many_events),
+        "talk": (words.A_CONVERSATION, conversation_form.show),
+        "file": (words.A_FILE, material.show),
+        "shared": (words.SHARED_EVENT, happening_form.show),
+    }
+    shown = tabs.show({name: label for name, (label, _) in ways.items()}, f"add-{agent.name}")
+    for name, (_, form) in ways.items():
+        if shown[name].open:
+            with shown[name]:
                 form(agent)
 
 held = agent.entries(Tier.STM)
