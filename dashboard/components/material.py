@@ -23,7 +23,7 @@ from . import bulk, change_set, drafts, needs_model, widgets, working
 
 _MOST_SHOWN = 2000
 _TAKES = {Take.PERSONALITY: "Who it is", Take.FACTS: "Facts", Take.MEMORIES: "Memories"}
-_DATES = {None: "as the other dates show", Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
+_DATES = {"": "as the other dates show", Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
 _FIELDS = {"document": "Text", "timestamp": "When", "rating": "Importance", "people": "People", "tags": "Tags"}
 _BECOMES = {"personality": "who it is", "fact": "a fact", "memory": "a memory", "dropped": "left out"}
 _READINGS = "material-readings"
@@ -45,7 +45,7 @@ def show(agent: AgentMemory) -> None:
     raw, name = upload.raw, upload.name
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         form = st.selectbox(
-            "Read it as", [None, *Origin], format_func=lambda one: "what it is" if one is None else TITLES[one],
+            "Read it as", ["", *Origin], format_func=lambda one: TITLES[Origin(one)] if one else "what it is",
             key=f"material-form-{number}", persist_state="session",
         )  # fmt: skip
         dates = st.selectbox(
@@ -56,7 +56,7 @@ def show(agent: AgentMemory) -> None:
         "Take", list(_TAKES), selection_mode="multi", default=list(_TAKES), format_func=_TAKES.__getitem__,
         key=f"material-take-{number}", persist_state="session",
     )  # fmt: skip
-    how: dict[str, Any] = {"file_name": name, "form": form, "dates": dates, "take": list(take)}
+    how: dict[str, Any] = {"file_name": name, "form": form or None, "dates": dates or None, "take": list(take)}
     if not take:
         st.caption("Choose what is taken of it.")
         return
