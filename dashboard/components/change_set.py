@@ -160,7 +160,7 @@ def _around(planned: ChangeSet, *, whole: bool = False) -> None:
     for note in planned.notes:  # how many more there are belongs to those that are named
         lists.get(next((head for head in lists if note.startswith(f"{head}: ")), ""), said).append(note)
     if said:
-        st.info("\n\n".join(map(widgets.plain, said)))
+        st.info(widgets.listed(said))
     for head, some in lists.items():
         with st.expander(widgets.plain(head)):
             st.markdown("\n".join(f"* {widgets.plain(note[len(head) + 2 :])}" for note in some))

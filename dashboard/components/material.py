@@ -187,7 +187,7 @@ def rows(looked: Preview, key: str) -> None:
     told = [f"{counts[one]:,} {called}" for one, called in _COUNTED.items() if counts[one]]
     st.caption(widgets.plain(f"This is {looked.title}. {' · '.join(told)}."))
     if looked.notes:
-        st.caption(widgets.plain(" ".join(looked.notes)))
+        st.caption(widgets.listed(looked.notes))
     wanted = st.segmented_control(
         "Show", ["all", *(one for one in _BECOMES if counts[one])], default="all", required=True,
         format_func=lambda one: _BECOMES.get(one, one), key=f"{key}-show",

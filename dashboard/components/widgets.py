@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -110,6 +111,18 @@ def verdict(candidate: Candidate) -> None:
     parts = " + ".join(f"{value:.2f} {name}" for name, value in candidate.score.parts.items() if value)
     words = f"{candidate.verdict.value}: {candidate.because} Score {candidate.score.total:.2f} = {parts}."
     (st.success if candidate.recalled else st.info)(plain(words[0].upper() + words[1:]))
+
+
+def listed(notes: Iterable[str]) -> str:
+    """Notes as markdown, a paragraph each; of those that stand together and begin alike, as “Left out: ”, a list."""
+    told: list[str] = []
+    for head, some in groupby(notes, lambda note: note.partition(": ")[0]):
+        alike = list(some)
+        if len(alike) == 1 or not all(note.startswith(f"{head}: ") for note in alike):
+            told += map(plain, alike)
+        else:
+            told.append(f"{plain(head)}:\n\n" + "\n".join(f"* {plain(note[len(head) + 2 :])}" for note in alike))
+    return "\n\n".join(told)
 
 
 def plain(text: str) -> str:

@@ -94,5 +94,17 @@ def test_the_open_tab_and_its_file_are_there_again_when_the_page_is_come_back_to
     assert "Still here from before: talk.jsonl" in shown(page)
     assert "a memory" in set(table(page)["becomes"])
     assert page.selectbox(key="material-dates-material/mira-0").value is Order.DAY_FIRST
+    assert page.selectbox(key="material-form-material/mira-0").value == "", "nothing chosen is what it is"
     press(page, words.LEAVE_OUT_FILE)
     assert "talk.jsonl" not in shown(page)
+
+
+def test_what_is_left_out_of_a_card_is_a_list_by_reason(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    bring(page, "card.png", materials.card_png(materials.CARD))
+    press(page, words.PREVIEW_THE_IMPORT)
+    for told in (*page.caption, *page.info):
+        if "Left out" in told.value:
+            assert told.value.count("\n* ") > 1, told.value
+            assert told.value.count("Left out") == 1
+    assert sum("Left out" in told.value for told in (*page.caption, *page.info)) == 2
