@@ -135,11 +135,22 @@ def world() -> World:
     return for_role(opened(), role())
 
 
-@cache
 def example_cues(name: str) -> list[str]:
-    """Three cues to try with an agent: the samples' own, or such as fit anybody."""
-    written: dict[str, list[str]] = json.loads((SAMPLES / "cues.json").read_text(encoding="utf-8"))
+    """Three cues to try with an agent: the samples' own in their world, or such as fit anybody."""
+    written = _sample("cues") if _is_sample() else {}
     return written.get(name, ["Whom do I trust?", "What did I promise?", "What worries me most?"])
+
+
+def _is_sample() -> bool:
+    """Whether the world is that of the samples, or a copy of it: what it is, or is called, stands there unchanged."""
+    about, sample = opened().about, _sample("world")
+    return about.title == sample["title"] or about.about == sample["about"]
+
+
+@cache
+def _sample(file: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((SAMPLES / f"{file}.json").read_text(encoding="utf-8"))
+    return found
 
 
 @st.cache_resource(show_spinner=False)

@@ -15,6 +15,7 @@ from dashboard.views.installation import prompt_settings, safekeeping
 from memory_system import AgentMemory, DecayForm, Tier
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from memory_system.llm.offline.model import OfflineModel
+from memory_system.store.clock import About
 
 from . import change_sets
 
@@ -85,6 +86,14 @@ def test_what_a_field_suggests_to_ask_is_of_no_other_world(open_page: OpenPage) 
         suggested = [one.placeholder for one in open_page(view, "ana").text_input]
         assert any(suggested)
         assert not [one for one in suggested if "mill" in one or "Juno" in one]
+
+
+def test_a_character_called_like_a_sample_one_is_asked_nothing_of_its_story(open_page: OpenPage) -> None:
+    open_page("overview")
+    world = session.world()
+    assert any("mill" in cue for cue in session.example_cues("mira"))
+    world.describe(About(title="Another story", about="A monastery in winter."))
+    assert not any("mill" in one.label for one in open_page("recall", "mira").button)
 
 
 def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
