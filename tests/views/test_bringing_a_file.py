@@ -91,7 +91,7 @@ def test_the_open_tab_and_its_file_are_there_again_when_the_page_is_come_back_to
     page.selectbox(key="material-dates-material/mira-0").select(Order.DAY_FIRST).run()
     page.switch_page("views/history/history.py").run()
     page.switch_page("views/short_term/short_term.py").run()
-    assert "Still here from before: talk.jsonl" in shown(page)
+    assert f"{words.STILL_BROUGHT}: talk.jsonl" in shown(page)
     assert "a memory" in set(table(page)["becomes"])
     assert page.selectbox(key="material-dates-material/mira-0").value is Order.DAY_FIRST
     assert page.selectbox(key="material-form-material/mira-0").value == "", "nothing chosen is what it is"
