@@ -13,6 +13,7 @@ from dashboard import session, words
 from dashboard.components import working
 from dashboard.data import tables
 from dashboard.data.moments import Wanted
+from dashboard.views import PAGES
 from dashboard.views.interview import live as talk_live
 from dashboard.views.interview import questions
 from memory_system import AgentMemory, Tier
@@ -378,6 +379,16 @@ def test_a_link_to_a_talk_that_is_not_there_says_so(open_page: OpenPage) -> None
     page = open_page("interview", talk="gone")
     assert words.TALK_IS_GONE in shown(page)
     assert page.query_params["talk"] == talk.id
+
+
+def test_a_play_is_open_again_when_the_page_is_come_back_to(workbench: OpenPage) -> None:
+    page = workbench(next(one for one in PAGES if one.name == "interview"), mode="play")
+    assert page.text_input(key="begin-human-mira")
+    page.switch_page("views/history/history.py").run()
+    page.query_params.pop("mode", None)
+    page.switch_page("views/interview/interview.py").run()
+    assert page.session_state["talk-mode"] == "Play"
+    assert page.text_input(key="begin-human-mira")
 
 
 def test_a_talk_of_the_past_is_only_read(open_page: OpenPage) -> None:

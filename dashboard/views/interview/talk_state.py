@@ -33,6 +33,7 @@ MODES = {
 """The ways to speak with a character: an icon, what it is, and what it leaves behind."""
 LINK = "interview"
 """What a link says for the interview of this session, which has no id."""
+_LAST_MODE = "talk-mode-last"
 _MOST_MESSAGES = 10_000
 
 
@@ -93,11 +94,13 @@ class Held:
 
 
 def mode() -> str:
-    """The mode that is chosen, or that the link asks for; a talk in the link asks for play."""
+    """The mode that is chosen, or that the link asks for, or the last one; a talk in the link asks for play."""
     linked = session.from_link("mode").capitalize()
-    first = linked if linked in MODES else PLAY if session.from_link("talk") else INTERVIEW
-    st.session_state.setdefault("talk-mode", first)
-    return str(st.session_state["talk-mode"])
+    last = st.session_state.get(_LAST_MODE, INTERVIEW)
+    first = linked if linked in MODES else PLAY if session.from_link("talk") else last
+    chosen = str(st.session_state.setdefault("talk-mode", first))
+    st.session_state[_LAST_MODE] = chosen  # Streamlit forgets a widget's when the page is left
+    return chosen
 
 
 def wanted_settings(agent: AgentMemory) -> TalkSettings:
