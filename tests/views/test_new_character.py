@@ -131,6 +131,16 @@ def test_names_of_files_are_free_and_can_be_used(open_page: OpenPage) -> None:
     assert trying.free_name("Con") == "character"
 
 
+def test_whoever_has_lived_nothing_is_created_with_what_it_knows(open_page: OpenPage) -> None:
+    open_page("overview")
+    page = picker(app(agent="mira")).select(session.NEW).run()
+    area(page, words.IN_A_PARAGRAPH, WHO)
+    press(page, words.CREATE_IT)
+    facts = len(session.world().agent("rosa").entries(Tier.STATIC))
+    assert facts
+    assert f"Rosa Quill was created with {facts} facts." in shown(page)
+
+
 def test_a_card_fills_the_form_and_what_it_holds_goes_with_the_character(open_page: OpenPage) -> None:
     open_page("overview")
     page = picker(app(agent="mira")).select(session.NEW).run()

@@ -103,7 +103,10 @@ def create(
     )  # fmt: skip
     first = made.history(1)[0].change_set
     session.own_changes().add(first.id)
-    counted = tables.counted(len(whole) + len(came.kept if came else ()), "memory", "memories")
+    if many := len(whole) + len(came.kept if came else ()):
+        counted = tables.counted(many, "memory", "memories")
+    else:  # whoever has lived nothing yet knows who it is
+        counted = tables.counted(len(made.entries(Tier.STATIC)), "fact", "facts")
     cast.made(made, f"{made.display_name} was created with {counted}")
     life.end()
     session.look_at(None)
