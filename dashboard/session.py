@@ -317,7 +317,7 @@ def _pick_moment(name: str) -> None:
 
 def look_at(wanted: moments.Wanted | None) -> None:
     """Let every page show the agent as it was at a moment, or as it is (``None``); the link says so."""
-    st.session_state["moment"], st.session_state["moment-of"] = wanted, st.session_state["agent"]
+    st.session_state["moment"], st.session_state["moment-of"] = wanted, st.session_state.get("agent")
     told = {} if wanted is None else wanted.link()
     for one in moments.LINK:
         to_link(one, told.get(one))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
+from dashboard.views import NEW
 from dashboard.views.new_character import trying
 from memory_system import Tier
 from tests import materials
@@ -139,6 +140,18 @@ def test_whoever_has_lived_nothing_is_created_with_what_it_knows(open_page: Open
     facts = len(session.world().agent("rosa").entries(Tier.STATIC))
     assert facts
     assert f"Rosa Quill was created with {facts} facts." in shown(page)
+
+
+def test_the_first_character_of_an_empty_world_is_created(open_page: OpenPage, workbench: OpenPage) -> None:
+    open_page("overview")
+    for name in list(session.world().agents()):
+        session.world().delete_agent(name)
+    page = workbench(NEW)
+    area(page, words.IN_A_PARAGRAPH, WHO)
+    press(page, words.CREATE_IT)
+    assert page.title[0].value == session.WORKBENCH
+    assert list(session.world().agents()) == ["rosa"]
+    assert "Rosa Quill was created with" in shown(page)
 
 
 def test_a_card_fills_the_form_and_what_it_holds_goes_with_the_character(open_page: OpenPage) -> None:
