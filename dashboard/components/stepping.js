@@ -1,6 +1,9 @@
-// An address that a page has had since it was come to, and now has again, is gone back to and not put on top: after a
-// memory was opened and closed, "Back" leads to the page before, and does not open it once more. Streamlit puts every
-// address on top. In browsers that do not tell their entries, that stays as it is.
+// On the page Memory, an address that it has had since it was come to, and now has again, is gone back to and not put on
+// top: after a memory was opened and closed, "Back" leads to the page before, and does not open it once more. Streamlit
+// puts every address on top. On other pages, and in browsers that do not tell their entries, that stays as it is: a page
+// that is left in the same run, as by "Create", must not be gone back to.
+const PAGE = /\/memory\/?$/;
+const LATEST_MS = 1000;
 const push = history.pushState.bind(history);
 let going = null; // what is gone back to, and what Streamlit wants meanwhile
 
@@ -30,14 +33,15 @@ if (window.navigation?.entries) {
       going.next = wanted;
       return;
     }
-    const entry = new URL(wanted[2] ?? "", location.href).pathname === location.pathname && earlier(wanted[2] ?? "");
+    const there = new URL(wanted[2] ?? "", location.href).pathname;
+    const entry = PAGE.test(there) && there === location.pathname && earlier(wanted[2] ?? "");
     if (!entry) {
       push(...wanted);
       return;
     }
     const mine = going = { next: null };
     window.navigation.traverseTo(entry.key).finished.then(
-      () => setTimeout(() => { if (going === mine) settle(mine.next); }),
+      () => setTimeout(() => { if (going === mine) settle(mine.next); }, LATEST_MS), // it comes before, as popstate
       () => { if (going === mine) settle(mine.next ?? wanted); }, // something else was gone to first
     );
   };
