@@ -137,14 +137,14 @@ def world() -> World:
 
 def example_cues(name: str) -> list[str]:
     """Three cues to try with an agent: the samples' own in their world, or such as fit anybody."""
-    written = _sample("cues") if _is_sample() else {}
+    written: dict[str, list[str]] = _sample("cues") if _is_sample() else {}
     return written.get(name, ["Whom do I trust?", "What did I promise?", "What worries me most?"])
 
 
 def _is_sample() -> bool:
     """Whether the world is that of the samples, or a copy of it: what it is, or is called, stands there unchanged."""
     about, sample = opened().about, _sample("world")
-    return about.title == sample["title"] or about.about == sample["about"]
+    return about.title == str(sample["title"]) or about.about == str(sample["about"])
 
 
 @cache
