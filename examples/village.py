@@ -14,7 +14,7 @@ MORNING = datetime.fromisoformat("2023-02-13T07:00:00+00:00")
 CAFE, PARK, LIBRARY = "Hobbs Cafe", "Johnson Park", "Oak Hill Library"
 PEOPLE = {  # what each asks, and where each is: in the morning, at noon, in the evening
     "Isabella Rodriguez": ("Has anybody seen an animal?", "runs the cafe", (CAFE, CAFE, PARK)),
-    "Klaus Mueller": ("What are you planning for this week?", "writes a thesis", (LIBRARY, CAFE, LIBRARY)),
+    "Klaus Mueller": ("What have you decided to do this week?", "writes a thesis", (LIBRARY, CAFE, LIBRARY)),
     "Maria Lopez": ("Is there a party or a feast in the village?", "studies physics", (LIBRARY, PARK, LIBRARY)),
 }
 HOURS = ("08:00", "13:00", "19:00", "22:00")

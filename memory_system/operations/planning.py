@@ -14,6 +14,7 @@ from ..llm import tasks
 from .context import Ground, cited
 
 CONTEXT = 15
+"""Memories at most of what was promised for today, and as many of what happened today."""
 _ROUTINE = 3
 """Items of a routine that a note names."""
 RATING = 5
@@ -37,9 +38,10 @@ def plan(ground: Ground, routine: Sequence[RoutineItem], heeded: Sequence[Memory
     """
     now = ground.now
     ground.progress(0.1, "Recalling what today holds")
-    cue = f"What has {ground.who} promised, agreed or arranged to do today, {now:%A} {now.day} {now:%B}?"
-    recalled = [entry for entry in ground.recall(cue, CONTEXT) if entry.kind is not Kind.PLAN]
-    context = list({entry.id: entry for entry in (*heeded, *recalled)}.values())
+    today = f"today, {now:%A} {now.day} {now:%B}"
+    cues = (f"What has {ground.who} promised, agreed or arranged to do {today}?", f"What happened {today}?")
+    recalled = {entry.id: entry for cue in cues for entry in ground.recall(cue, CONTEXT) if entry.kind is not Kind.PLAN}
+    context = list({entry.id: entry for entry in (*heeded, *recalled.values())}.values())
     items = [item.model_dump(exclude_none=True) for item in routine]
     task = tasks.plan_day(ground.who, now, items, context)
     ground.progress(0.4, "Planning the day")

@@ -22,8 +22,11 @@ from tests.waiting import LAST_RESORT
 
 pytestmark = pytest.mark.full  # that a viewer changes nothing is shown by test_viewers and test_entrance, too
 
-LOOKS = {"/v1/query", "/rate", "/v1/agents/{name}/query", "/v1/agents/{name}/interview"} | {
-    f"/v1/agents/{{name}}/{read.address}" for read in READS if read.asks
+LOOKS = {
+    "/v1/query",
+    "/rate",
+    *(f"/v1/agents/{{name}}/{what}" for what in ("query", "interview", "interview/context")),
+    *(f"/v1/agents/{{name}}/{read.address}" for read in READS if read.asks),
 }
 """What is asked by a POST, because questions are long."""
 

@@ -56,7 +56,7 @@ def test_where_nothing_has_happened_yet_no_other_words_are_asked_for(open_page: 
         session.opened().create_agent(name)
     page = open_page("cast", agent="nova", cue=CUE, **{"with": "rosa"})
     assert not page.exception
-    assert "Nothing has happened yet: add an event" in shown(page)
+    assert "Nothing has happened yet. Add an event on the Short-term page." in shown(page)
     assert "lacks 0 of them" not in shown(page)
     page = open_page("long_term", agent="nova")
     assert any(one.label.startswith("Add an event first") for one in page.button)

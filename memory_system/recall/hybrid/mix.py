@@ -62,6 +62,9 @@ ABOUT_IT = 0.3
 """The cosine from which a time counts in full, that a memory tells or lies in: some other thing's date answers nothing,
 and much else happened yesterday."""
 
+NO_SIGN = 0.5
+"""The part of what lying in a time adds to a memory that is no sign of an answer; see ``benchmarks.dated``."""
+
 ALL_THAT_IS_ASKED = 4.0
 """What lying in a time counts where a cue asks for nothing else ("What happened on 10 June?"): more than all other
 parts together, so that what lies in it goes before the rest and is sure to answer."""
@@ -163,13 +166,13 @@ class Signals:
         return raw
 
     def of_the_best(self, raw: Mapping[str, Floats], mix: Mix) -> float:
-        """What lying in a time gives the best memory beside what else it has of the cue; 0 where that is all.
+        """What of lying in a time is no sign that the best memory answers; 0 where the cue asks for nothing else.
 
-        It chooses among answers and is no sign that there is one: something happened yesterday, whatever is asked.
+        It chooses among answers more than it tells that there is one: something happened yesterday, whatever is asked.
         """
         if self.of_a_time or not self.dates.any():
             return 0.0
-        return mix.dates * float(self._within[_sum(raw).argmax()])
+        return NO_SIGN * mix.dates * float(self._within[_sum(raw).argmax()])
 
     def read(self, cue: Cue, index: Texts, pool: NDArray[np.intp], tokens: TokenStates) -> Signals:
         """The same with the token states of the pool read.
