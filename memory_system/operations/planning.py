@@ -40,8 +40,8 @@ def plan(ground: Ground, routine: Sequence[RoutineItem], heeded: Sequence[Memory
     ground.progress(0.1, "Recalling what today holds")
     today = f"today, {now:%A} {now.day} {now:%B}"
     cues = (f"What has {ground.who} promised, agreed or arranged to do {today}?", f"What happened {today}?")
-    recalled = {entry.id: entry for cue in cues for entry in ground.recall(cue, CONTEXT) if entry.kind is not Kind.PLAN}
-    context = list({entry.id: entry for entry in (*heeded, *recalled.values())}.values())
+    recalled = (entry for cue in cues for entry in ground.recall(cue, CONTEXT) if entry.kind is not Kind.PLAN)
+    context = list({entry.id: entry for entry in (*heeded, *recalled)}.values())
     items = [item.model_dump(exclude_none=True) for item in routine]
     task = tasks.plan_day(ground.who, now, items, context)
     ground.progress(0.4, "Planning the day")

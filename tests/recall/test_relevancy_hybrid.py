@@ -89,9 +89,10 @@ def plainly(text: str, index: TextIndex, similarity: np.ndarray, *, states: bool
     found = []
     for row in range(len(entries)):
         z = trust * mix.similarity * best(cosine, row) + mix.words * best(words, row)
-        dates = mix_module.ALL_THAT_IS_ASKED if cue.asks_of_a_time else mix.dates
+        about_it = min(cosine[row] / 0.3, 1.0)
+        dates = mix_module.ALL_THAT_IS_ASKED if cue.asks_of_a_time else mix.dates * about_it
         z += mix.names * index.named(cue.names)[row] + dates * index.within(cue.asked)[row]
-        z += mix.tells_when * index.telling_times()[row] * cue.asks_when * min(cosine[row] / 0.3, 1.0)
+        z += mix.tells_when * index.telling_times()[row] * cue.asks_when * about_it
         if states:
             late = sum(w * max(best([one[at] for one in met], row), 0) for at, w in counted.items())
             z += mix.late * min(1, max(0, (late - UNRELATED) / (1 - UNRELATED)))
@@ -113,6 +114,8 @@ STORES = st.lists(
 @settings(max_examples=40, deadline=None)
 @given(STORES, st.lists(st.sampled_from([*WORDS, "When", "last week"]), min_size=1, max_size=6), st.booleans())
 @example([(["boat"], 0, "")], ["last week"], False)
+@example([(["boat"], 0, "")], ["goats", "last week"], False)
+@example([(["boat"], 0, ""), (["goats"], 1, "")], ["goats", "last week"], True)
 def test_hybrid_equals_a_plain_computation(
     rows: list[tuple[list[str], int, str]], asked: list[str], states: bool
 ) -> None:

@@ -22,13 +22,10 @@ MAX_KEY = 255
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 REPLAYED = (b"idempotent-replayed", b"true")
 _AGENT = re.compile(r"/v1/agents/([^/]+)")
-
-
 _DONE_BEFORE = (
     "This was done when it was first sent. A memory has been purged for good since, so what was answered is not told "
     "again; read it anew."
 )
-
 _GONE_SINCE = (
     "This was done when it was first sent. The character was deleted since, so what was answered is not told again, "
     "and it is not done to another one; send it with another Idempotency-Key if that is meant."
@@ -55,8 +52,8 @@ class _Remembered:
     waiting: int = 0
     messages: list[Message] = field(default_factory=list)
     size: int = 0
-    origins: dict[str, str] = field(default_factory=dict)
-    """Of each agent that the answer tells of, what it began with; of none that was not there any more."""
+    tells_of: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Of each agent that the answer tells of its revision then, and what it began with; empty if it was gone then."""
 
 
 class Idempotency:
@@ -112,10 +109,11 @@ class Idempotency:
         try:
             async with held.turn:
                 if held.messages:
-                    if await to_thread.run_sync(self._gone, held):
-                        await told(Conflict(_GONE_SINCE))(scope, receive, send)
+                    why = await to_thread.run_sync(self._kept_back, held)
+                    if why == _GONE_SINCE:  # and told once more when it is restored
+                        await told(Conflict(why))(scope, receive, send)
                         return
-                    if await to_thread.run_sync(self._may_not_be_told, scope["path"], held):
+                    if why == _DONE_BEFORE:
                         await self._forget(held, scope, receive)
                     await _replay(held.messages, send)
                 else:
@@ -142,17 +140,17 @@ class Idempotency:
             held.messages = messages
             held.size = sum(len(one.get("body", b"")) for one in messages)
             self._bytes += held.size
-            held.origins = await to_thread.run_sync(self._origins, scope["path"], messages)
+            held.tells_of = await to_thread.run_sync(self._told_of, scope["path"], messages)
 
-    def _origins(self, path: str, messages: list[Message]) -> dict[str, str]:
-        found = {name: self._origin(name) for name, _ in _told_of(path, messages)}
-        return {name: origin for name, origin in found.items() if origin}
+    def _told_of(self, path: str, messages: list[Message]) -> dict[str, tuple[int, str]]:
+        return {name: (revision, self._origin(name)) for name, revision in _told_of(path, messages).items()}
 
-    def _gone(self, held: _Remembered) -> bool:
-        return any(self._origin(name) != origin for name, origin in held.origins.items())
-
-    def _may_not_be_told(self, path: str, held: _Remembered) -> bool:
-        return any(self._tells_of_purged(name, revision) for name, revision in _told_of(path, held.messages))
+    def _kept_back(self, held: _Remembered) -> str:
+        """Why an answer is not told again; empty if it is."""
+        told_of = held.tells_of.items()
+        if any(origin and self._origin(name) != origin for name, (_, origin) in told_of):
+            return _GONE_SINCE
+        return _DONE_BEFORE if any(self._tells_of_purged(name, then) for name, (then, _) in told_of) else ""
 
     async def _forget(self, held: _Remembered, scope: Scope, receive: Receive) -> None:
         """Keep of an answer only that it was given: the write is not done again, and what it told is told no more."""
@@ -162,7 +160,7 @@ class Idempotency:
             left.append(message)
 
         await told(Conflict(_DONE_BEFORE))(scope, receive, keeping)
-        held.messages = left
+        held.messages, held.tells_of = left, {}
         size = sum(len(one.get("body", b"")) for one in left)
         self._bytes += size - held.size
         held.size = size
@@ -203,23 +201,24 @@ async def _replay(messages: list[Message], send: Send) -> None:
             await send(message)
 
 
-def _told_of(path: str, messages: list[Message]) -> set[tuple[str, int]]:
-    """Of which agents an answer tells, each with its revision then."""
-    found: set[tuple[str, int]] = set()
+def _told_of(path: str, messages: list[Message]) -> dict[str, int]:
+    """Of which agents an answer tells, each with its revision then, the lowest if it names several."""
     headers = dict(messages[0].get("headers", ()))
     named = _AGENT.match(path)
     if named is not None and (tag := headers.get(b"etag", b"").strip(b'"')).isdigit():
-        return {(named[1], int(tag))}
+        return {named[1]: int(tag)}
     try:
         waiting = [json.loads(b"".join(one.get("body", b"") for one in messages))]
     except ValueError:  # it is no JSON
-        return found
+        return {}
+    found: dict[str, int] = {}
     while waiting:
         match waiting.pop():
             case list(several):
                 waiting += several
+            case {"agent": str(name), "revision": int(then), **others}:
+                waiting += others.values()
+                found[name] = min(then, found.get(name, then))
             case dict(one):
                 waiting += one.values()
-                if isinstance(one.get("agent"), str) and isinstance(one.get("revision"), int):
-                    found.add((one["agent"], one["revision"]))
     return found

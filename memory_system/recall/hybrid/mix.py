@@ -7,6 +7,9 @@ How much similarity counts depends on the cue (``trust``). Where the cosines of 
 together, as among events about different things, the one that stands out says a lot; among the turns of a talk, which
 resemble each other and the cue, the same difference says little.
 
+A time that the cue names, or asks for, counts by how much the memory is about the rest of the cue, since much else
+happened then; where there is no rest, it decides.
+
 Token states are read for a pool, the ``POOL`` best without them. There, similarity is that of the closest sentence, and
 late interaction is added; elsewhere similarity is the whole text's, and late interaction counts as 0. There as well,
 what ends with a question counts a little less. So the answer depends on the cue, the index and the time alone.
@@ -165,14 +168,18 @@ class Signals:
             values[self.asking] *= 1 - ASKING_LOSS
         return raw
 
-    def of_the_best(self, raw: Mapping[str, Floats], mix: Mix) -> float:
+    def no_sign(self, met: Floats, mix: Mix) -> float:
         """What of lying in a time is no sign that the best memory answers; 0 where the cue asks for nothing else.
 
         It chooses among answers more than it tells that there is one: something happened yesterday, whatever is asked.
+
+        Args:
+            met: how much of each memory met the cue, shape (n,).
+            mix: by which weights.
         """
         if self.of_a_time or not self.dates.any():
             return 0.0
-        return NO_SIGN * mix.dates * float(self._within[_sum(raw).argmax()])
+        return NO_SIGN * mix.dates * float(self._within[met.argmax()])
 
     def read(self, cue: Cue, index: Texts, pool: NDArray[np.intp], tokens: TokenStates) -> Signals:
         """The same with the token states of the pool read.
@@ -244,7 +251,7 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
         signs = signs.read(cue, index, pool, tokens)
         mix, raw = FULL, signs.weighted(FULL)
     z = _sum(raw)
-    odds = outset(signs.stands, fitted, apart=signs.of_the_best(raw, mix))
+    odds = outset(signs.stands, fitted, apart=signs.no_sign(z, mix))
     share = np.where(lacking, np.nan, np.where(z > 0, -np.expm1(-z) / np.where(z > 0, z, 1.0), 1.0))
     parts = {name: _slim(raw[name] * share) for name in PARTS}
     return Relevancy(_sum(parts), MappingProxyType(parts), pool, odds)
