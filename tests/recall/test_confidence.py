@@ -16,7 +16,17 @@ from memory_system.core.presets import DEFAULT, PRESETS
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.evaluation.confidence import fitted, regression, told
 from memory_system.evaluation.threshold import read_pairs
-from memory_system.recall.hybrid.confidence import FITTED, SUREST, Odds, confidences, outset, standing
+from memory_system.recall.hybrid.confidence import (
+    BY_CHANCE,
+    FITTED,
+    SUREST,
+    Line,
+    Odds,
+    beyond_chance,
+    confidences,
+    standing,
+    stands_out,
+)
 from tests.conftest import NOW
 
 PAIRS = Path(__file__).parents[1] / "data" / "confidence.json"
@@ -34,9 +44,9 @@ def told_mira(agent: AgentMemory, remember: Callable[..., str]) -> AgentMemory:
 
 
 def test_how_a_cue_stands_is_counted_with_five_usual_memories() -> None:
-    stands_out, spread = standing(np.array([0.36, math.nan, 0.06]))
+    highest, spread = standing(np.array([0.36, math.nan, 0.06]))
     mean = (0.36 + 0.06 + 5 * 0.06) / 7
-    assert stands_out == pytest.approx(0.36 - mean)
+    assert highest == pytest.approx(0.36 - mean)
     assert spread == pytest.approx(math.sqrt(((0.36 - mean) ** 2 + (0.06 - mean) ** 2 + 5 * 0.07**2) / 7))
     assert standing(np.array([math.nan])) == (0.0, 0.07)
 
@@ -48,18 +58,31 @@ def test_the_order_of_the_memories_plays_no_part() -> None:
 
 def test_the_best_has_the_odds_of_the_answer_and_the_others_lose_by_how_far_they_lie_behind() -> None:
     relevancies = np.array([1 - math.exp(-1.5), 1 - math.exp(-1.0), math.nan])
-    best, other, lost = confidences(Odds(0.5, FITTED.met), relevancies, relevancies[0])
+    best, other, lost = confidences(Odds((Line(0.5, FITTED.met),)), relevancies, relevancies[0])
     odds = 0.5 + FITTED.met * 1.5
     assert best == pytest.approx(1 / (1 + math.exp(-odds)))
     assert other == pytest.approx(1 / (1 + math.exp(-(odds - FITTED.behind * 0.5))))
     assert math.isnan(lost)
-    sure = Odds(99.0, FITTED.met)
+    sure = Odds((Line(99.0, FITTED.met),))
     assert confidences(sure, relevancies, relevancies[0])[0] == pytest.approx(1 / (1 + math.exp(-SUREST)))
 
 
 def test_a_cue_about_nothing_that_is_remembered_has_low_odds() -> None:
     about_one = np.array([0.6, *[0.05] * 40])
-    assert outset(standing(about_one)).start > outset(standing(np.full(41, 0.05))).start + 4
+    assert stands_out(standing(about_one)).start > stands_out(standing(np.full(41, 0.05))).start + 4
+
+
+def test_the_lowest_line_tells_the_odds() -> None:
+    relevancies = np.array([1 - math.exp(-1.5)])
+    found = confidences(Odds((Line(2.0, 1.0), Line(-3.0, 2.0))), relevancies, relevancies[0])
+    assert found[0] == pytest.approx(1 / (1 + math.exp(-(-3.0 + 2.0 * 1.5))))
+
+
+def test_among_more_memories_the_best_has_to_meet_more_of_the_cue() -> None:
+    few, many = beyond_chance(20), beyond_chance(1_000)
+    assert few.start - many.start == pytest.approx(BY_CHANCE.among * math.log(50))
+    assert beyond_chance(1_000_000) == beyond_chance(BY_CHANCE.most)
+    assert beyond_chance(20, apart=0.3).start == pytest.approx(few.start - BY_CHANCE.met * 0.3)
 
 
 def test_a_regression_finds_the_weights_that_made_its_data() -> None:

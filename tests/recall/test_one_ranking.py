@@ -16,6 +16,7 @@ from memory_system.core.entry import LIVED
 from memory_system.core.scoring import Measure, Passing, recency
 from memory_system.recall.expansion import Relevancy
 from memory_system.recall.hybrid import Odds, confidences
+from memory_system.recall.hybrid.confidence import Line
 from memory_system.recall.rank import answer
 from memory_system.recall.table import Table
 from tests.conftest import NOW
@@ -48,7 +49,8 @@ _queries = st.builds(
         passing=st.sampled_from(Passing),
     ),
 )
-_odds = st.builds(Odds, st.sampled_from([-4.0, 0.0, 3.0]), st.sampled_from([1.0, 2.76]))
+_lines = st.builds(Line, st.sampled_from([-4.0, 0.0, 3.0]), st.sampled_from([1.0, 2.76]), st.sampled_from([1.0, 7.0]))
+_odds = st.builds(Odds, st.lists(_lines, min_size=1, max_size=2).map(tuple))
 
 
 def plain_answer(held: list[tuple[MemoryEntry, float]], query: Query, odds: Odds) -> list[str]:

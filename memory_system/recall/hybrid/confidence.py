@@ -2,8 +2,10 @@
 
 A logistic regression (Berkson 1944). How the cue stands to everything that is remembered, and how much of the best
 memory met it, decide whether there is an answer at all: a cue about none of it is about equally far from all, and
-nothing stands out. The others lose confidence by how far they lie behind the best. Within one answer confidence grows
-with relevancy, and with nothing else, so that what is less relevant never passes where what is more relevant does not.
+nothing stands out. Where a cue names somebody, all that is remembered of them stands out, whatever is asked of them; so
+the best memory also has to meet the cue better than the best of so many would by chance, the name left out. The others
+lose confidence by how far they lie behind the best. Within one answer confidence grows with relevancy, and with nothing
+else, so that what is less relevant never passes where what is more relevant does not.
 """
 
 from __future__ import annotations
@@ -34,6 +36,29 @@ class Signs:
     spread: float
     behind: float = 7.0
 
+
+@dataclass(frozen=True)
+class Chance:
+    """What tells the best memory from the best of so many by chance, in log odds.
+
+    Args:
+        start: of one memory that met nothing.
+        met: for each unit that met the cue, the name of whom it is about left out.
+        among: for each time that there are e times as many memories; it counts against it.
+        behind: how much less of a memory met the cue than of the best; it counts against it.
+        most: memories that count: nothing was measured of more.
+    """
+
+    start: float
+    met: float
+    among: float
+    behind: float
+    most: int
+
+
+BY_CHANCE = Chance(start=0.2, met=5.5, among=0.55, behind=1.0, most=2_000)
+"""Of an embedder with token states; chosen on what the best memory has of questions of LoCoMo among 20 to 2,000 turns,
+and of questions of another conversation with the names of this one, see ``benchmarks/relevancy.md``."""
 
 FITTED = Signs(start=-9.17, met=2.76, stands_out=5.19, spread=102.1)
 """Fitted by ``python -m memory_system evaluate tests/data/confidence.json --fit-confidence`` on 120 memories with a cue
@@ -71,32 +96,67 @@ def standing(cosines: Floats) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Odds:
-    """The log odds that there is an answer.
+class Line:
+    """Log odds that there is an answer, by how much met the cue.
 
     Args:
-        start: before it is known how much of the best memory met the cue.
-        met: what that adds, for each unit of it.
+        start: before that is known.
+        met: what each unit adds of the best memory.
+        behind: what each unit takes that a memory has less than the best.
     """
 
     start: float
     met: float
+    behind: float = Signs.behind
 
 
-UNKNOWN = Odds(0.0, FITTED.met)
+@dataclass(frozen=True)
+class Odds:
+    """The log odds that a memory answers: the lowest of some lines, each at most ``SUREST``."""
+
+    lines: tuple[Line, ...]
+
+    def behind(self, best: float, told: float) -> float:
+        """How much less than the best, which met the cue so much, a memory has that has these log odds."""
+        return min((min(line.start + line.met * best, SUREST) - told) / line.behind for line in self.lines)
+
+    def told(self, best: float, met: Floats) -> Floats:
+        """The log odds of memories that met the cue so much, shape (n,), of which the best is one."""
+        each = [min(line.start + line.met * best, SUREST) + line.behind * (met - best) for line in self.lines]
+        lowest: Floats = np.minimum.reduce(each)
+        return lowest
+
+
+UNKNOWN = Odds((Line(0.0, FITTED.met),))
 """Of what was not measured."""
 
 
-def outset(stands: tuple[float, float], signs: Signs = FITTED, apart: float = 0.0) -> Odds:
-    """The odds that there is an answer, from how the cue stands to everything remembered.
+def stands_out(stands: tuple[float, float], signs: Signs = FITTED, apart: float = 0.0) -> Line:
+    """Whether there is an answer, from how the cue stands to everything remembered.
 
     Args:
         stands: see ``standing``.
         signs: those of the embedder.
         apart: how much of what meets the cue in the best memory is no sign of an answer.
     """
-    stands_out, spread = stands
-    return Odds(signs.start + signs.stands_out * stands_out + signs.spread * spread - signs.met * apart, signs.met)
+    highest, spread = stands
+    return Line(
+        signs.start + signs.stands_out * highest + signs.spread * spread - signs.met * apart, signs.met, signs.behind
+    )
+
+
+def beyond_chance(count: int, apart: float = 0.0, signs: Chance = BY_CHANCE) -> Line:
+    """Whether the best of so many memories meets the cue better than by chance.
+
+    The best of n draws lies higher by about the logarithm of n (Gumbel 1958, of tails that fall exponentially).
+
+    Args:
+        count: how many memories there are, 1 and up.
+        apart: how much of what meets the cue in the best memory is no sign of an answer, its names among it.
+        signs: those of the embedder.
+    """
+    start = signs.start - signs.among * float(np.log(min(count, signs.most))) - signs.met * apart
+    return Line(start, signs.met, signs.behind)
 
 
 def met_of(relevancies: Floats) -> Floats:
@@ -111,26 +171,25 @@ def lowest(odds: Odds, best: float, threshold: float) -> float:
     The inverse of ``confidences``.
 
     Args:
-        odds: see ``outset``.
+        odds: that there is an answer.
         best: the highest relevancy of those that may be found.
         threshold: what has to be exceeded, 0 and up.
     """
     if not 0.0 < threshold < 1.0:
         return -np.inf if threshold <= 0.0 else np.inf
     best_met = float(met_of(np.array(best)))
-    lacks = float(np.log(threshold / (1.0 - threshold))) - min(odds.start + odds.met * best_met, SUREST)
-    return float(-np.expm1(-(best_met + lacks / FITTED.behind))) - _ROUNDING
+    behind = odds.behind(best_met, float(np.log(threshold / (1.0 - threshold))))
+    return float(-np.expm1(-(best_met - behind))) - _ROUNDING
 
 
 def confidences(odds: Odds, relevancies: Floats, best: float) -> Floats:
     """The chance that each memory answers the cue, shape (n,), 0 to 1.
 
     Args:
-        odds: see ``outset``.
+        odds: that there is an answer.
         relevancies: of the memories, shape (n,), 0 to below 1; NaN, which stays, without a vector.
         best: the highest relevancy of those that may be found.
     """
     best_met, met = float(met_of(np.array(best))), met_of(relevancies)
-    told = min(odds.start + odds.met * best_met, SUREST) + FITTED.behind * (met - best_met)
-    chance: Floats = 1 / (1 + np.exp(-told))
+    chance: Floats = 1 / (1 + np.exp(-odds.told(best_met, met)))
     return chance

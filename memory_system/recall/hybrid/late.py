@@ -23,6 +23,8 @@ UNRELATED = 0.3
 """The cosine that the best of a text's tokens has with any word, whatever the text is about; it counts as 0."""
 RARITY_POWER = 0.5
 """A cue word counts by the square root of its rarity."""
+RARE_POWER = 2.0
+"""The power of its rarity by which a cue word tells whether there is an answer: what many hold is met by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,25 +34,27 @@ class Late:
     Args:
         late: how well the memory's own tokens meet the cue's words.
         near_late: never below ``late``: with the neighbours' tokens, each times its strength.
+        rare: as ``late``, by the rare words of the cue more than by the others.
         sentence: the cosine of the cue with the closest of the memory's sentences, names left out.
         near_sentence: the same of the best neighbour, times its strength.
     """
 
     late: Floats
     near_late: Floats
+    rare: Floats
     sentence: Floats
     near_sentence: Floats
 
 
-def token_weights(cue: Cue, states: PackedStates, index: Texts) -> Floats:
-    """How much each token of the cue counts, shape (t,), their sum 1: by its word's rarity, and nothing if it has none.
+def token_weights(cue: Cue, states: PackedStates, index: Texts, power: float = RARITY_POWER) -> Floats:
+    """How much each token of the cue counts, shape (t,), their sum 1: by a power of its word's rarity.
 
-    A cue of nothing but stop words and names counts all its tokens alike.
+    Tokens without a word count nothing; a cue of nothing but stop words and names counts all its tokens alike.
     """
     weights = np.zeros(len(states))
     for word in cue.words:
         inside = _inside(word, states)
-        weights[inside] = index.rarity(word.stem) ** RARITY_POWER / max(np.count_nonzero(inside), 1)
+        weights[inside] = index.rarity(word.stem) ** power / max(np.count_nonzero(inside), 1)
     total = weights.sum()
     if total <= 0:
         return np.full(len(weights), 1 / max(len(weights), 1))
@@ -103,9 +107,9 @@ def late(cue: Cue, index: Texts, rows: NDArray[np.intp], tokens: TokenStates) ->
     sentence = sentence_cosines(gist(cue, asked), texts)
     pairing = index.neighbours.among(rows)
     helped = np.maximum(met, pairing.best(met))
-    share = weights[counted]
+    share, rare = weights[counted], token_weights(cue, asked, index, RARE_POWER)[counted]
     own, near = (met * share).sum(axis=1), (helped * share).sum(axis=1)  # row by row, wherever a row stands
-    return Late(_share(own), _share(near), sentence, pairing.best(sentence))
+    return Late(_share(own), _share(near), _share((met * rare).sum(axis=1)), sentence, pairing.best(sentence))
 
 
 def _inside(word: Word, states: PackedStates) -> NDArray[np.bool_]:

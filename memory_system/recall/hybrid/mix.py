@@ -24,7 +24,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from .confidence import FITTED, FITTED_WITHOUT_STATES, Odds, outset, standing
+from .confidence import FITTED, FITTED_WITHOUT_STATES, Odds, beyond_chance, standing, stands_out
 from .cue import Cue
 from .joint import Texts
 from .late import late
@@ -110,6 +110,7 @@ class Signals:
     Args:
         own: similarity, words and late of each memory, by name, shape (n,) each.
         near: the same of its best neighbour.
+        rare: late of the rare words more than of the others, shape (n,); nobody's neighbour has a part in it.
         names: whether it is of who is named, shape (n,).
         dates: whether it lies in a time that is named, shape (n,).
         of_a_time: whether the cue asks for nothing else.
@@ -121,6 +122,7 @@ class Signals:
 
     own: Mapping[str, Floats]
     near: Mapping[str, Floats]
+    rare: Floats
     names: Floats
     dates: Floats
     of_a_time: bool
@@ -181,19 +183,33 @@ class Signals:
             return 0.0
         return NO_SIGN * mix.dates * float(self._within[met.argmax()])
 
+    def met_by_chance(self, met: Floats, mix: Mix) -> float:
+        """What of the best memory is no sign that it meets the cue better than others would by chance.
+
+        That is its name, where the cue names it, and how much better than the rare words of the cue it meets all: of a
+        person there is much, and little of it is about what is asked.
+
+        Args:
+            met: how much of each memory met the cue, shape (n,).
+            mix: by which weights.
+        """
+        common = mix.names * self.names + mix.late * np.maximum(self.own["late"] - self.rare, 0.0)
+        common[self.asking] *= 1 - ASKING_LOSS
+        return float(common[met == met.max(initial=0.0)].max(initial=0.0))  # of those that tie, whatever their order
+
     def read(self, cue: Cue, index: Texts, pool: NDArray[np.intp], tokens: TokenStates) -> Signals:
         """The same with the token states of the pool read.
 
         Raises:
             EmbedderError: token states could not be computed.
         """
-        own = {name: values.copy() for name, values in self.own.items()}
+        own, rare = {name: values.copy() for name, values in self.own.items()}, self.rare.copy()
         near = {name: values.copy() for name, values in self.near.items()}
         found = late(cue, index, pool, tokens)
         own["similarity"][pool], near["similarity"][pool] = found.sentence, found.near_sentence
-        own["late"][pool], near["late"][pool] = found.late, found.near_late
+        own["late"][pool], near["late"][pool], rare[pool] = found.late, found.near_late, found.rare
         asking = pool[[asks(index.document(row)) for row in pool.tolist()]]
-        return replace(self, own=own, near=near, trust=trust(self.stands[1]), asking=asking)
+        return replace(self, own=own, near=near, rare=rare, trust=trust(self.stands[1]), asking=asking)
 
 
 def trust(spread: float) -> float:
@@ -217,6 +233,7 @@ def signals(cue: Cue, similarity: Floats, index: Texts) -> Signals:
     return Signals(
         {"similarity": cosine, "words": words, "late": nothing},
         {"similarity": pairing.best(cosine), "words": pairing.best(words), "late": nothing},
+        nothing,
         index.named(cue.names),
         index.within(cue.asked),
         cue.asks_of_a_time,
@@ -244,17 +261,25 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
         raise ValueError(f"{len(index)} rows need as many similarities, not {similarity.shape}.")
     lacking = np.isnan(similarity)
     signs = signals(cue, similarity, index)
-    fitted = FITTED if tokens.available else FITTED_WITHOUT_STATES
     mix, raw, pool = FIRST, signs.weighted(FIRST), _NO_ROWS
     if tokens.available:
         pool = best_of_first(np.where(lacking, -1.0, _sum(raw)), index)
         signs = signs.read(cue, index, pool, tokens)
         mix, raw = FULL, signs.weighted(FULL)
     z = _sum(raw)
-    odds = outset(signs.stands, fitted, apart=signs.no_sign(z, mix))
+    odds = _odds(signs, z, mix, tokens)
     share = np.where(lacking, np.nan, np.where(z > 0, -np.expm1(-z) / np.where(z > 0, z, 1.0), 1.0))
     parts = {name: _slim(raw[name] * share) for name in PARTS}
     return Relevancy(_sum(parts), MappingProxyType(parts), pool, odds)
+
+
+def _odds(signs: Signals, met: Floats, mix: Mix, tokens: TokenStates) -> Odds:
+    """The odds that there is an answer, from how much of each memory met the cue."""
+    timed = signs.no_sign(met, mix)
+    if not tokens.available:
+        return Odds((stands_out(signs.stands, FITTED_WITHOUT_STATES, timed),))
+    apart = timed + signs.met_by_chance(met, mix)
+    return Odds((stands_out(signs.stands, FITTED, timed), beyond_chance(max(len(met), 1), apart)))
 
 
 def _sum(parts: Mapping[str, Floats]) -> Floats:
