@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 
-from ..core.change_set import is_text
+from ..core.change_set import ChangeSet, is_text
 from ..core.entry import DECAYING, Tier
 from ..core.languages import NAMES, languages_of
 from ..core.memory import Vectors
@@ -53,6 +53,10 @@ class Contents(Part):
     def lost(self, ids: Sequence[str]) -> set[str]:
         """Those of these memories of which a purge left nothing."""
         return self.context.present().journal.bin.lost(ids)
+
+    def done(self, change_set_id: str) -> ChangeSet | None:
+        """The change set of this id, if it was carried out and the history still tells of it."""
+        return self.context.present().journal.by_id(change_set_id)
 
     @property
     def tokens(self) -> TokenStates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -105,6 +106,17 @@ def test_a_request_that_is_sent_again_doubles_nothing(api: TestClient, agent: Ag
     ids = [one["outcome"]["id"] for one in first["items"]]
     assert len(set(ids)) == 2, "the key makes other ids for each agent"
     assert [entry.id for one in (agent, ana) for entry in one.entries(Tier.STM)] == ids
+
+
+def test_a_request_that_a_new_server_gets_again_takes_no_edit_back(world: World, agent: AgentMemory) -> None:
+    body = {"events": [{"agent": "mira", "document": "It rains.", "rating": 2}]}
+    for rating in (7, 8):
+        with served_api(world) as address:
+            told = httpx.post(f"{address}/v1/events", json=body, headers={"Idempotency-Key": "a1"}, trust_env=False)
+        (entry,) = agent.entries(Tier.STM)
+        assert told.json()["items"][0]["outcome"]["action"] == "added"
+        assert (told.json()["items"][0]["outcome"]["entry"]["rating"], entry.rating) == (2, 2 if rating == 7 else 7)
+        agent.edit(entry.id, rating=rating)
 
 
 def test_many_cues_are_answered_as_each_alone(

@@ -318,6 +318,26 @@ def test_events_sent_again_after_a_restart_are_not_doubled(world: World, agent: 
     assert len(agent.entries(Tier.STM)) == 2
 
 
+def test_events_sent_again_after_a_restart_take_nothing_back_that_was_made_of_them_since(
+    world: World, agent: AgentMemory
+) -> None:
+    key, events = {"Idempotency-Key": "k"}, [{"document": f"Saw {what}.", "rating": 5} for what in ("smoke", "rain")]
+    body = {"events": [*events, {"document": "Saw snow.", "rating": 5, "id": "snow"}]}
+    with served_api(world) as address:
+        first = told(httpx.post(f"{address}{MIRA}/events", json=body, headers=key, trust_env=False))
+    smoke, rain, snow = (one["id"] for one in first["outcomes"])
+    agent.edit(smoke, document="Saw fog.")
+    agent.edit(snow, rating=9)
+    agent.forget(rain)
+    before = agent.stamp
+    with served_api(world) as address:
+        again = httpx.post(f"{address}{MIRA}/events", json=body, headers=key, trust_env=False)
+        other = httpx.post(f"{address}{MIRA}/events", json={"events": events}, headers=key, trust_env=False)
+    assert told(again)["outcomes"] == first["outcomes"]
+    assert code(other, 409) == "conflict"
+    assert agent.stamp == before
+
+
 def test_what_was_done_to_a_deleted_character_is_neither_told_nor_done_to_another(
     api: httpx.Client, agent: AgentMemory
 ) -> None:

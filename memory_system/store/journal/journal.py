@@ -625,6 +625,11 @@ class Journal:
             raise ChangeSetNotFound(f"The history has no revision {revision}.")
         return told[0]
 
+    def by_id(self, change_set_id: str) -> ChangeSet | None:
+        """The change set of an id; ``None`` where the history has none."""
+        told = self.told.of(CHANGE_SETS.c.id == change_set_id)
+        return told[0].change_set if told else None
+
     def applied_at(self, revision: int) -> datetime | None:
         """When a change set was applied (real time), also the newest that was let go of; ``None`` if there is none."""
         with self._read() as db:

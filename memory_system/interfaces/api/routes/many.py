@@ -24,11 +24,12 @@ from ....recall.rank import Recall
 from ....world.happening import Happened
 from ...forms import Body, HappenedBody, Name, QueryBody
 from ...serialize import Json, Shape, items, model, plain, waiting
+from .. import once
 from ..deps import Desk, Key, Preview, documents_key
 from ..problems import Problem, in_words, problem_of
 from ..schemas.bodies import Event
 from ..sse import TOLD, Tell
-from .memories import LIGHT, in_zone_of, keyed, refuse_purged
+from .memories import LIGHT, in_zone_of
 
 MOST_EVENTS, MOST_CUES = 10_000, 500
 JSON = "application/json"
@@ -115,7 +116,7 @@ def routes(desk: Desk) -> APIRouter:
             try:
                 event = _formed(AgentsEvent, one, InvalidEntry)
                 zone = partial(_zone, desk.agent(event.agent))
-                told = keyed(event.given(), event.agent, key, place)
+                told = event.given()
                 (entry,) = intake.read([told], None, zone).entries
                 if told.get("id") in {other.get("id") for other in found[event.agent].values()} - {None}:
                     raise InvalidEntry(
@@ -129,10 +130,10 @@ def routes(desk: Desk) -> APIRouter:
             tell("progress", {"done": done / len(found), "doing": f"Telling {name}"})
             try:
                 agent = desk.agent(name)
-                if key is not None:
-                    refuse_purged(agent, list(events.values()))
-                added = agent.add_short_term(
+                added = once.remembered(
+                    agent,
                     list(events.values()),
+                    key,
                     overwrite_existing=body.overwrite_existing,
                     rate=body.rate,
                     wait=desk.world().rerater.waits(body.wait),

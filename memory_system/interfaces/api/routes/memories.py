@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from datetime import datetime
@@ -22,7 +21,7 @@ from ....core.change_set import ChangeSet
 from ....core.json_source import parse_strict
 from ....core.kinds import MAX_ID
 from ....core.known import WORLD_AGENT
-from ....errors import Conflict, InvalidEntry, InvalidFile, Problem
+from ....errors import InvalidEntry, InvalidFile, Problem
 from ....maintenance import export
 from ....operations.exporting import MEDIA, Exported, Form
 from ....operations.importing.events import MAX_BATCH, Added
@@ -32,6 +31,7 @@ from ... import serialize
 from ...forms import Body, EditBody, Ids, QueryBody, SettingsBody
 from ...operations import OF_CAST, OF_WORLD, OPERATIONS, Operation
 from ...serialize import items, model
+from .. import once
 from ..deps import AgentName, Desk, IfMatch, Key, Preview, documents_key, tag
 from ..feed import Feed
 from ..schemas.bodies import ApplyAllBody, ApplyBody, EventsBody, PersonalityBody
@@ -132,16 +132,16 @@ def added(
     wait: bool | None,
     key: str | None = None,
 ) -> JSONResponse:
-    """Remember events, and tell which. With the key of their request none comes back that was purged since.
+    """Remember events, and tell which. With the key of their request they are remembered once, also after a restart.
 
     Raises:
         MemorySystemError: they cannot be taken. Nothing was changed.
     """
     agent = desk.agent(name)
-    if key is not None:
-        refuse_purged(agent, events)
-    done = agent.add_short_term(
+    done = once.remembered(
+        agent,
         events,
+        key,
         overwrite_existing=overwrite,
         rate=rate,
         wait=desk.world().rerater.waits(wait),
@@ -180,7 +180,7 @@ def _added(desk: Desk, tell: Tell, name: str, body: EventsBody, *, preview: bool
         desk,
         tell,
         name,
-        [keyed(event, name, key, number) for number, event in enumerate(body.given())],
+        body.given(),
         overwrite=body.overwrite_existing,
         now=body.now,
         preview=preview,
@@ -217,9 +217,17 @@ def event_routes(desk: Desk) -> APIRouter:
         now: datetime | None,
         preview: bool,
     ) -> JSONResponse:
-        events = [keyed(event, name, key, number) for number, event in enumerate(_lines_of(text))]
         return added(
-            desk, tell, name, events, overwrite=overwrite, now=now, preview=preview, rate=rate, wait=wait, key=key
+            desk,
+            tell,
+            name,
+            _lines_of(text),
+            overwrite=overwrite,
+            now=now,
+            preview=preview,
+            rate=rate,
+            wait=wait,
+            key=key,
         )
 
     def few(name: str, text: bytes, rate: bool, wait: bool | None, **_given: Any) -> bool:
@@ -284,27 +292,6 @@ def file_answer(file: Exported, headers: Mapping[str, str]) -> Response:
 def in_zone_of(agent: AgentMemory, now: datetime | None) -> datetime | None:
     """A time that was sent; one without a zone is in that of the agent's world."""
     return now if now is None or now.utcoffset() is not None else now.replace(tzinfo=agent.now.tzinfo)
-
-
-def keyed(event: Any, name: str, key: str | None, number: int) -> Any:
-    """An event with an id that follows from the key of its request, if it has none of its own."""
-    if key is None or not isinstance(event, dict) or event.get("id") is not None:
-        return event
-    return event | {"id": uuid.uuid5(uuid.NAMESPACE_OID, f"{name}\n{key}\n{number}").hex}
-
-
-def refuse_purged(agent: AgentMemory, events: list[Any]) -> None:
-    """Let a write that is sent again with its key bring nothing back: the ids follow from the key.
-
-    Raises:
-        Conflict: one of these memories was purged.
-    """
-    told = [one["id"] for one in events if isinstance(one, dict) and isinstance(one.get("id"), str)]
-    if told and agent.contents.lost(told):
-        raise Conflict(
-            "This was remembered before, and has been purged for good since. To remember it anew, send it with "
-            "another Idempotency-Key."
-        )
 
 
 def _lines_of(text: bytes) -> list[Any]:

@@ -1,0 +1,94 @@
+"""Events that are sent with an ``Idempotency-Key`` are remembered once: the history tells it after a restart, too."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from ...agent import AgentMemory
+from ...core.change_set import ChangeSet
+from ...errors import Conflict, EntryNotFound
+from ...operations.context import Progress, no_progress, within
+from ...operations.importing.events import Added, Outcome
+
+
+def remembered(
+    agent: AgentMemory,
+    events: Sequence[Any],
+    key: str | None,
+    *,
+    preview: bool = False,
+    progress: Progress = no_progress,
+    **how: Any,
+) -> Added:
+    """As ``AgentMemory.add_short_term``, and once for a key, whatever was made of the memories since.
+
+    Args:
+        agent: who remembers.
+        events: as they were sent; one without an id gets one that follows from the key.
+        key: of their request; ``None`` = it has none.
+        preview: whether to plan only.
+        progress: told how far it is.
+        how: all else that ``AgentMemory.add_short_term`` takes.
+
+    Raises:
+        Conflict: one of these memories was purged, or the key was used for other events.
+        MemorySystemError: they cannot be taken. Nothing was changed.
+    """
+    if key is None or preview:
+        return agent.add_short_term(events, preview=preview, progress=progress, **how)
+    told = [_keyed(event, _id_of(agent.name, key, number)) for number, event in enumerate(events)]
+    _refuse_purged(agent, told)
+    write = _id_of(agent.name, key, json.dumps(events, sort_keys=True, default=str))
+    if (before := agent.contents.done(write)) is not None:
+        return Added(tuple(_again(agent, event["id"], before) for event in told), before)
+    _refuse_used(agent, [event["id"] for event, sent in zip(told, events, strict=True) if event is not sent])
+    planned = agent.add_short_term(told, preview=True, progress=within(progress, 0.0, 0.5), **how)
+    plan = dataclasses.replace(planned.change_set, id=write)
+    agent.embed_ahead(plan, progress=within(progress, 0.5, 1.0))
+    return Added(planned.outcomes, agent.apply(plan))
+
+
+def _id_of(name: str, key: str, what: object) -> str:
+    return uuid.uuid5(uuid.NAMESPACE_OID, f"{name}\n{key}\n{what}").hex
+
+
+def _keyed(event: Any, made: str) -> Any:
+    return event | {"id": made} if isinstance(event, dict) and event.get("id") is None else event
+
+
+def _again(agent: AgentMemory, entry_id: str, before: ChangeSet) -> Outcome:
+    """What became of an event when it was first sent."""
+    for change in before.changes:
+        if change.after is not None and change.entry_id == entry_id:
+            action = "added" if change.before is None else "overwritten"
+            return Outcome(entry_id, action, change.after, change.after.rating is not None, "")
+    held = agent.last_version(entry_id)
+    return Outcome(entry_id, "skipped", held, held.rating is not None, "It was skipped when it was first sent.")
+
+
+def _refuse_purged(agent: AgentMemory, events: Sequence[Any]) -> None:
+    """Let a write that is sent again with its key bring nothing back: the ids follow from the key."""
+    told = [one["id"] for one in events if isinstance(one, dict) and isinstance(one.get("id"), str)]
+    if told and agent.contents.lost(told):
+        raise Conflict(
+            "This was remembered before, and has been purged for good since. To remember it anew, send it with "
+            "another Idempotency-Key."
+        )
+
+
+def _refuse_used(agent: AgentMemory, made: Sequence[str]) -> None:
+    """Let other events of the same key overwrite nothing: all of a request were stored, or none."""
+    if not made:
+        return
+    try:
+        agent.last_version(made[0])
+    except EntryNotFound:
+        return
+    raise Conflict(
+        "This Idempotency-Key was used before, for other events or so long ago that the history no longer tells; "
+        "choose a key for each write."
+    )
