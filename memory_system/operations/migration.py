@@ -33,16 +33,15 @@ def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> Cha
     if chosen is not None:
         return _plan_chosen(ground, chosen)
     size, held = ground.settings.stm_size, list(ground.stm)
-    said = [entry for entry in held if was_said(entry)]
-    lived = [entry for entry in held if not was_said(entry)]
-    overflow = sum(max(0, len(some) - size) for some in (lived, said))
+    rooms = lived, _ = in_rooms(held)
+    overflow = sum(max(0, len(some) - size) for some in rooms)
     if not overflow:
         note = f"Short-term memory holds {len(lived)} of {size}: nothing overflows ({size - len(lived)} free)."
         return ground.plan(MIGRATE, "Nothing to migrate", [], notes=(note,))
     changes: list[Change] = []
     kept: list[Kept] = []
     verdicts = rule.judge([entry for entry in held if entry.importance is not None], ground.newest(BESIDE))
-    for some in (lived, said):
+    for some in rooms:
         left = len(some) - size
         for entry in rule.order(some, verdicts, size) if left > 0 else ():
             if not left:
@@ -76,6 +75,11 @@ def fills(done: ChangeSet) -> bool:
     if done.undoes is not None or done.operation in TAKING_BACK:
         return False
     return any(one.after is not None and one.after.tier is Tier.STM and one.before is None for one in done.changes)
+
+
+def in_rooms(held: Sequence[MemoryEntry]) -> tuple[list[MemoryEntry], list[MemoryEntry]]:
+    """What was lived and what was said in talks, each of which has room for ``stm_size`` in STM; in the order given."""
+    return [one for one in held if not was_said(one)], [one for one in held if was_said(one)]
 
 
 def was_said(entry: MemoryEntry) -> bool:

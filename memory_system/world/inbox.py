@@ -16,6 +16,7 @@ from ..core.change_set import short
 from ..core.entry import MemoryEntry, Tier
 from ..operations.context import Progress, by_age, no_progress
 from ..operations.duplicates.suspicions import Look, Sort
+from ..operations.migration import in_rooms
 from ..operations.summarisation import to_summarise
 from ..store.put_off import TEXT, Matter, mark_of, parse_put_off
 from .advancing import life_of
@@ -144,7 +145,8 @@ def _told(agent: AgentMemory, kind: Matter, step: Step, life: Life) -> tuple[str
         plan = agent.migrate_stm2ltm(preview=True)
         moved, gone = len(plan.of("move")), len(plan.of("forget"))
         parts = [f"move {moved:,} to long-term memory"] * bool(moved) + [f"forget {gone:,}"] * bool(gone)
-        over = sorted(agent.entries(Tier.STM), key=by_age)[agent.settings.stm_size :]
+        rooms = in_rooms(sorted(agent.entries(Tier.STM), key=by_age))
+        over = sorted((one for room in rooms for one in room[agent.settings.stm_size :]), key=by_age)
         told = " and ".join(parts)
         return f"{told[:1].upper()}{told[1:]}", tuple(one.entry_id for one in plan.changes), _first(over)
     if kind is Matter.PLAN:

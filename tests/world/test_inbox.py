@@ -78,6 +78,19 @@ def test_a_summary_and_a_person_are_told_where_they_are_due(
     assert [one.of for one in waiting(world, Matter.PERSON)] == ["Tobias Finch"]
 
 
+def test_an_overflow_asks_since_it_overflowed_whatever_was_said_in_talks(
+    world: World, agent: AgentMemory, remember: Remember
+) -> None:
+    agent.configure(stm_size=3)
+    said = {"kind": Kind.CONVERSATION, "metadata": {"conversation": "c"}}
+    for number in range(3):
+        remember(f"Hello {number}", rating=2, timestamp=agent.now - (9 - number) * DAY, **said)
+    for number in range(4):
+        remember(f"Fed goose {number}", rating=2, timestamp=agent.now - (4 - number) * DAY)
+    (migrate,) = waiting(world, Matter.MIGRATE)
+    assert migrate.since == agent.now - DAY
+
+
 @pytest.mark.usefixtures("everything")
 def test_what_is_put_off_waits_until_its_time_or_until_it_changes(world: World, agent: AgentMemory) -> None:
     migrate, rate = waiting(world, Matter.MIGRATE)[0], waiting(world, Matter.RATE)[0]
