@@ -79,6 +79,20 @@ def test_what_a_stranger_did_is_not_what_the_character_itself_did() -> None:
     assert (found.verdict, found.why) == (WRONG, "There it is Stone, not Odo Finch.")
 
 
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("I saw: Eve Stone bought the brass key.", HALF),
+        ("Bought the brass key.", WRONG),
+        ("Eve Stone bought the brass key from Odo Finch.", KNOWS),
+    ],
+)
+def test_what_is_against_a_word_does_not_stand_for_it_but_from_the_other_side(text: str, verdict: Verdict) -> None:
+    memory = Remembered(text, NOW, frozenset({"odo", "finch"}), FAMILIES, NOW)
+    fact = claim("Odo Finch sold the brass key.", NOW, FAMILIES)
+    assert weigh(fact, memory, lambda part: float(part.said == "sold")).verdict is verdict
+
+
 def test_whoever_did_it_instead_is_told_by_the_name_as_it_is_written() -> None:
     memory = Remembered("Aldous took the violin from the chest.", NOW, frozenset({"hilde"}), CAST | {"aldou"}, NOW)
     found = weigh(claim("Odo took the violin from the chest.", NOW, CAST | {"aldou"}), memory)

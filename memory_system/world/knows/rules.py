@@ -47,6 +47,7 @@ _BESIDE_VERBS = frozenset(
     {"had", "has", "have", "will", "would", "could", "can", "must", "might", "may", "should", "never", "not"}
 )
 _THINGS = frozenset({"it", "which", "that"})
+_FROM = re.compile(r"\bfrom\s+([A-Z][\w’']*)")
 _BREAKS = re.compile(r",|\b(?:and|but|while|when|where|after|before|until|that|who|as|so)\b", re.IGNORECASE)
 
 Soft = Callable[[Part], float]
@@ -140,7 +141,7 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
             if part.sort in (Sort.NUMBER, Sort.DAY, Sort.CLOCK) and elsewhere and not problem:
                 value = elsewhere
         said = part.sort is Sort.VERB and elsewhere  # it is what another clause says, with a subject of its own
-        if not value and not said and part.sort in (Sort.WORD, Sort.VERB) and soft(part) >= SOFT_FROM:
+        if not value and not said and _may_be_like(claim, part, read) and soft(part) >= SOFT_FROM:
             value = _SOFTLY
         met[part] = value
         against += [problem] if problem else []
@@ -299,6 +300,20 @@ def _at_that_hour(part: Part, at: datetime | None) -> bool:
         return False
     first, last = hours
     return first <= at.hour < last if first < last else at.hour >= first or at.hour < last
+
+
+def _may_be_like(claim: Claim, part: Part, read: Sequence[Clause]) -> bool:
+    """Whether another word of a memory may stand for the part: no word against it, however near its meaning.
+
+    It may where it is told from the other side: who bought something from Odo tells what Odo sold.
+    """
+    if part.sort not in (Sort.WORD, Sort.VERB):
+        return False
+    against = {one for form in part.forms for one in OPPOSITES.get(form, frozenset())}
+    if not any(found in against for clause in read for _, found, _ in clause.words):
+        return True
+    givers = [bare_name(match[1]) for clause in read for match in _FROM.finditer(clause.text)]
+    return part.sort is Sort.VERB and claim.subject is not None and any(one in claim.subject.forms for one in givers)
 
 
 def _derived(part: Part, clause: Clause) -> bool:
