@@ -15,7 +15,7 @@ from ..core.scoring import Measure
 from ..core.settings import AgentSettings
 from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown
 from ..operations import edit, tuning
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..operations.migration import MIGRATE
 from ..recall.cue_vectors import cue_vectors
 from ..recall.cues import (
@@ -241,6 +241,7 @@ class Cues(Part):
             InvalidDocument: something in the file of the story's tests is wrong.
             OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
         """
+        refuse_uncallable(progress=progress)
         tunable = self.tunable(now, tuning.enough)
         found = kept = None
         if tuning.enough(tunable.labels):

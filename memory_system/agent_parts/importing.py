@@ -72,6 +72,7 @@ def preview_of(
 
     With a ``model`` prose is read by it, which is told how far it is.
     """
+    refuse_uncallable(progress=progress)
     material = read_material(
         from_address(raw), now, file_name=file_name, origin=form, who=who, order=dates, columns=columns
     )
@@ -174,6 +175,7 @@ class Importing(Part):
         progress: Progress = no_progress,
     ) -> Imported:
         """As ``import_material``, and what became of each line."""
+        refuse_uncallable(progress=progress)
         progress(0.0, "Reading it")
         reader = within(progress, 0.0, 0.4) if ask_model else None
         read, found = self._weighed(material, file_name, form, take, columns, dates, now, reader=reader)

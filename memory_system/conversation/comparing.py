@@ -17,7 +17,7 @@ from ..core.change_set import ModelCall
 from ..core.entry import LIVED, Tier
 from ..core.languages import long_word
 from ..errors import InvalidParameter
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..recall.query import Facets
 from ..recall.versus import MOST_JUDGED
 from .context import QUEUE, SUMMARY, Scene, build, counted
@@ -100,6 +100,7 @@ def compare(
     Raises:
         InvalidParameter: the transcript is empty or too long.
     """
+    refuse_uncallable(progress=progress, cancelled=cancelled)
     said = [message for message in transcript if message.said]
     if not 0 < len(said) <= MAX_MESSAGES:
         raise InvalidParameter(f"A transcript has 1 to {MAX_MESSAGES:,} messages of what was said, not {len(said):,}.")

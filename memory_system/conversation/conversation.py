@@ -18,7 +18,7 @@ from ..core.scoring import whole
 from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter, StaleChange, shown
 from ..llm.base import NOTICES, Heard, unheard
-from ..operations.context import Progress, bare, no_progress
+from ..operations.context import Progress, bare, no_progress, refuse_uncallable
 from ..operations.edit import lasting, listed
 from ..operations.importing.turns import MAX_SPEAKER
 from ..operations.synopsis import listed as together
@@ -230,6 +230,7 @@ class Conversation:
             ConversationNotFound: the conversation has been undone.
             StaleChange: somebody else talked at the same moment. Nothing was changed.
         """
+        refuse_uncallable(heard=heard)
         by = storage.line("The speaker", speaker) if speaker else ""
         ask = Ask(
             text,
@@ -270,6 +271,7 @@ class Conversation:
         Raises:
             InvalidParameter, ConversationNotFound, StaleChange: as ``step``.
         """
+        refuse_uncallable(heard=heard)
         talk, moment = self.talk, self._time(now)
         last = next((one for one in reversed(talk.queue) if one.said), None)
         if last is None:
@@ -317,6 +319,7 @@ class Conversation:
             InvalidParameter: this is no step of this talk that waits, or a result is of none of its calls.
             Conflict: somebody else has talked since; say it again.
         """
+        refuse_uncallable(heard=heard)
         plan = step.change_set if isinstance(step, Step) else step
         said = messages_of(plan, self.id) if plan is not None and plan.revision is None else ()
         if plan is None or not said:
@@ -371,6 +374,7 @@ class Conversation:
         speaker: str = "",
     ) -> ChangeSet:
         """As the function ``note``: keep what was said elsewhere, or among others."""
+        refuse_uncallable(heard=heard)
         return noting.note(self, heard=heard, said=said, now=now, preview=preview, speaker=speaker)
 
     def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:

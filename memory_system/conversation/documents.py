@@ -17,7 +17,7 @@ from ..core.change_set import Change, ChangeSet
 from ..core.entry import Kind, MemoryEntry, Scalar, Tier, new_id
 from ..core.times import moment_given, parse_time
 from ..errors import AlreadyExists, EntryNotFound, InvalidParameter, StoreDamaged, shown
-from ..operations.context import Progress, bare, no_progress
+from ..operations.context import Progress, bare, no_progress, refuse_uncallable
 from .document_reading import Document, Passage, read_document
 
 
@@ -143,6 +143,7 @@ def load_document(
         EmbedderError: a passage could not be embedded.
         ReadOnly: the agent can only be read.
     """
+    refuse_uncallable(progress=progress)
     moment = agent.now if now is None else moment_given("'now'", now)
     read = read_document(source, name, lambda share: progress(_READING * share, f"Reading {name or 'it'}"))
     held = documents(agent)

@@ -19,6 +19,7 @@ from ..core.scoring import whole
 from ..errors import InvalidParameter
 from ..llm.base import Heard, unheard
 from ..llm.offline.prompt import SIGN
+from ..operations.context import refuse_uncallable
 from ..operations.synopsis import listed
 from ..recall.query import QueryOptions
 from ..recall.rank import Recall
@@ -199,6 +200,7 @@ class Duet:
         Raises:
             InvalidParameter: the number is out of its range, the opening is no text, or both are of one character.
         """
+        refuse_uncallable(heard=heard, cancelled=cancelled)
         if not is_text(opening):
             raise InvalidParameter("The opening must be a text: what makes the first one speak.")
         if self.first.agent.name == self.second.agent.name:
@@ -341,6 +343,7 @@ class Group:
         Raises:
             InvalidParameter: the number is out of its range, the opening is no text, or two parts are of one character.
         """
+        refuse_uncallable(heard=heard, cancelled=cancelled)
         if not is_text(opening):
             raise InvalidParameter("The opening must be a text: what makes one of them speak.")
         if len(self.parts) < 3 or len({one.agent.display_name.casefold() for one in self.parts}) < len(self.parts):

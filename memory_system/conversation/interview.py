@@ -19,7 +19,7 @@ from ..core.saved_interviews import MAX_SITTINGS, MAX_TITLE, Answered, Sitting, 
 from ..core.times import moment_given
 from ..errors import EntryNotFound, InvalidEntry, InvalidParameter, shown
 from ..llm.base import Heard, unheard
-from ..operations.context import Progress, no_progress, rated
+from ..operations.context import Progress, no_progress, rated, refuse_uncallable
 from ..operations.edit import listed
 from .context import Context
 from .playing import Ask, first_blocks, looked_at, play
@@ -88,6 +88,7 @@ class Interview:
         Raises:
             InvalidEntry, InvalidParameter: the message or a parameter cannot be taken.
         """
+        refuse_uncallable(heard=heard)
         moment = self.agent.now if now is None else moment_given("'now'", now)
         given = tuple(listed(muted)), tuple(listed(without))
         ask = Ask(text, moment, Mode.INTERVIEW, heard, told, *given, said=self.transcript)
@@ -224,6 +225,7 @@ def sit(
         InvalidParameter: the questions or the title cannot be taken.
         InvalidEntry: a question is empty or too long.
     """
+    refuse_uncallable(progress=progress, cancelled=cancelled)
     if not is_text(title) or len(title) > MAX_TITLE:
         raise InvalidParameter(f"The title of an interview must be a text of at most {MAX_TITLE} characters.")
     given: object = questions

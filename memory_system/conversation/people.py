@@ -25,7 +25,7 @@ from ..core.scoring import in_range
 from ..core.times import moment_given, parse_time
 from ..errors import InvalidDocument, InvalidParameter, StoreDamaged
 from ..operations import acquaintance
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..operations.importing.turns import MAX_SPEAKER
 from ..operations.synopsis import listed
 from .storage import MAX_BLOCK, conversations
@@ -256,6 +256,7 @@ def reflect_on_person(
         InvalidParameter: the name cannot be taken, or may be of several people.
         ModelError: the language model did not help, or told nothing that rests on these memories. Nothing was changed.
     """
+    refuse_uncallable(progress=progress)
     called = _named(agent, name)
     moment = agent.now if now is None else moment_given("'now'", now)
     everybody = people(agent)

@@ -18,7 +18,7 @@ from ..core import personality
 from ..core.files import as_store_errors, making
 from ..core.times import real_clock
 from ..errors import AgentNotFound, AlreadyExists, MemorySystemError
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..store import copying
 from ..store.journal.location import JOURNAL, broken_pages
 from ..store.write_lock import WriteLock
@@ -75,6 +75,7 @@ def make(
         StoreBusy: another program has been writing to an agent for 30 seconds.
         StoreError: something cannot be read or written; no file was made.
     """
+    refuse_uncallable(progress=progress, cancelled=cancelled)
     now = now or real_clock()
     names = world.stored()
     if not names:

@@ -21,7 +21,7 @@ from ..core.known import WORLD_AGENT
 from ..core.times import real_clock
 from ..embedding.embedder import Embedder
 from ..errors import ForeignStore, JournalDamaged, MemorySystemError, StoreDamaged, StoreError, StoreUnavailable
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..recall import kept_tables
 from ..store import copying, shutdown_note
 from ..store.chroma import files as chroma_files
@@ -118,6 +118,7 @@ def examine(
         progress: told how far it is, 0 to 1, and whom it looks at.
         cancelled: asked before each agent whether to stop; what was found until then is answered.
     """
+    refuse_uncallable(progress=progress, cancelled=cancelled)
     found = [stray_files.disk(world.folder), *stray_files.half_made(world, repair=repair)]
     found += stray_files.set_aside(world.folder)
     names = world.stored()

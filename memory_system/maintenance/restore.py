@@ -16,7 +16,7 @@ from ..core.findings import Finding, State
 from ..core.personality import read
 from ..core.times import real_clock, stamp
 from ..errors import AlreadyExists, Conflict, InvalidBackup, NotFound, StoreBusy, StoreError
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..store.copying import STORE
 from ..world import swap as asides
 from ..world.folders import BIN as BIN_FOLDER
@@ -76,6 +76,7 @@ def restore(
         Conflict: ``anew``, and another world's characters of the same names have other personalities.
         StoreError: something cannot be read or written. Nothing was changed.
     """
+    refuse_uncallable(progress=progress, cancelled=cancelled)
     source, spot = Path(path), world.spot
     manifest = backup_reading.look(source)
     if anew:

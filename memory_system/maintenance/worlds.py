@@ -34,7 +34,7 @@ from ..errors import (
     StoreError,
     WorldNotFound,
 )
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..store import copying, rehearsal
 from ..store.clock import FILE as ABOUT
 from ..store.clock import read_about, world_clock
@@ -224,6 +224,7 @@ class Worlds:
             InvalidAgentName, AlreadyExists: the name cannot be used.
             StoreError: the folder cannot be written. Nothing was made.
         """
+        refuse_uncallable(progress=progress)
         checked = self.free_name(name)
         with self._made(checked) as half:
             if sample:
@@ -257,6 +258,7 @@ class Worlds:
             StoreBusy: another program has been writing to an agent for 30 seconds.
             StoreError: something cannot be read or written. Nothing was made.
         """
+        refuse_uncallable(progress=progress)
         return self._copy(name, to, progress, branch=False)
 
     def branch(self, name: str, to: str, *, progress: Progress = no_progress) -> Saved:
@@ -264,6 +266,7 @@ class Worlds:
 
         Args and errors as ``copy``.
         """
+        refuse_uncallable(progress=progress)
         return self._copy(name, to, progress, branch=True)
 
     def _copy(self, name: str, to: str, progress: Progress, *, branch: bool) -> Saved:

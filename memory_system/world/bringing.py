@@ -13,7 +13,7 @@ from ..core import personality as static_memory
 from ..core.change_set import ModelCall
 from ..core.entry import MemoryEntry
 from ..llm import LanguageModel
-from ..operations.context import Progress, no_progress, within
+from ..operations.context import Progress, no_progress, refuse_uncallable, within
 from ..operations.importing.dates import Order
 from ..operations.importing.forms import Origin
 from ..operations.importing.taking_in import Imported
@@ -64,6 +64,7 @@ def create_from_file(
         InvalidAgentName, InvalidParameter, InvalidPersonality, InvalidEntry: nothing was made.
         AlreadyExists: there is an agent of this name, or one that differs only in upper and lower case.
     """
+    refuse_uncallable(progress=progress)
     text = static_memory.as_text(personality)
     static_memory.parse(text, "the personality")
     with world.newborn(name) as agent:
@@ -107,6 +108,7 @@ def bring_character(
         InvalidFile, InvalidPersonality, InvalidParameter, InvalidAgentName: it cannot be made. Nothing was.
         AlreadyExists: there is an agent of this name.
     """
+    refuse_uncallable(progress=progress)
     free = world.free_name(name)
     looked, found, read = preview_of(
         material, world.clock(), file_name=file_name, form=form, take=take, columns=columns, dates=dates,

@@ -20,7 +20,7 @@ from ..core.settings import AgentSettings
 from ..core.times import moment_given
 from ..errors import MemorySystemError, ReadOnly
 from ..operations import tuning
-from ..operations.context import Progress, no_progress, within
+from ..operations.context import Progress, no_progress, refuse_uncallable, within
 from .branches.branches import Stage
 from .knows import story
 from .together import ShareOf, Together, carry_out_all
@@ -56,6 +56,7 @@ def tune(
         InvalidDocument: something in the file of the story's tests is wrong.
         StaleChange: a character was changed meanwhile. Nothing was changed.
     """
+    refuse_uncallable(progress=progress)
     if now is not None:
         moment_given("'now'", now)
     story.story_tests(world)  # a file that is wrong is no matter of one character

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from memory_system import AgentMemory, World
+from memory_system.conversation import Conversation, Duet, comparing, interview
 from memory_system.embedding.registry import EMBEDDERS
 from memory_system.errors import EntryNotFound, InvalidParameter
+from memory_system.maintenance import backup, doctor, restore
 
 Remember = Callable[..., str]
 
@@ -35,6 +37,18 @@ ASKED: dict[str, Callable[[AgentMemory, World, dict[str, Any]], object]] = {
     "rate": lambda agent, _world, given: agent.rate_unrated(**given),
     "reembed": lambda agent, _world, given: agent.reembed(**given),
     "advance": lambda _agent, world, given: world.advance(**given),
+    "backup": lambda _agent, world, given: backup.make(world, **given),
+    "restore": lambda _agent, world, given: restore.restore(world, "no.zip", **given),
+    "doctor": lambda _agent, world, given: doctor.examine(world, **given),
+    "interview": lambda agent, _world, given: interview.sit(agent, **given),
+    "comparing": lambda agent, _world, given: comparing.compare(agent, [], [], **given),
+}
+TOLD: dict[str, Callable[[AgentMemory, World, dict[str, Any]], object]] = {
+    "material": lambda agent, _world, given: agent.import_material("Saw smoke.", **given),
+    "tune": lambda agent, _world, given: agent.tune(**given),
+    "who knows": lambda _agent, world, given: world.who_knows("The key is gone.", **given),
+    "spread": lambda _agent, world, given: world.spread("The key is gone.", **given),
+    "tests": lambda _agent, world, given: world.run_tests(**given),
 }
 
 
@@ -45,6 +59,22 @@ def test_who_is_told_or_asked_is_a_function(agent: AgentMemory, world: World, wh
     with pytest.raises(InvalidParameter, match=f"'{name}' must be a function, not 'stop'"):
         ASKED[what](agent, world, {name: "stop"})
     assert agent.revision == before
+
+
+@pytest.mark.parametrize("what", TOLD)
+def test_who_is_told_how_far_it_is_is_a_function(agent: AgentMemory, world: World, what: str) -> None:
+    with pytest.raises(InvalidParameter, match="'progress' must be a function, not 5"):
+        TOLD[what](agent, world, {"progress": 5})
+
+
+@pytest.mark.parametrize("given", [{"heard": 5}, {"cancelled": 5}])
+def test_who_hears_a_talk_is_a_function(agent: AgentMemory, world: World, given: dict[str, Any]) -> None:
+    talks = [Conversation.begin(one, human="x") for one in (agent, world.create_agent("ana"))]
+    with pytest.raises(InvalidParameter, match=f"'{next(iter(given))}' must be a function, not 5"):
+        Duet(*talks).talk(2, **given)
+    if "heard" in given:
+        with pytest.raises(InvalidParameter, match="must be a function"):
+            talks[0].step("Hello", **given)
 
 
 @pytest.mark.parametrize("but", [None, 5, [5]])

@@ -20,7 +20,7 @@ from ...core.names import checked_name
 from ...core.scoring import whole
 from ...core.times import real_clock
 from ...errors import AgentNotFound, Conflict, InvalidParameter, MemorySystemError, ReadOnly, kind_of
-from ...operations.context import Progress, no_progress
+from ...operations.context import Progress, no_progress, refuse_uncallable
 from ...store import rehearsal as marks
 from ...store.clock import world_clock
 from ...store.journal.journal import Applied
@@ -97,6 +97,7 @@ def branch_all(
     Raises:
         MemorySystemError: one cannot be branched; those begun before it are in the bin.
     """
+    refuse_uncallable(progress=progress)
     names, together = world.characters(), uuid.uuid4().hex
     begun: list[AgentMemory] = []
     with world.lock:

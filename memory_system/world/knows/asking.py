@@ -21,7 +21,7 @@ from ...core.times import moment_given
 from ...embedding.embedder import Embedder
 from ...errors import AgentNotFound, EntryNotFound, InvalidParameter, shown
 from ...llm.offline.model import OfflineModel
-from ...operations.context import Progress, no_progress
+from ...operations.context import Progress, no_progress, refuse_uncallable
 from ...operations.edit import listed
 from ...recall.cue_vectors import cue_vectors
 from ..knowing import Keeps, kept_by
@@ -102,6 +102,7 @@ def who_knows(
         AgentNotFound, InvalidParameter: there is no such agent, or the fact or the time cannot be asked about.
         OtherEmbedder: an agent's vectors were made by another embedder than the chosen one.
     """
+    refuse_uncallable(progress=progress)
     sentence = by_hand.told_fact(fact)
     moment = None if at is None else moment_given("'at'", at)
     cast_ = world.characters()

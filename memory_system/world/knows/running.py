@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 from ...core.entry import DECAYING, MemoryEntry, Tier
 from ...core.times import stamp
 from ...errors import MemorySystemError
-from ...operations.context import Progress, no_progress
+from ...operations.context import Progress, no_progress, refuse_uncallable
 from ...operations.duplicates.contradictions import against, told
 from ...recall.cue_vectors import cue_vectors
 from ..trail import Hop, trail
@@ -90,6 +90,7 @@ def run_tests(
         InvalidDocument: the file of tests is wrong.
         InvalidParameter: what is handed in are no tests.
     """
+    refuse_uncallable(progress=progress)
     wanted = story_tests(world) if tests is None else listed_tests(tests)
     cue_vectors(world.embedder, list(dict.fromkeys(test.fact for test in wanted)))  # at once, and remembered
     begins = began(world).replace(hour=0, minute=0, second=0, microsecond=0)  # day 1

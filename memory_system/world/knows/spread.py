@@ -13,7 +13,7 @@ from datetime import datetime
 from ...agent import AgentMemory
 from ...core.entry import Source
 from ...errors import EntryNotFound
-from ...operations.context import Progress, no_progress
+from ...operations.context import Progress, no_progress, refuse_uncallable
 from ..trail import heard, is_told
 from .asking import Asked, who_knows
 from .cell import Cell, Verdict
@@ -105,6 +105,7 @@ def spread(
         InvalidParameter: the fact or the time cannot be asked about.
         OtherEmbedder: an agent's vectors were made by another embedder than the chosen one.
     """
+    refuse_uncallable(progress=progress)
     return spread_of(world, who_knows(world, fact, at=at, ask_model=ask_model, progress=progress), fact)
 
 
