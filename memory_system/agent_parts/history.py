@@ -10,7 +10,7 @@ from ..core.change_set import ChangeSet, load_entry, short
 from ..core.entry import MemoryEntry, Tier
 from ..core.scoring import whole
 from ..core.times import moment_given
-from ..errors import ChangeSetNotFound, Conflict, InvalidParameter
+from ..errors import ChangeSetNotFound, Conflict, InvalidParameter, StaleChange
 from ..operations.context import bare
 from ..operations.edit import listed
 from ..operations.undo import (
@@ -155,9 +155,16 @@ class History(Part):
             operation = REDO if told.change_set.operation == UNDO else UNDO
             return self._take_back(operation, title_of(told.change_set), plan, undoes=number)
 
-        if kept or overwritten:  # it was chosen of what was there
-            return self.context.done(planned(), preview)
-        return self.context.planned_and_done(planned, preview)
+        if preview or not (kept or overwritten):
+            return self.context.planned_and_done(planned, preview)
+        plan = planned()
+        try:
+            return self.context.apply(plan)
+        except StaleChange as error:  # what was chosen was chosen of what was there
+            raise StaleChange(
+                "Something that this takes back was changed at the same moment. See what clashes now (“conflicts”) and "
+                "choose again. Nothing was changed."
+            ) from error
 
     def redo(
         self,

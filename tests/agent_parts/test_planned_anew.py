@@ -170,7 +170,7 @@ def test_an_undo_that_somebody_else_overtakes_is_planned_anew_or_says_by_whom(
         agent.undo(rated)
     assert "Preview it again" not in str(refused.value)
     meddle(lambda: other.edit(ids[1], rating=5))
-    with pytest.raises(StaleChange, match="Preview it again"):  # what was chosen was chosen of another one
+    with pytest.raises(StaleChange, match="choose again"):  # what was chosen was chosen of another one
         agent.undo(rated, overwrite=ids[1])
     agent.undo(rated, keep=ids[1])
     assert [agent.last_version(one).rating for one in ids[:2]] == [8, 5]
