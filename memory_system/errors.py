@@ -58,13 +58,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+_SHOWN = 60
+"""Characters of a value in a message."""
+
 
 def shown(value: object) -> str:
-    """A value for a message, cut short; a whole number of thousands of digits has no text at all."""
+    """A value for a message, cut short, which it shows; a whole number of thousands of digits has no text at all."""
     try:
-        return f"{value!r:.60}"
+        told = repr(value)
     except ValueError:
         return "a number of thousands of digits"
+    if len(told) <= _SHOWN:
+        return told
+    end = told[-1] if told[-1] in "'\")]}>" else ""
+    return f"{told[: _SHOWN - 1 - len(end)]}…{end}"
 
 
 def kind_of(value: object) -> str:

@@ -273,13 +273,13 @@ _SHORT = 60
 """Characters of a text that is quoted; where its last word begins before half of them, it is cut within that."""
 
 
-def short(text: str) -> str:
-    """A text on one line, at most 60 characters of it, cut at the end of a word where it is cut."""
+def short(text: str, most: int = _SHORT) -> str:
+    """A text on one line, at most 60 characters of it or so many, cut at the end of a word where it is cut."""
     line = " ".join(text.split())
-    if len(line) <= _SHORT:
+    if len(line) <= most:
         return line
-    end = line.rfind(" ", 0, _SHORT)
-    return f"{line[: end if end >= _SHORT // 2 else _SHORT - 1]}…"
+    end = line.rfind(" ", 0, most)
+    return f"{line[: end if end >= most // 2 else most - 1]}…"
 
 
 def is_text(value: object) -> TypeGuard[str]:

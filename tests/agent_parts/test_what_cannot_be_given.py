@@ -32,6 +32,13 @@ def test_presets_and_embedders_have_names(agent: AgentMemory, name: Any) -> None
         EMBEDDERS.get(name)
 
 
+def test_a_long_value_is_shown_to_be_cut_short(world: World) -> None:
+    for given, told in (("g" * 500, f"not '{'g' * 57}…'."), ([5] * 500, "5, …].")):
+        with pytest.raises(InvalidParameter, match="1 to 64 characters") as refused:
+            world.group(given, ["mira"])  # type: ignore[arg-type]
+        assert str(refused.value).endswith(told)
+
+
 ASKED: dict[str, Callable[[AgentMemory, World, dict[str, Any]], object]] = {
     "add": lambda agent, _world, given: agent.add_short_term([{"document": "a"}, {"document": "b"}], **given),
     "rate": lambda agent, _world, given: agent.rate_unrated(**given),

@@ -246,3 +246,8 @@ def test_undoing_what_was_not_applied_is_refused(agent: AgentMemory) -> None:
 def test_a_quotation_is_cut_where_a_word_ends_if_it_has_words(text: str, cut: str) -> None:
     assert short(text) == cut
     assert len(short(text)) <= 60
+
+
+def test_what_is_cut_short_ends_with_a_word() -> None:
+    assert short("smoke over the mill") == "smoke over the mill"
+    assert short("smoke over the mill", 12) == "smoke over…"

@@ -73,6 +73,15 @@ def test_a_preview_changes_nothing_and_says_what_becomes_of_each_line(rosa: Agen
     assert any(note.startswith("Left out: ") for note in plan.notes)
 
 
+def test_a_rating_that_cannot_be_read_is_quoted_whole_or_shown_to_be_cut(agent: AgentMemory) -> None:
+    rows = [
+        {"document": "Fed the geese", "rating": "as high as it was on the day of the great storm"},
+        {"document": "B"},
+    ]
+    (dropped,) = agent.read_material("\n".join(map(json.dumps, rows))).dropped
+    assert dropped.why == "Its importance is 'as high as it was on the day of the great storm', not 1 to 10."
+
+
 def test_what_is_known_of_a_character_stays(agent: AgentMemory) -> None:
     plan = agent.import_material(materials.card_png(materials.CARD))
     assert agent.display_name == "Mira Holloway"

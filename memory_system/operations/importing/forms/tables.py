@@ -13,7 +13,7 @@ from typing import Any
 
 from ....core import personality as static_memory
 from ....core.kinds import FLAGS, Kind, Source
-from ....errors import InvalidEntry
+from ....errors import InvalidEntry, shown
 from ..columns import taken_for
 from ..dates import Order
 from ..events import columns as rows_of_store
@@ -128,7 +128,7 @@ def read_records(
             value = value * 10 if tenths and value is not None else value
             if value is None or not 1 <= value <= 10:
                 into.drop(
-                    place, row.get(takes["document"]), f"Its importance is {fields['rating']!r:.40}, not 1 to 10."
+                    place, row.get(takes["document"]), f"Its importance is {shown(fields['rating'])}, not 1 to 10."
                 )
                 continue
             fields["rating"] = round(value, 6)
