@@ -134,9 +134,12 @@ def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
     for group in (one for one in gone.values() if isinstance(one, Group)):
         told = [fact for fact in known.values() if fact.known_to == group.name and fact.id not in gone]
         if told:
+            first_of = f"“{short(told[0].text)}”"
             raise Conflict(
-                f"{len(told)} facts are known to {shown(group.name)}, such as “{short(told[0].text)}”. Forget "
-                "them too, or let others know them."
+                f"{len(told):,} facts are known to {shown(group.name)}, such as {first_of}. Forget them too, or let "
+                "others know them."
+                if len(told) > 1
+                else f"{first_of} is known to {shown(group.name)}. Forget it too, or let others know it."
             )
     changes = [Change(kept.find(one.id), None, _gone(one)) for one in gone.values()]
     first = next(iter(gone.values()), None)

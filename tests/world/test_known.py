@@ -158,7 +158,7 @@ def test_what_cannot_be_known_changes_nothing(town: World) -> None:
 
 def test_a_group_that_knows_something_is_dissolved_with_it_or_not_at_all(town: World) -> None:
     done = town.know(PASSWORD, to="the guard")
-    with pytest.raises(Conflict):
+    with pytest.raises(Conflict, match="Forget it too, or let others know it"):
         town.unknow("the guard")
     town.unknow(["The Guard", done.changes[0].entry_id])
     assert town.facts() == town.groups() == ()

@@ -69,7 +69,8 @@ class MemorySession(SessionABC):
 
     def _add(self, items: list[TResponseInputItem]) -> None:
         with self._notes.alone():  # its number is that of nobody else
-            self._notes.apply("add", f"Keep {len(items)} items of a session", self._made(items))
+            many = "an item" if len(items) == 1 else f"{len(items):,} items"
+            self._notes.apply("add", f"Keep {many} of a session", self._made(items))
 
     def _made(self, items: list[TResponseInputItem]) -> list[Ends]:
         """Entries for items that go on after what is held."""
