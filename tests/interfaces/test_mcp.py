@@ -404,6 +404,28 @@ def test_stdout_carries_the_protocol_alone_and_garbage_ends_nothing(files: Path)
     assert child.returncode == 0, problems
 
 
+def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(files: Path) -> None:
+    half = '{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "agents\\ud83d"}}'
+    lines = [half, "no JSON", "", '{"jsonrpc": "2.0", "id": "three"}', '{"jsonrpc": "2.0", "id": 4, "method": "ping"}']
+    answers, child = [], commanded(files)
+    try:
+        for line in (HELLO, *lines):
+            child.stdin.write(f"{line}\n")
+            child.stdin.flush()
+        while not answers or answers[-1]["id"] != 4:
+            answers.append(json.loads(child.stdout.readline()))
+        _, problems = child.communicate()
+    finally:
+        child.kill()
+        child.wait()
+    told = {answer["id"]: answer.get("error", {}).get("message", "") for answer in answers}
+    assert list(told) == [1, 2, None, "three", 4]
+    assert "half of a surrogate pair" in told[2]
+    assert all(told[which].endswith("Nothing was done.") for which in (2, None, "three"))
+    assert told[4] == ""
+    assert child.returncode == 0, problems
+
+
 @pytest.mark.parametrize("http", [False, True], ids=["stdio", "HTTP"])
 def test_ctrl_c_ends_it_without_a_traceback(files: Path, http: bool) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:

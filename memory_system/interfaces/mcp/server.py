@@ -8,7 +8,10 @@ nothing of its insides.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+from collections.abc import AsyncIterable, Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -17,9 +20,12 @@ import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
 import uvicorn
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from ... import __version__
@@ -83,10 +89,48 @@ def serve_stdio(server: Server[object]) -> None:
 
     async def serve() -> None:
         asyncio.get_running_loop().set_exception_handler(_unless_over)
-        async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+        async with stdio_server() as (reading, writing), anyio.create_task_group() as group:
+            told, readable = anyio.create_memory_object_stream[SessionMessage | Exception]()
+            group.start_soon(_refuse_unreadable, reading, told, writing.send)
+            await server.run(readable, writing, server.create_initialization_options())
+            group.cancel_scope.cancel()
 
     anyio.run(serve)
+
+
+async def _refuse_unreadable(
+    reading: AsyncIterable[SessionMessage | Exception],
+    told: MemoryObjectSendStream[SessionMessage | Exception],
+    answer: Callable[[SessionMessage], Awaitable[None]],
+) -> None:
+    """Hand messages on, and answer lines that are none: the SDK leaves whoever sent one waiting."""
+    async with told:
+        async for message in reading:
+            if not isinstance(message, Exception):
+                await told.send(message)
+            elif (refusal := _refusal(message)) is not None:
+                await answer(SessionMessage(refusal))
+
+
+def _refusal(error: Exception) -> types.JSONRPCError | None:
+    """The answer to a line that is no message; ``None`` where it wants none."""
+    problem = error.errors()[0] if isinstance(error, ValidationError) else {"msg": str(error), "input": None}
+    line, why, code = problem["input"], problem["msg"], types.INVALID_REQUEST
+    if isinstance(line, str):
+        if not line.strip():
+            return None
+        code = types.PARSE_ERROR
+        with suppress(ValueError, RecursionError):
+            line, why = json.loads(line), "It holds half of a surrogate pair, which is not text"
+    held = line if isinstance(line, dict) else {}
+    if "method" in held and "id" not in held:
+        return None
+    asked = held.get("id")
+    return types.JSONRPCError(
+        jsonrpc="2.0",
+        id=asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None,
+        error=types.ErrorData(code=code, message=f"This is no message of JSON-RPC 2.0. {why}. Nothing was done."),
+    )
 
 
 def _unless_over(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
