@@ -374,7 +374,6 @@ class Conversation:
         speaker: str = "",
     ) -> ChangeSet:
         """As the function ``note``: keep what was said elsewhere, or among others."""
-        refuse_uncallable(heard=heard)
         return noting.note(self, heard=heard, said=said, now=now, preview=preview, speaker=speaker)
 
     def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
