@@ -147,6 +147,21 @@ def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
     assert "talk" not in {tag for entry in mira().entries(Tier.STM) for tag in entry.tags}
 
 
+def test_a_turn_that_was_undone_hides_none_of_those_after_it(open_page: OpenPage) -> None:
+    open_page("interview")
+    talk = Conversation.begin(mira(), human="John")
+    first = talk.step(LAVA)
+    talk.step("Where is the lantern?")
+    talk.step("Who has it?")
+    assert first.change_set is not None
+    assert first.change_set.revision is not None
+    later = [clash.key for clash in mira().conflicts(first.change_set.revision)]
+    mira().undo(first.change_set.revision, keep=later)
+    page = open_page("interview", mode="play", talk=talk.id)
+    assert "Where is the lantern?" in shown(page)
+    assert not [one for one in page.button if one.label == "Earlier turns"]
+
+
 def test_a_memory_that_the_talk_would_write_is_kept_or_dropped(open_page: OpenPage, server: FakeServer) -> None:
     talk = Conversation.begin(mira(), human="John")
     mira().model = server.model()

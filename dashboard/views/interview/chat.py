@@ -82,9 +82,8 @@ def _shown(held: Held) -> list[talk_tables.Turn]:
     """The last turns, with a button for earlier ones."""
     key = f"talk-shown-{held.key}"
     most = int(st.session_state.get(key, TURNS))
-    messages = held.messages(most * _A_TURN)
-    turns = talk_tables.turns(messages)
-    if len(turns) > most or (messages and messages[0].number > 0):
+    turns = talk_tables.turns(held.messages(most * _A_TURN))
+    if len(turns) > most or held.talk.next_number > most * _A_TURN:  # the first may be missing: it can be undone
         if st.button("Earlier turns", icon=":material/expand_less:", key=f"{key}-more", type="tertiary"):
             st.session_state[key] = most + TURNS
             st.rerun()
