@@ -318,6 +318,10 @@ def test_answers_are_kept_and_compared_after_an_edit(open_page: OpenPage) -> Non
     press(page, "Keep these answers")
     (kept,) = sittings(mira())
     assert {one.category for one in kept.answers} == {"memory"}
+    assert next(one for one in page.button if one.label == "Keep these answers").disabled, "they are kept once"
+    later = shown(open_page("interview", show="questions"))
+    assert "**Kept: " in later
+    assert kept.answers[0].answer in later
     mira().add_short_term({"document": "I promised Oswin a barrel of salt", "rating": 9}, rate=False)
     press(page, "Ask 3 questions")
     assert "3 answers, of which 1 differs" in shown(page)

@@ -114,13 +114,24 @@ def _answers(agent: AgentMemory, answered: Mapping[str, Sitting]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Answers**", width="stretch")
         if agent.read_only is None and st.button(
-            "Keep these answers", icon=":material/bookmark_add:", key="questions-keep",
+            "Keep these answers", icon=":material/bookmark_add:", key="questions-keep", disabled=_kept(answered),
             help="To compare later answers with them. In Python: questions.keep(agent, sitting)",
         ):  # fmt: skip
             _keep(answered)
+    _by_category(agent, answered, expanded=len(answered) == 1)
+
+
+def _kept(answered: Mapping[str, Sitting]) -> bool:
+    """Whether all of this is kept already."""
+    return all(
+        one.id in {kept.id for kept in interview.sittings(session.character(name))} for name, one in answered.items()
+    )
+
+
+def _by_category(agent: AgentMemory, answered: Mapping[str, Sitting], *, expanded: bool) -> None:
     first = next(iter(answered.values()))
     for category in dict.fromkeys(one.category for one in first.answers):
-        with st.expander(category.capitalize(), expanded=len(answered) == 1):
+        with st.expander(category.capitalize(), expanded=expanded):
             for name, sitting in answered.items():
                 if list(answered) != [agent.name]:
                     st.markdown(f"**{widgets.plain(session.shown_name(name))}**")
@@ -169,6 +180,8 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
     st.header("Before and after", anchor=False)
     if len(runs) < 2:
         widgets.empty("Nothing to compare yet.", "Ask, keep the answers, change something, and ask again.")
+        if kept and fresh is None:
+            _only(agent, kept[0])
         return
     ids = list(runs)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -180,11 +193,8 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
             for label, back in (("Before", 2), ("After", 1))
         )
         droppable = agent.read_only is None and before in {one.id for one in kept}
-        if droppable and st.button(
-            "Drop the earlier one", icon=":material/delete:", key="questions-drop",
-            help="It is removed; the History page can undo it. In Python: questions.drop(agent, id)",
-        ):  # fmt: skip
-            bulk.do(agent, lambda: interview.drop(agent, str(before)))
+        if droppable:
+            _drop(agent, "Drop the earlier one", str(before))
     every = interview.compared(runs[str(before)], runs[str(after)])
     found = [one for one in every if one.before is not None and one.after is not None]
     changed = [one for one in found if not one.same or one.remembered or one.missed]
@@ -194,6 +204,23 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
     st.caption(f"{answers}, of which {len(changed) or 'none'} {'differs' if len(changed) == 1 else 'differ'}.{more}")
     for number, one in enumerate(changed):
         _difference(agent, one, f"{before}-{after}-{number}")
+
+
+def _only(agent: AgentMemory, sitting: Sitting) -> None:
+    """The one run that is kept, to be read until there is another to compare it with."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**Kept: {_called(sitting, None)}**", width="stretch")
+        if agent.read_only is None:
+            _drop(agent, "Drop it", sitting.id)
+    _by_category(agent, {agent.name: sitting}, expanded=False)
+
+
+def _drop(agent: AgentMemory, label: str, sitting_id: str) -> None:
+    if st.button(
+        label, icon=":material/delete:", key="questions-drop",
+        help="It is removed; the History page can undo it. In Python: questions.drop(agent, id)",
+    ):  # fmt: skip
+        bulk.do(agent, lambda: interview.drop(agent, sitting_id))
 
 
 def _called(sitting: Sitting, fresh: Sitting | None) -> str:
