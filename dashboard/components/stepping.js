@@ -2,7 +2,11 @@
 // top: after a memory was opened and closed, "Back" leads to the page before, and does not open it once more. Streamlit
 // puts every address on top. On other pages, and in browsers that do not tell their entries, that stays as it is: a page
 // that is left in the same run, as by "Create", must not be gone back to.
+//
+// What a page takes from its address only when it is come to, such as an open tab, takes the place of what stood there:
+// "Back" would show the old address, change nothing, and have to be pressed once for each tab that was opened.
 const PAGE = /\/memory\/?$/;
+const WHEN_COME_TO = [[/\/interview\/?$/, ["show", "mode", "talk"]], [/\/history\/?$/, ["change"]]];
 const LATEST_MS = 1000;
 const push = history.pushState.bind(history);
 let going = null; // what is gone back to, and what Streamlit wants meanwhile
@@ -11,6 +15,12 @@ const canonical = (address) => {
   const url = new URL(address, location.href);
   return `${url.pathname}?${[...url.searchParams].map(String).sort().join("&")}`;
 };
+
+function sameButFor(names, address) {
+  const [there, here] = [address, location.href].map((one) => new URL(one, location.href));
+  for (const name of names) [there, here].forEach((url) => url.searchParams.delete(name));
+  return canonical(there) === canonical(here);
+}
 
 function earlier(address) {
   const { currentEntry, entries } = window.navigation, wanted = canonical(address);
@@ -27,6 +37,13 @@ function settle(next) {
   if (next && canonical(next[2]) !== canonical(location.href)) push(...next);
 }
 
+function put(...wanted) {
+  const names = WHEN_COME_TO.find(([page]) => page.test(location.pathname))?.[1];
+  if (names && sameButFor(names, wanted[2] ?? "")) history.replaceState(...wanted);
+  else push(...wanted);
+}
+
+history.pushState = put;
 if (window.navigation?.entries) {
   history.pushState = (...wanted) => {
     if (going) {
@@ -36,7 +53,7 @@ if (window.navigation?.entries) {
     const there = new URL(wanted[2] ?? "", location.href).pathname;
     const entry = PAGE.test(there) && there === location.pathname && earlier(wanted[2] ?? "");
     if (!entry) {
-      push(...wanted);
+      put(...wanted);
       return;
     }
     const mine = going = { next: null };

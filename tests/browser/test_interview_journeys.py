@@ -11,7 +11,7 @@ from dashboard import words
 from memory_system.conversation.context import RECALLED_HEADING
 
 from .conftest import Dashboard, settled
-from .hands import choose, column, open_tab, press, press_until, said, write
+from .hands import choose, column, go_to, open_tab, press, press_until, said, write
 from .test_accessibility import MAIN, PANEL, violations
 
 pytestmark = pytest.mark.browser
@@ -164,3 +164,16 @@ def test_the_page_has_no_violation_of_ours(page: Page, dashboard: Dashboard) -> 
         open_tab(page, tab)
         press(page, button, exact=False)
         assert violations(page, PANEL) == [], tab
+
+
+def test_back_leaves_the_page_however_many_of_its_tabs_were_opened(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "memory", agent="ines")
+    go_to(page, "Interview")
+    for tab, told in (("People", "show=people"), ("Strategies", "show=strategies")):
+        open_tab(page, tab)
+        expect(page).to_have_url(re.compile(told))
+    page.go_back()
+    expect(page).to_have_url(re.compile("/memory[?]"))
+    page.go_forward()
+    settled(page)
+    expect(page.get_by_role("tab", name="Strategies", exact=True)).to_have_attribute("aria-selected", "true")
