@@ -56,6 +56,7 @@ def style() -> None:
         "margin:0!important;padding:0 .75rem .5rem!important;clip:auto!important;clip-path:none!important;"
         "white-space:normal!important;"  # said to screen readers alone by itself
         "font-size:var(--type-small);line-height:var(--type-small-line);color:light-dark(#a3260f,#ff9c86)}"
+        "button[kind='tertiary'] p{text-align:left}"  # of two lines, beside its icon
         "button[kind^='primary']:enabled :is(p,kbd,span){color:light-dark(#fff,#161614)!important;opacity:1}"
         "button[kind^='primary']:enabled:hover{background:light-dark(#00466e,#6fb9e6)!important}"
         ".st-key-looking-back{border-left:5px solid light-dark(#005a8e,#4aa3d8)!important}"
