@@ -15,26 +15,19 @@ from . import bulk, drafts, widgets
 
 
 def manage(agent: AgentMemory | None) -> None:
-    """Create, copy, rename, delete and restore characters, behind one button; nothing for a viewer."""
+    """Create, copy, rename, delete and restore characters, behind one button; nothing for a viewer.
+
+    Where there is no character, only those that were deleted are offered, if there are any.
+    """
     if session.viewing():
         return
     world = session.world()
-    with st.popover(words.CHARACTERS, icon=":material/group_add:"):
-        st.caption(
-            "The name of the file: letters, digits, spaces. The name that others use is part of the personality."
-        )
-        name = st.text_input("Name", key=drafts.turn("cast-name"), placeholder="ana", persist_state="session")
-        with st.container(horizontal=True):
-            wanted = name.strip()
-            if st.button("New", icon=":material/add:", disabled=not wanted):
-                _do(lambda: made(world.create_agent(wanted), f"{wanted} was created"))
-            if agent is not None and st.button("Copy to this name", disabled=not wanted):
-                _do(lambda: made(world.duplicate_agent(agent.name, wanted), "The copy was made"))
-            if agent is not None and st.button("Rename to this", disabled=not wanted):
-                _do(lambda: _renamed(agent.name, wanted))
-        if agent is not None and st.button(f"Delete {widgets.plain(agent.name)}", icon=":material/delete:"):
-            _do(lambda: _deleted(agent.name))
-        deleted = world.deleted_agents()
+    deleted = world.deleted_agents()
+    if agent is None and not deleted:
+        return
+    with st.popover(_called(agent is not None), icon=":material/group_add:"):
+        if agent is not None:
+            _of(agent)
         if deleted:
             st.caption("Deleted:")
         for binned in deleted[:20]:
@@ -43,16 +36,39 @@ def manage(agent: AgentMemory | None) -> None:
                 _do(lambda binned=binned: made(world.restore_agent(binned), f"{binned.name} is back"))  # type: ignore[misc]
 
 
+def _called(others: bool) -> str:
+    """What the button is called, where there are other characters and where there are none."""
+    return words.CHARACTERS if others else "Deleted characters"
+
+
+def _of(agent: AgentMemory) -> None:
+    """The field for a name, and what is done with it and with the character that is open."""
+    world = session.world()
+    st.caption("The name of the file: letters, digits, spaces. The name that others use is part of the personality.")
+    name = st.text_input("Name", key=drafts.turn("cast-name"), placeholder="ana", persist_state="session")
+    with st.container(horizontal=True):
+        wanted = name.strip()
+        if st.button("New", icon=":material/add:", disabled=not wanted):
+            _do(lambda: made(world.create_agent(wanted), f"{wanted} was created"))
+        if st.button("Copy to this name", disabled=not wanted):
+            _do(lambda: made(world.duplicate_agent(agent.name, wanted), "The copy was made"))
+        if st.button("Rename to this", disabled=not wanted):
+            _do(lambda: _renamed(agent.name, wanted))
+    if st.button(f"Delete {widgets.plain(agent.name)}", icon=":material/delete:"):
+        _do(lambda: _deleted(agent.name))
+
+
 def made(agent: AgentMemory, told: str) -> None:
     """Let the line at the bottom tell of a character that is there now; its undo sends the whole of it to the bin."""
     world, name, revision = session.world(), agent.name, agent.revision
+    where = _called(len(world.agents()) > 1)
 
     def undo() -> None:
         world.delete_agent(name)
         session.choose_next(None)
 
     bulk.did(
-        tables.visible(told), undo, f"{name} was taken back. It can be restored under “{words.CHARACTERS}”.",
+        tables.visible(told), undo, f"{name} was taken back. It can be restored under “{where}”.",
         holds=lambda: name in world.agents() and world.agent(name).revision == revision, where="World.delete_agent",
     )  # fmt: skip
     session.choose_next(name)

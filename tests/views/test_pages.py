@@ -291,6 +291,8 @@ def test_a_world_without_characters_says_so_and_has_its_installation(workbench: 
     empty = workbench(HISTORY)
     assert [one.value for one in empty.title] == [HISTORY.title]
     assert "No characters yet." in shown(empty)
+    assert "Deleted:" in shown(empty)
+    assert not [one.label for one in empty.text_input], "there is nobody to copy or to rename"
     settings = workbench(INSTALLATION)
     assert any(one.label == words.TEST_THE_LANGUAGE_MODEL for one in settings.button)
     assert not settings.error
