@@ -34,7 +34,7 @@ def rows(held: Sequence[Saved]) -> pd.DataFrame:
             "title": visible(one.title),
             "characters": one.characters,
             "memories": one.memories,
-            "changed": ago(one.changed_at, now) if one.changed_at else "",
+            "changed": one.changed_at,
             "branch": visible(f"{one.branched.world}, {ago(one.branched.at, now)}") if one.branched else "",
             "size": round(one.size / 1e6, 1),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -282,6 +283,15 @@ def test_text_from_strangers_is_never_markdown(open_page: OpenPage, text: str) -
         page = open_page(view)
         raw = [str(element.value) for kind in (page.markdown, page.caption, page.success) for element in kind]
         assert not any("](http" in value for value in raw)
+
+
+@pytest.mark.parametrize("view", ["short_term", "worlds"])
+def test_a_table_sorts_by_time_and_not_by_the_words_of_it(open_page: OpenPage, view: str) -> None:
+    page = open_page(view)
+    columns = json.loads(page.dataframe[0].proto.columns)
+    (when,) = {"when", "changed"} & set(columns)
+    assert columns[when]["type_config"]["type"] == "datetime"
+    assert page.dataframe[0].value[when].dtype.kind == "M"
 
 
 def test_a_world_without_characters_says_so_and_has_its_installation(workbench: Callable[..., AppTest]) -> None:

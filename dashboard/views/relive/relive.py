@@ -1,7 +1,5 @@
 """Re-live: what a game asked, as it was answered then, beside what it would recall now, and why they differ."""
 
-from datetime import UTC, datetime
-
 import streamlit as st
 
 from dashboard import session, words
@@ -156,18 +154,22 @@ def listed(agent: AgentMemory) -> None:
         return
     shown = logged[:PAGE]
     picked = widgets.table(
-        relive_tables.queries(shown, datetime.now(UTC)),
+        relive_tables.queries(shown),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
         key=f"queries-{agent.name}-{before}-{wanted}-{st.session_state.get('relive-round', 0)}",
         column_order=["cue", "recalled", "who", "world time", "asked"],
         column_config={
-            "cue": st.column_config.TextColumn("Cue", width=380),
+            "cue": st.column_config.TextColumn("Cue", width=340),
             "recalled": st.column_config.NumberColumn("Recalled", width=80),
             "who": st.column_config.TextColumn("Who", width=110),
-            "world time": st.column_config.TextColumn("In the story", width=200),
-            "asked": st.column_config.TextColumn("At the desk", width=110),
+            "world time": st.column_config.DatetimeColumn(
+                "In the story (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
+            ),
+            "asked": st.column_config.DatetimeColumn(
+                "At the desk (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=150
+            ),
         },
     )
     with st.container(horizontal=True):

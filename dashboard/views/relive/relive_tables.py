@@ -10,7 +10,7 @@ import pandas as pd
 
 from memory_system import Query
 from memory_system.agent_parts import Relived, Shift
-from memory_system.core import ago, stamp
+from memory_system.core import stamp
 from memory_system.store import LoggedQuery
 
 from ...data.tables import counted, tier, visible
@@ -25,16 +25,16 @@ _NAMED = {
 }
 
 
-def queries(logged: Sequence[LoggedQuery], now: datetime) -> pd.DataFrame:
-    """Logged queries as they come (the newest first); ``now`` is the real time."""
+def queries(logged: Sequence[LoggedQuery]) -> pd.DataFrame:
+    """Logged queries as they come (the newest first), with the world's time and the real one."""
     rows = [
         {
             "number": one.number,
             "cue": visible(one.query.cue),
             "recalled": one.recalled,
             "who": visible(one.author),
-            "world time": stamp(one.query.now),
-            "asked": ago(one.asked_at, now),
+            "world time": one.query.now,
+            "asked": one.asked_at,
         }
         for one in logged
     ]

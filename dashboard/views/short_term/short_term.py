@@ -57,10 +57,12 @@ chosen = drafts.chosen(
     f"stm-{agent.name}",
     since=bulk.round_(),  # what was chosen is done with
     hide_index=True,
-    column_order=["memory", "age", "importance", *["marks"] * bool(marked), "fate", "explanation", "kind", "tags"],
+    column_order=["memory", "when", "importance", *["marks"] * bool(marked), "fate", "explanation", "kind", "tags"],
     column_config={
-        "memory": st.column_config.TextColumn("Memory", width=430),
-        "age": st.column_config.TextColumn("When", width=110),
+        "memory": st.column_config.TextColumn("Memory", width=400),
+        "when": st.column_config.DatetimeColumn(
+            "When (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
+        ),
         "importance": st.column_config.ProgressColumn("Importance", min_value=0, max_value=1, format="%.2f", width=110),
         "fate": st.column_config.TextColumn("Next at migration", width=260),
         "explanation": st.column_config.TextColumn("Why this importance", width=320),

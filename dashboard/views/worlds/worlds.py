@@ -16,7 +16,12 @@ try:
 except MemorySystemError as error:
     widgets.problem(error)
     st.stop()
-widgets.table(saved.rows(held), hide_index=True, column_config=saved.COLUMNS)
+widgets.table(
+    saved.rows(held),
+    hide_index=True,
+    placeholder="",
+    column_config={**saved.COLUMNS, "changed": st.column_config.DatetimeColumn("Last changed", format="distance")},
+)
 for one in held:
     if one.problem:
         st.warning(widgets.plain(f"{one.name}: {one.problem}"), icon=":material/warning:")
