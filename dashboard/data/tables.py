@@ -291,6 +291,12 @@ def room(held: Sequence[MemoryEntry], size: int, called: str) -> str:
     return f"{len(held) - said:,} of {size:,} {called}{from_talks}"
 
 
+def too_many(held: Sequence[MemoryEntry], size: int) -> int:
+    """How many of these short-term memory has no room for, of what was lived and of what was said in talks."""
+    said = sum(map(was_said, held))
+    return sum(max(0, many - size) for many in (len(held) - said, said))
+
+
 def marked(frame: pd.DataFrame) -> str:
     """How many rows carry each mark: "2 pinned · 14 by a person"; empty if none does."""
     counts = Counter(word for words in frame["marks"] for word in words)

@@ -102,6 +102,8 @@ def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
     assert f"20 of 20 short-term · {mira().get_stats()['ltm']} long-term" in shown(page)
     assert OfflineModel.label in shown(page)
     assert "all-MiniLM-L6-v2" in shown(page)
+    mira().add_short_term({"document": "Lost a glove", "rating": 5}, rate=False)
+    assert "21 of 20 short-term, 1 more than fits · " in shown(open_page("overview"))
 
 
 def test_the_overview_says_what_is_being_done_today_and_what_was_missed(open_page: OpenPage) -> None:

@@ -45,8 +45,11 @@ answers_first = evening.asked()  # who has just asked all is shown what they say
 for part in (evening.remembered, evening.day) if answers_first else (evening.day, evening.remembered):
     part(agent, cast)
 life.show()
+held = agent.entries(Tier.STM)
+too_many = tables.too_many(held, stats["stm_size"])
+over = f", {too_many:,} more than {'fits' if too_many == 1 else 'fit'}" if too_many else ""
 counts = (
-    tables.room(agent.entries(Tier.STM), stats["stm_size"], "short-term"),
+    f"{tables.room(held, stats['stm_size'], 'short-term')}{over}",
     f"{stats['ltm']:,} long-term",
     f"{tables.counted(stats['static'], 'fact', 'facts')} of personality",
 )

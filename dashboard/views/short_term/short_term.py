@@ -9,7 +9,6 @@ from dashboard.components import bulk, card, drafts, edits, forms, material, tab
 from dashboard.data import tables
 from dashboard.views.short_term import conversation_form, happening_form
 from memory_system import ChangeSet, Tier
-from memory_system.operations import was_said
 
 CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
 
@@ -34,10 +33,8 @@ if not widgets.closed(agent):
 
 held = agent.entries(Tier.STM)
 edits.unfinished(agent, lambda: {entry.id for entry in held})
-said = sum(map(was_said, held))  # has as much room of its own
-lived = len(held) - said
 st.header(tables.room(held, settings.stm_size, "remembered"), anchor=False)
-if too_many := sum(max(0, many - settings.stm_size) for many in (lived, said)):
+if too_many := tables.too_many(held, settings.stm_size):
     over = tables.counted(too_many, "memory", "memories")
     widgets.lead(f"{over} more than fit. Migrate.", "operations", agent.name, "warning", operation="Migrate")
 if not held:
