@@ -15,7 +15,7 @@ from dashboard.data import tables
 from dashboard.data.moments import Wanted
 from dashboard.views import PAGES
 from dashboard.views.interview import live as talk_live
-from dashboard.views.interview import questions
+from dashboard.views.interview import questions, talk_tables
 from memory_system import AgentMemory, Tier
 from memory_system.conversation import interview
 from memory_system.conversation.conversation import Conversation
@@ -408,6 +408,16 @@ def test_a_play_is_open_again_when_the_page_is_come_back_to(workbench: OpenPage)
     page.switch_page("views/interview/interview.py").run()
     assert page.session_state["talk-mode"] == "Play"
     assert page.text_input(key="begin-human-mira")
+
+
+def test_talks_of_one_title_are_numbered_as_they_began(open_page: OpenPage) -> None:
+    open_page("interview")
+    first, second = (Conversation.begin(mira(), human="John") for _ in range(2))
+    other = Conversation.begin(mira(), human="John", title="The lantern")
+    told = next(one for one in open_page("interview", mode="play").selectbox if one.label == "Talk").options
+    title = first.head.title
+    assert set(told) > {f"{title} (1)", f"{title} (2)", "The lantern"}
+    assert talk_tables.titles([second.head, other.head, first.head])[second.id] == f"{title} (2)"
 
 
 def test_a_talk_of_the_past_is_only_read(open_page: OpenPage) -> None:

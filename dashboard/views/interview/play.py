@@ -10,7 +10,7 @@ from memory_system.conversation import MAX_TITLE, Conversation, Step, Talk
 from ... import session, words
 from ...components import bulk, drafts, widgets
 from ...data import tables
-from . import chat, inspector, leaving, talk_settings, talk_state
+from . import chat, inspector, leaving, talk_settings, talk_state, talk_tables
 from .live import Live
 from .talk_state import PLAY, Held
 
@@ -50,14 +50,11 @@ def _pick(agent: AgentMemory, talks: dict[str, Talk], wanted: str) -> str:
     begun = st.session_state.pop(f"talk-begun-{agent.name}", None)
     if st.session_state.get(key) not in options or begun:
         st.session_state[key] = begun or (wanted if wanted in talks else options[0])
+    titles = talk_tables.titles(talks.values())
     picked = st.selectbox(
-        "Talk", options, key=key, format_func=lambda one: _title(talks[one]) if one else "Begin another …", width=340
+        "Talk", options, key=key, format_func=lambda one: titles[one] if one else "Begin another …", width=340
     )
     return str(picked)
-
-
-def _title(talk: Talk) -> str:
-    return tables.short(talk.title, 80)
 
 
 def _begin(agent: AgentMemory) -> None:
@@ -66,7 +63,11 @@ def _begin(agent: AgentMemory) -> None:
         st.markdown(f"**Begin a talk with {widgets.plain(agent.display_name)}**")
         left, right = st.columns(2)
         human = left.text_input(
-            words.YOUR_NAME, "You", max_chars=_NAME, key=f"begin-human-{agent.name}", persist_state="session"
+            words.YOUR_NAME,
+            "You",
+            max_chars=_NAME,
+            key=f"begin-human-{agent.name}",
+            persist_state="session",
         )
         title = right.text_input(
             "Title",

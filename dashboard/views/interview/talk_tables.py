@@ -6,7 +6,8 @@ Imports no streamlit.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -32,6 +33,7 @@ from memory_system.conversation import (
     Message,
     Role,
     Section,
+    Talk,
 )
 
 from ... import words
@@ -91,6 +93,17 @@ class Turn:
     calls: list[Call] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
+
+
+def titles(talks: Iterable[Talk]) -> dict[str, str]:
+    """What each talk is called, by its id; those of one title are numbered as they began."""
+    named = {talk.id: short(talk.title, 80) for talk in talks}
+    alike, begun = Counter(named.values()), Counter[str]()
+    for talk_id in sorted(named):  # the earlier id sorts first
+        title = named[talk_id]
+        begun[title] += 1
+        named[talk_id] = f"{title} ({begun[title]})" if alike[title] > 1 else title
+    return named
 
 
 def turns(messages: Sequence[Message]) -> list[Turn]:

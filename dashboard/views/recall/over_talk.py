@@ -17,7 +17,7 @@ from memory_system.recall import MOST_JUDGED, Versus, deciding, versus
 from ... import session, words
 from ...components import widgets
 from ...data import tables
-from ..interview import talk_state
+from ..interview import talk_state, talk_tables
 from . import compare, judge
 from .controls import OWN
 
@@ -105,7 +105,7 @@ def _called(name: str) -> str:
 
 def _talks(agent: AgentMemory) -> dict[str, str]:
     """The talks that are kept and the interview of this session, by what a link says, each with its title."""
-    labels = {one.id: tables.short(one.head.title, 80) for one in Conversation.all(agent)}
+    labels = talk_tables.titles(one.head for one in Conversation.all(agent))
     return labels | ({talk_state.LINK: "The interview of this session"} if talk_state.had(agent) else {})
 
 
