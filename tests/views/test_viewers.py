@@ -119,6 +119,13 @@ def test_a_viewer_is_not_told_to_add_what_a_viewer_cannot(viewer: Open) -> None:
         assert view != "overview" or words.NOTHING_HAS_HAPPENED in told
 
 
+def test_a_viewer_is_not_told_of_an_error_nor_to_keep_what_a_viewer_cannot(viewer: Open) -> None:
+    worlds = viewer("worlds")
+    assert not worlds.error
+    assert words.A_VIEWER in told_on(worlds)
+    assert not [one for one in viewer("interview", show="questions").header if one.value == "Before and after"]
+
+
 def test_a_viewer_reads_a_personality_and_is_offered_no_field_that_takes_nothing(viewer: Open) -> None:
     page = viewer("personality")
     assert not page.text_input

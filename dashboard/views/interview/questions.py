@@ -177,6 +177,8 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
     """Two runs of this character side by side: what was kept, and what was just asked."""
     kept = list(interview.sittings(agent))
     runs = {one.id: one for one in [*kept, *([fresh] if fresh is not None else [])]}
+    if len(runs) < 2 and not kept and agent.read_only is not None:
+        return  # of whom nothing can be kept, there is nothing to compare
     st.header("Before and after", anchor=False)
     if len(runs) < 2:
         widgets.empty("Nothing to compare yet.", "Ask, keep the answers, change something, and ask again.")

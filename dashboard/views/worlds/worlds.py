@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import session
+from dashboard import session, words
 from dashboard.components import bulk, widgets
 from dashboard.data import saved
 from dashboard.views.worlds import comparing, doing
@@ -10,6 +10,9 @@ from memory_system import MemorySystemError
 
 widgets.heading("Worlds", "Save slots: each world has its own characters, memories and clock, and one is open here.")
 bulk.last()
+if session.viewing():
+    st.caption(f":material/lock: Other worlds are seen by those who may change something. {words.A_VIEWER}.")
+    st.stop()
 try:
     worlds = session.switchable().worlds
     held = worlds.all()
