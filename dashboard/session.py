@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -337,11 +337,15 @@ def in_turn() -> list[str]:
 
 
 def labels(names: list[str]) -> dict[str, str]:
-    """What each agent is called in the picker, which tells them apart by it: twins have their file's name too."""
-    shown = {name: shown_name(name) for name in names}
-    twins = Counter(shown.values())
-    told = {name: label if twins[label] == 1 else f"{label} ({name})" for name, label in shown.items()}
+    """What each agent is called in the picker, which tells them apart by it."""
+    told = told_apart({name: shown_name(name) for name in names})
     return {**told, NEW: f"+ {words.NEW_CHARACTER}"}
+
+
+def told_apart(shown: Mapping[str, str]) -> dict[str, str]:
+    """What each agent is called, by its file's name: of those who are called alike, with that name too."""
+    twins = Counter(shown.values())
+    return {name: label if twins[label] == 1 else f"{label} ({name})" for name, label in shown.items()}
 
 
 def shown_name(name: str) -> str:

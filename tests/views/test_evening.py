@@ -85,6 +85,14 @@ def test_the_first_screen_asks_all_and_nothing_is_touched_by_it(open_page: OpenP
     assert {agent.name: agent.stamp for agent in session.opened()} == before
 
 
+def test_who_is_called_alike_is_told_apart(open_page: OpenPage) -> None:
+    open_page("overview")
+    session.opened().duplicate_agent("ines", "twin")
+    told = lines.text(open_page("overview"))
+    assert "Ines Calder (ines)" in told
+    assert "Ines Calder (twin)" in told
+
+
 def test_of_the_past_one_sees_the_one_whose_past_it_is(open_page: OpenPage) -> None:
     page = at(open_page("overview"), STORY)
     assert not any(one.label == words.ASK_ALL for one in page.button)

@@ -118,15 +118,20 @@ def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
         return
     cue = session.from_link(_ASKED) or session.example_cues(agent.name)[0]
     st.header(widgets.plain(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}"), anchor=False)
-    answers = {one.name: _answer(one, cue) for one in cast}
+    called = _called(cast)
+    answers = {one.name: _answer(one, called[one.name], cue) for one in cast}
     lines.show("remembered", [line for line, _ in answers.values()], cards=True)
     if (taken := lines.taken("remembered")) and taken[0] in answers:
         places.to_memory(taken[0], cue=cue, memory=answers[taken[0]][1])
 
 
-def _answer(agent: AgentMemory, cue: str) -> tuple[lines.Line, str]:
-    """What comes first to the mind of one of them, and the id of that memory."""
-    name, picture = tables.visible(agent.display_name), session.picture(agent.name)
+def _called(cast: list[AgentMemory]) -> dict[str, str]:
+    return session.told_apart({one.name: tables.visible(one.display_name) for one in cast})
+
+
+def _answer(agent: AgentMemory, name: str, cue: str) -> tuple[lines.Line, str]:
+    """What comes first to the mind of one of them, who is called ``name``, and the id of that memory."""
+    picture = session.picture(agent.name)
     try:
         hits = session.kept(
             "answer", agent, lambda one: one.retrieval.answer(one.retrieval.query(cue)).hits, cue, agent.now
@@ -156,10 +161,8 @@ def cast_of(agent: AgentMemory) -> list[AgentMemory]:
 
 def _day(agent: AgentMemory, cast: list[AgentMemory]) -> tuple[datetime, list[evening.Lane], list[tuple[str, str]]]:
     """The last day of a cast, as one of them has it, and its meetings."""
-    lives = [
-        (one.name, tables.visible(one.display_name), [entry for tier in LIVED for entry in one.entries(tier)])
-        for one in cast
-    ]
+    called = _called(cast)
+    lives = [(one.name, called[one.name], [entry for tier in LIVED for entry in one.entries(tier)]) for one in cast]
     end, shown = evening.last_day(lives, agent.now)
     return end, shown, evening.meetings(shown)
 
