@@ -56,7 +56,7 @@ class Chance:
     most: int
 
 
-BY_CHANCE = Chance(start=0.2, met=5.5, among=0.55, behind=1.0, most=2_000)
+BY_CHANCE = Chance(start=0.4, met=5.5, among=0.55, behind=0.5, most=2_000)
 """Of an embedder with token states; chosen on what the best memory has of questions of LoCoMo among 20 to 2,000 turns,
 and of questions of another conversation with the names of this one, see ``benchmarks/relevancy.md``."""
 
@@ -152,7 +152,7 @@ def beyond_chance(count: int, apart: float = 0.0, signs: Chance = BY_CHANCE) -> 
 
     Args:
         count: how many memories there are, 1 and up.
-        apart: how much of what meets the cue in the best memory is no sign of an answer, its names among it.
+        apart: how much of what meets the cue in the best memory others have by chance.
         signs: those of the embedder.
     """
     start = signs.start - signs.among * float(np.log(min(count, signs.most))) - signs.met * apart

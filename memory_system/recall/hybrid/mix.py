@@ -278,8 +278,8 @@ def _odds(signs: Signals, met: Floats, mix: Mix, tokens: TokenStates) -> Odds:
     timed = signs.no_sign(met, mix)
     if not tokens.available:
         return Odds((stands_out(signs.stands, FITTED_WITHOUT_STATES, timed),))
-    apart = timed + signs.met_by_chance(met, mix)
-    return Odds((stands_out(signs.stands, FITTED, timed), beyond_chance(max(len(met), 1), apart)))
+    by_chance = beyond_chance(max(len(met), 1), signs.met_by_chance(met, mix))
+    return Odds((stands_out(signs.stands, FITTED, timed), by_chance))
 
 
 def _sum(parts: Mapping[str, Floats]) -> Floats:
