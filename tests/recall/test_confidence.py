@@ -127,6 +127,30 @@ def test_a_cue_that_nothing_answers_is_answered_by_nothing_and_told_what_came_ne
     assert f"{found.nearest.score.confidence:.2f}" in found.nearest.because
 
 
+def test_what_is_asked_of_somebody_is_not_answered_by_whatever_names_them(agent: AgentMemory) -> None:
+    of_others = read_pairs(PAIRS.with_name("paraphrases.json")).memories
+    of_tobias = (
+        "mended the skiff",
+        "walked home along the quay",
+        "sang in the chapel",
+        "slept until noon",
+        "bought rye",
+    )
+    agent.add_short_term(
+        [{"document": told, "rating": 5} for told in (*of_others, *(f"Tobias {did}" for did in of_tobias))]
+    )
+    for cue in ("Which medicine does Tobias take for the heart?", "Which football club does Tobias support?"):
+        assert not agent.query_memory(cue).hits, cue
+    for cue, answer in (
+        ("What did Tobias mend?", "Tobias mended the skiff"),
+        ("Who is Tobias?", "Tobias sang in the chapel"),
+    ):
+        (best, *_) = agent.query_memory(cue).hits
+        assert best.entry.document == answer
+        assert best.score.confidence is not None
+        assert best.score.confidence > 0.9
+
+
 def test_what_the_facets_leave_out_sets_no_measure_for_the_others(told_mira: AgentMemory) -> None:
     beside = told_mira.explain(CUE).candidates.of("smoke")
     without = told_mira.explain(CUE, facets=Facets(without=("key",))).candidates.of("smoke")
