@@ -8,7 +8,6 @@ from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from .agent_parts.contents import Contents
@@ -46,7 +45,7 @@ from .llm.metered import Metered, Once
 from .llm.offline.model import OfflineModel
 from .llm.usage import Account, Spent
 from .operations import edit, migration, reflection, summarisation, synopsis
-from .operations.context import Progress, no_progress, within
+from .operations.context import Progress, no_progress, refusing_no_truth, within
 from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
 from .operations.retention import BESIDE, rule_of
@@ -82,6 +81,7 @@ def _of(
     return call
 
 
+@refusing_no_truth
 class AgentMemory:
     """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
 
@@ -368,9 +368,7 @@ class AgentMemory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         if self.moment is None:  # a moment of the past holds no files
             self.close()
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, overload
+from functools import wraps
+from inspect import isfunction, signature
+from typing import Any, TypeVar, overload
 
 from ..core.change_set import Change, ChangeSet, ModelCall
 from ..core.entry import UNRATED, MemoryEntry, Source
@@ -17,6 +19,9 @@ from ..llm.prompts import prompts_of
 
 Progress = Callable[[float, str], None]
 """Told how far a long operation is, 0 to 1, and what it does; it may raise to cancel, and nothing is changed."""
+
+_Class = TypeVar("_Class", bound=type)
+_TRUTHS = ("bool", "bool | None")
 
 
 def no_progress(_done: float, _doing: str) -> None:
@@ -32,6 +37,29 @@ def refuse_uncallable(**given: object) -> None:
     for name, value in given.items():
         if not callable(value):
             raise InvalidParameter(f"'{name}' must be a function, not {shown(value)}.")
+
+
+def refusing_no_truth(whose: _Class) -> _Class:
+    """The class, whose methods refuse what is neither true nor false where a ``bool`` can be given by name."""
+    for name, method in list(vars(whose).items()):
+        if isfunction(method):
+            asked = [one for one in signature(method).parameters.values() if one.annotation in _TRUTHS]
+            if asked:
+                setattr(whose, name, _refusing(method, frozenset(one.name for one in asked)))
+    return whose
+
+
+def _refusing(method: Callable[..., Any], asked: frozenset[str]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(*args: Any, **given: Any) -> Any:
+        for name in asked & given.keys():
+            try:
+                bool(given[name])
+            except (TypeError, ValueError) as error:  # an array of several numbers is neither
+                raise InvalidParameter(f"'{name}' must be True or False, not {shown(given[name])}.") from error
+        return method(*args, **given)
+
+    return call
 
 
 @dataclass(frozen=True)

@@ -23,21 +23,14 @@ from ..core.settings import Settings
 from ..core.times import real_clock
 from ..embedding import registry as embedders
 from ..embedding.embedder import CachedEmbedder, Embedder, minilm_of
-from ..errors import (
-    AgentNotFound,
-    AlreadyExists,
-    Conflict,
-    InvalidParameter,
-    MemorySystemError,
-    StoreUnavailable,
-)
+from ..errors import AgentNotFound, AlreadyExists, Conflict, InvalidParameter, MemorySystemError, StoreUnavailable
 from ..llm import LanguageModel
 from ..llm.metered import Once
 from ..llm.prices import FILE as PRICES_FILE
 from ..llm.prompt_file import FILE as PROMPTS_FILE
 from ..llm.prompt_file import PromptFile
 from ..llm.switchable import WorldModel
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, no_progress, refusing_no_truth
 from ..operations.importing.events import Events
 from ..recall.hybrid import TokenStates
 from ..store.clock import FILE as ABOUT_FILE
@@ -89,6 +82,7 @@ TOKENS = "token-states.sqlite3"
 """Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
 
 
+@refusing_no_truth
 class World:
     """All agents of one world. Thread-safe; an agent is opened at its first use and stays open.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from memory_system.errors import EntryNotFound, InvalidParameter
 from memory_system.maintenance import backup, doctor, restore
 
 Remember = Callable[..., str]
+_IN_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @pytest.mark.parametrize("name", ["\ud800", 10**400, [], {}, None, np.array([1, 2])])
@@ -82,6 +84,37 @@ def test_who_hears_a_talk_is_a_function(agent: AgentMemory, world: World, given:
     if "heard" in given:
         with pytest.raises(InvalidParameter, match="must be a function"):
             talks[0].step("Hello", **given)
+
+
+def _truths() -> list[tuple[type, str, str]]:
+    """Every parameter of a method of an agent or a world that is true or false."""
+    methods = [(of, name, one) for of in (AgentMemory, World) for name, one in inspect.getmembers(of, callable)]
+    return [
+        (of, name, each.name)
+        for of, name, one in methods
+        if not name.startswith("_")
+        for each in inspect.signature(one).parameters.values()
+        if each.annotation in ("bool", "bool | None")
+    ]
+
+
+@pytest.mark.parametrize(("of", "method", "name"), _truths())
+def test_what_is_neither_true_nor_false_is_refused(
+    agent: AgentMemory, world: World, of: type, method: str, name: str
+) -> None:
+    called = getattr(agent if of is AgentMemory else world, method)
+    asked = [one for one in inspect.signature(called).parameters.values() if one.default is inspect.Parameter.empty]
+    given = {one.name: "mira" for one in asked if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    positional = [one for one in asked if one.kind in _IN_PLACE and one.name != name]
+    before = agent.revision
+    with pytest.raises(InvalidParameter, match="must be True or False"):
+        called(*("mira" for _ in positional), **given, **{name: np.array([True, False])})
+    assert agent.revision == before
+
+
+@pytest.mark.parametrize("preview", [1, np.True_, np.array([True])])
+def test_what_numpy_says_is_true_is_true(agent: AgentMemory, preview: Any) -> None:
+    assert agent.migrate_stm2ltm(preview=preview).revision is None
 
 
 @pytest.mark.parametrize("but", [None, 5, [5]])
