@@ -13,11 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from memory_system import AgentMemory, World
 from memory_system.interfaces.cli.completion import Shell, script
 from memory_system.interfaces.cli.progress import ProgressLine
-from memory_system.interfaces.cli.terminal import Column, plain_table
+from memory_system.interfaces.cli.terminal import Column, heads, plain_table
+from memory_system.interfaces.reads import READS
 from tests.command_line import CommandLine
 from tests.conftest import ROOT
 from tests.waiting import LAST_RESORT, until
@@ -166,3 +168,20 @@ def test_what_keeps_a_world_only_tells_what_it_would_do(
     assert "0 have no vector" in cli("reembed", "mira", "--dry-run").out
     assert "not empty; nothing would be changed" in cli("fill", "database/samples/harrow_quay", "--dry-run").out
     assert not {path.name for path in tmp_path.iterdir()} & {"world.zip", "mira.jsonl"}
+
+
+def _parts() -> set[str]:
+    """What the parts of all answers of reads that have a command of their own are called in JSON."""
+    shapes = [TypeAdapter(read.model).json_schema(mode="serialization") for read in READS if not read.command]
+    held = [part for shape in shapes for part in (shape, *shape.get("$defs", {}).values())]
+    return {name for part in held for name in part.get("properties", {})}
+
+
+def test_tables_of_reads_are_headed_in_words() -> None:
+    parts = sorted(_parts())
+    assert len(parts) > 200
+    odd = re.compile(r"[^a-z' -]|\b(stm|ltm|ids)\b")
+    assert {part: head for part, head in zip(parts, heads(parts), strict=True) if odd.search(head)} == {}
+    assert heads(["entry.document", "let_go", "known_to"]) == ["memory", "let go", "known to"]
+    assert heads(["then.entry.tier", "now.entry.tier"]) == ["then tier", "now tier"]
+    assert heads(["name", "test.name", "cell.name"]) == ["name", "test name", "cell name"]

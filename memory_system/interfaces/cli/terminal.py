@@ -221,18 +221,63 @@ def show_memories(memories: Sequence[MemoryEntry], now: datetime) -> None:
 def show_told(told: Mapping[str, Any]) -> None:
     """An answer for people: each list in it as a table, everything else a line each."""
     flat = _flat(told, "")
-    for name, value in flat.items():
+    for head, value in zip(heads(list(flat)), flat.values(), strict=True):
         if isinstance(value, list):
             rows = [_flat(one, "") for one in value]
             names = list(dict.fromkeys(key for row in rows for key, known in row.items() if known != 0))
-            columns = [Column(key, wide=key in _WIDE) for key in names]
+            columns = [Column(head, wide=key in _WIDE) for key, head in zip(names, heads(names), strict=True)]
             show_table(columns, [[_cell(row.get(key)) for key in names] for row in rows])
         elif value not in (None, "", []):
-            say(f"{name}: {_cell(value, 2_000)}")
+            say(f"{head}: {_cell(value, 2_000)}")
     if not flat:
         say("There is nothing.")
 
 
+def heads(names: Sequence[str]) -> list[str]:
+    """The names of parts of an answer, such as ``entry.last_access``, in words; no two of them alike."""
+    brief = [_in_words([part for part in name.split(".") if part not in _HOLDERS] or [name]) for name in names]
+    often = Counter(brief)
+    return [head if often[head] == 1 else _in_words(name.split(".")) for name, head in zip(names, brief, strict=True)]
+
+
+def _in_words(parts: Sequence[str]) -> str:
+    return " ".join(_WORDS.get(part, part.replace("_", " ")) for part in parts)
+
+
+_HOLDERS = frozenset({"entry", "change_set", "applied", "cell", "test", "logged", "facets", "scoring", "settings"})
+"""Parts that only hold others, and are left out of a head."""
+_WORDS = {
+    "applied_at": "applied",
+    "asked_at": "asked",
+    "at": "when",
+    "authored": "written by hand",
+    "begun_at": "begun",
+    "call_id": "call",
+    "change_set": "change",
+    "cosine": "likeness",
+    "deleted_at": "deleted",
+    "document": "memory",
+    "embedder_decided": "why no embedder can be chosen",
+    "entry": "held",
+    "entry_id": "memory's id",
+    "expires_in": "seconds left",
+    "ids": "memories",
+    "known_from": "known since",
+    "last_access": "last recalled",
+    "ltm": "long-term",
+    "ltm_size": "long-term size",
+    "next": "the next page",
+    "planned_at": "planned",
+    "sha256": "checksum",
+    "stm": "short-term",
+    "stm_size": "short-term size",
+    "timestamp": "happened",
+    "undone_by": "undone by revision",
+    "undoes": "undoes revision",
+    "x": "across",
+    "y": "up",
+}
+"""What a part is called for people, where its name with blanks does not say it; a setting is called as its option."""
 _WIDE = frozenset({"document", "entry.document", "text", "title", "because", "words", "sentence", "cue", "reasons"})
 
 
