@@ -393,5 +393,5 @@ def _refuse_gone_on(ledger: Ledger, plan: ChangeSet) -> None:
     if later and all(one.id != plan.id for one in later):
         raise StaleChange(
             f"“{short(later[0].title)}” by {later[0].author} was done since this was planned, and would not be "
-            "taken back. Preview it again."
+            "taken back. Plan it again."
         )

@@ -155,7 +155,7 @@ def test_a_preview_is_applied_as_it_was_shown_but_for_what_was_refused(
     assert agent.entries(Tier.LTM) == []
     stale = remote.forget(ids[0], preview=True)
     agent.edit(ids[0], rating=1)
-    with pytest.raises(StaleChange, match="Preview it again"):
+    with pytest.raises(StaleChange, match="since this was planned"):
         remote.apply(stale)
     with pytest.raises(InvalidParameter, match="preview=True"):
         remote.apply(agent.forget(ids[0], preview=True))

@@ -121,6 +121,12 @@ def test_revisions_count_up_and_survive_closing(opening: Callable[[], Journal], 
         assert [one.revision for one in again.since(1)] == [2, 3]
 
 
+def test_what_is_stale_is_told_in_whole_words_and_to_whoever_planned_it(journal: Journal) -> None:
+    long = dataclasses.replace(_entry(1), document="The lighthouse keeper " * 20)
+    with pytest.raises(StaleChange, match=r"The lighthouse…” has .* Plan it again\.$"):
+        _commit(journal, _plan(Change(long, None, "forgets what is not there")))
+
+
 @pytest.mark.parametrize(
     "stale",
     [

@@ -416,7 +416,7 @@ class Journal:
         for change in (change for one in change_sets for change in one.changes):
             if held.get(change.entry_id) != dump_entry(change.before):
                 document = (change.before or change.after).document  # type: ignore[union-attr]
-                raise StaleChange(f"The memory “{document[:60]}” has changed since this was planned. Preview it again.")
+                raise StaleChange(f"The memory “{short(document)}” has changed since this was planned. Plan it again.")
             if len(change_sets) > 1:
                 held[change.entry_id] = dump_entry(change.after)
         for text in (text for one in change_sets for text in one.texts):

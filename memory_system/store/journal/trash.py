@@ -61,12 +61,12 @@ def refuse_purged(db: sa.Connection, change_sets: Sequence[ChangeSet]) -> None:
         purged |= {row[0]: row[1] for row in _PURGED_OF_THESE.of(db, {"some": some})}
     for change_set, back in zip(change_sets, coming, strict=True):
         if any(purged.get(entry_id, change_set.base_revision) > change_set.base_revision for entry_id in back):
-            raise StaleChange("A memory that this would bring back was purged for good since. Preview it again.")
+            raise StaleChange("A memory that this would bring back was purged for good since. Plan it again.")
         told = any(call.task != RATE for call in change_set.calls)
         if told and db.scalar(_PURGED_SINCE, {"base": change_set.base_revision}):
             raise StaleChange(
                 "A memory was purged for good since this was planned, and the language model may have been told of "
-                "it. Preview it again."
+                "it. Plan it again."
             )
 
 
