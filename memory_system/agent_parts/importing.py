@@ -12,7 +12,7 @@ from datetime import datetime
 from ..core.change_set import Change, ChangeSet, TextChange
 from ..core.entry import DECAYING, MemoryEntry, Tier
 from ..embedding.embedder import CachedEmbedder
-from ..errors import InvalidFile, InvalidParameter, Problem, kind_of
+from ..errors import InvalidFile, InvalidParameter, Problem, kind_of, shown
 from ..llm import LanguageModel
 from ..llm.offline.model import OfflineModel
 from ..operations import edit
@@ -309,7 +309,7 @@ def _wanted(take: str | Sequence[str]) -> tuple[Take, ...]:
         try:
             found.append(Take(one))
         except ValueError as error:
-            raise InvalidParameter(f"There is no {one!r:.60} to take; there are: {', '.join(Take)}.") from error
+            raise InvalidParameter(f"There is no {shown(one)} to take; there are: {', '.join(Take)}.") from error
     return tuple(found) or ALL
 
 

@@ -134,12 +134,12 @@ def parse_state(talk: Talk, text: str | None) -> tuple[Talk, int]:
     for name, most in {**_NUMBERS, "first": _MOST_NUMBER}.items():
         value = numbers.get(name, 0)
         if type(value) is not int or not 0 <= value <= most:
-            raise _damaged(talk, f"{name!r} is {value!r:.40}")
+            raise _damaged(talk, f"{name!r} is {shown(value)}")
     if type(told.get("warned", False)) is not bool:
         raise _damaged(talk, "'warned' is not true or false")
     scale = told.get("scale", 1.0)
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0.01 <= scale <= 100:
-        raise _damaged(talk, f"'scale' is {scale!r:.40}")
+        raise _damaged(talk, f"'scale' is {shown(scale)}")
     try:
         paused = (
             moment_given("'paused_until'", datetime.fromisoformat(told["paused_until"]))
@@ -147,7 +147,7 @@ def parse_state(talk: Talk, text: str | None) -> tuple[Talk, int]:
             else None
         )
     except (TypeError, ValueError, InvalidParameter) as error:
-        raise _damaged(talk, f"'paused_until' is {told['paused_until']!r:.40}") from error
+        raise _damaged(talk, f"'paused_until' is {shown(told['paused_until'])}") from error
     if first > told.get("next_number", 0):
         raise _damaged(talk, "its queue begins after its last message")
     return replace(talk, **told | {"paused_until": paused}), first
@@ -185,7 +185,7 @@ def _told(talk: Talk, text: str, names: set[str]) -> dict[str, Any]:
 
 
 def _damaged(talk: Talk, why: str) -> StoreDamaged:
-    return StoreDamaged(f"What is kept of the conversation {talk.id!r:.80} is not as it was written: {why:.300}")
+    return StoreDamaged(f"What is kept of the conversation {shown(talk.id)} is not as it was written: {why:.300}")
 
 
 _CALLS = "calls"
@@ -280,7 +280,7 @@ def message_of(entry: MemoryEntry) -> Message:
             _text(extras.get("action", "")),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise StoreDamaged(f"The message {entry.id!r:.80} is not as it was written: {error!s:.100}.") from error
+        raise StoreDamaged(f"The message {shown(entry.id)} is not as it was written: {error!s:.100}.") from error
 
 
 def _places(extras: dict[str, Any]) -> range:
@@ -290,7 +290,7 @@ def _places(extras: dict[str, Any]) -> range:
 
 def _number(value: object) -> int:
     if type(value) is not int:
-        raise TypeError(f"{value!r:.40} is no number")
+        raise TypeError(f"{shown(value)} is no number")
     return value
 
 
@@ -302,7 +302,7 @@ def _known(at: datetime | None) -> datetime:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is no text")
+        raise TypeError(f"{shown(value)} is no text")
     return value
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self, TypeGuard
 
+from ..errors import shown
 from .entry import Kind, MemoryEntry, Tier
 from .times import parse_time
 
@@ -185,7 +186,7 @@ class ChangeSet:
             return "what it purges is not a list of ids, or it also changes one of them"
         unknown = [text.name for text in self.texts if not is_text_name(text.name)]
         if unknown:
-            return f"there is no text {unknown[0]!r:.80}"
+            return f"there is no text {shown(unknown[0])}"
         ends_of_texts = [end for text in self.texts for end in (text.before, text.after) if end is not None]
         return None if all(is_text(end) for end in ends_of_texts) else "a text it changes is not text"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, shown
 
 Made = TypeVar("Made")
 
@@ -44,19 +44,19 @@ class Registry(Generic[Made]):
         found = [self._built_in[name]] if known else self._joined(name)
         if not found:
             raise InvalidParameter(
-                f"There is no {self._what} {name!r:.60}; there are: {', '.join(self.names())}. "
+                f"There is no {self._what} {shown(name)}; there are: {', '.join(self.names())}. "
                 f"A package can add others by entry points of {self.group!r}."
             )
         if len({point.value for point in found}) > 1:
             raise InvalidParameter(
-                f"There are several {self._what}s {name!r:.60}: {' and '.join(sorted(map(_of_package, found)))}. "
+                f"There are several {self._what}s {shown(name)}: {' and '.join(sorted(map(_of_package, found)))}. "
                 "Uninstall all of these packages but one."
             )
         try:
             made: Made = found[0].load()
         except Exception as error:  # a package from elsewhere may fail in any way
             raise InvalidParameter(
-                f"The {self._what} {name!r:.60} ({_of_package(found[0])}) cannot be loaded: "
+                f"The {self._what} {shown(name)} ({_of_package(found[0])}) cannot be loaded: "
                 f"{type(error).__name__}: {error!s:.300}"
             ) from error
         return made

@@ -160,7 +160,7 @@ class Settings(BaseSettings):
         found = [one.strip().rstrip("/").lower() for one in told.split(",") if one.strip()]
         if wrong := [one for one in found if not _ORIGIN.fullmatch(one)]:
             raise ValueError(
-                f"{wrong[0]!r:.100} is no origin; one is written like https://game.example or http://localhost:8080"
+                f"{shown(wrong[0])} is no origin; one is written like https://game.example or http://localhost:8080"
             )
         return ",".join(found)
 
@@ -361,7 +361,7 @@ class AgentSettings:
         except InvalidParameter:
             raise
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise InvalidParameter(f"This text does not contain settings: {error!r:.100}.") from error
+            raise InvalidParameter(f"This text does not contain settings: {shown(error)}.") from error
 
     def evolve(self, **changes: Any) -> Self:
         """A copy with other values, validated.

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..core.entry import MemoryEntry
 from ..core.times import parse_time
-from ..errors import InvalidEntry, InvalidFile, Problem
+from ..errors import InvalidEntry, InvalidFile, Problem, shown
 from .data import TIMELESS_NOW, DataSet, Form, Question, remembered
 from .forms import Line, Problems, Source, cue_text
 
@@ -115,5 +115,5 @@ def _ids(value: dict[str, Any], name: str, known: dict[str, MemoryEntry]) -> fro
     if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
         raise InvalidEntry(f"{name!r} must be a list of ids")
     if missing := [one for one in ids if one not in known]:
-        raise InvalidEntry(f"{name!r} names {missing[0]!r:.80}, and no memory has that id")
+        raise InvalidEntry(f"{name!r} names {shown(missing[0])}, and no memory has that id")
     return frozenset(ids)

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.entry import Kind, MemoryEntry
-from ..errors import InvalidEntry
+from ..errors import InvalidEntry, shown
 from .data import DataSet, Form, Question, counted, remembered
 from .forms import Line, Problems, Source, cue_text, field_of, ids_of, time_of
 
@@ -56,7 +56,7 @@ def read_smallville(source: Source) -> DataSet:
 
 def _entry(node: Mapping[str, Any], ids: dict[str, str]) -> MemoryEntry:
     if (kind := KINDS.get(str(field_of(node, "type")))) is None:
-        raise InvalidEntry(f"'type' is {node['type']!r:.40}; it is one of {', '.join(KINDS)}")
+        raise InvalidEntry(f"'type' is {shown(node['type'])}; it is one of {', '.join(KINDS)}")
     node_id, description = field_of(node, "id"), field_of(node, "description")
     if not isinstance(node_id, str) or not isinstance(description, str):
         raise InvalidEntry("'id' and 'description' must be texts")

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import Conflict
+from ..errors import Conflict, shown
 
 _LISTENS = "0A"
 """How Linux tells the state of a socket that listens."""
@@ -129,7 +129,7 @@ def _why_not(port: int, host: str) -> OSError | None:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
-        raise Conflict(f"This machine has no address {host!r:.80}: {error.strerror}. Choose another.") from error
+        raise Conflict(f"This machine has no address {shown(host)}: {error.strerror}. Choose another.") from error
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         if sys.platform != "win32":  # there it would let two programs listen on one port
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -138,7 +138,7 @@ def _why_not(port: int, host: str) -> OSError | None:
         except OSError as error:
             if error.errno == errno.EADDRNOTAVAIL:
                 raise Conflict(
-                    f"This machine has no address {host!r:.80}, so nothing can be served there: MEMORY_HOST or --host "
+                    f"This machine has no address {shown(host)}, so nothing can be served there: MEMORY_HOST or --host "
                     "has to name one that it has, such as 127.0.0.1, or 0.0.0.0 for all of them."
                 ) from error
             return error

@@ -13,7 +13,7 @@ from typing import Any, Self
 from ..core.entry import DECAYING
 from ..core.names import checked_name
 from ..core.times import parse_time
-from ..errors import InvalidAgentName, InvalidBackup
+from ..errors import InvalidAgentName, InvalidBackup, shown
 
 NAME = "manifest.json"
 FORMAT = "memory-system-backup/1"
@@ -134,13 +134,13 @@ def _agent(told: Mapping[str, Any]) -> BackedUp:
 def _kept(name: str, told: Mapping[str, Any]) -> Kept:
     kept = Kept(_count(told["size"]), str(told["sha256"]))
     if not re.fullmatch(r"[0-9a-f]{64}", kept.sha256):
-        raise InvalidBackup(f"It has no checksum for {name!r:.80}.")
+        raise InvalidBackup(f"It has no checksum for {shown(name)}.")
     return kept
 
 
 def _count(number: object) -> int:
     if type(number) is not int or not 0 <= number < 1 << 62:
-        raise ValueError(f"{number!r:.20} is no count")
+        raise ValueError(f"{shown(number)} is no count")
     return number
 
 
@@ -156,7 +156,7 @@ def _path(name: str) -> str:
     )
     short = len(parts) <= _MOST_PARTS and all(len(part.encode("utf-8", "replace")) <= 255 for part in parts)
     if not (plain and short and _belongs(parts)):
-        raise InvalidBackup(f"It holds a file that no backup has: {name!r:.80}.")
+        raise InvalidBackup(f"It holds a file that no backup has: {shown(name)}.")
     return name
 
 
@@ -180,7 +180,7 @@ def _refuse_twins(found: Manifest) -> None:
     for name in (*found.files, *folders):
         folded = unicodedata.normalize("NFKC", name).casefold()
         if folded in seen:
-            raise InvalidBackup(f"It holds {name!r:.80} twice.")
+            raise InvalidBackup(f"It holds {shown(name)} twice.")
         seen.add(folded)
     if len({agent.name for agent in found.agents}) != len(found.agents):
         raise InvalidBackup("It names an agent twice.")

@@ -177,12 +177,12 @@ def _manifest(zipped: zipfile.ZipFile, size: int) -> Manifest:
         manifest = Manifest.from_json(file.read(MOST_BYTES))
     if sorted(names) != sorted([NAME, *manifest.files]):
         odd = sorted(set(names) ^ {NAME, *manifest.files}) or ["a file"]
-        raise InvalidBackup(f"What it holds is not what it lists: {odd[0]!r:.80} is missing, added, or there twice.")
+        raise InvalidBackup(f"What it holds is not what it lists: {shown(odd[0])} is missing, added, or there twice.")
     for info in held:
         if info.filename != NAME and info.file_size != manifest.files[info.filename].size:
-            raise InvalidBackup(f"{info.filename!r:.80} is not of the size that it had.")
+            raise InvalidBackup(f"{shown(info.filename)} is not of the size that it had.")
         if info.file_size > max(_SMALL, _MOST_TIMES * info.compress_size):
-            raise InvalidBackup(f"{info.filename!r:.80} would unpack to {info.file_size:,} bytes, as in no backup.")
+            raise InvalidBackup(f"{shown(info.filename)} would unpack to {info.file_size:,} bytes, as in no backup.")
     if manifest.size > max(_SMALL, _MOST_TIMES * size):
         raise InvalidBackup(f"It would unpack to {manifest.size:,} bytes from {size:,}, which no backup does.")
     return manifest
@@ -191,11 +191,11 @@ def _manifest(zipped: zipfile.ZipFile, size: int) -> Manifest:
 def _refuse_unplain(info: zipfile.ZipInfo) -> None:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG) or info.is_dir():
-        raise InvalidBackup(f"It holds {info.filename!r:.80}, which is not a plain file.")
+        raise InvalidBackup(f"It holds {shown(info.filename)}, which is not a plain file.")
     if info.flag_bits & 1:
         raise InvalidBackup("It is encrypted.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise InvalidBackup(f"{info.filename!r:.80} is packed in a way that no backup uses.")
+        raise InvalidBackup(f"{shown(info.filename)} is packed in a way that no backup uses.")
 
 
 def _read(
@@ -229,4 +229,4 @@ def _chunks(zipped: zipfile.ZipFile, name: str, kept: Kept) -> Iterator[bytes]:
             told.update(chunk)
             yield chunk
     if left or told.hexdigest() != kept.sha256:
-        raise InvalidBackup(f"{name!r:.80} is not as it was when the backup was made.")
+        raise InvalidBackup(f"{shown(name)} is not as it was when the backup was made.")

@@ -14,7 +14,7 @@ from ..core.change_set import Change, ChangeSet
 from ..core.entry import DECAYING, LIVED, MemoryEntry
 from ..core.files import as_store_errors
 from ..core.json_source import parse_strict
-from ..errors import InvalidEntry, InvalidFile, Problem
+from ..errors import InvalidEntry, InvalidFile, Problem, shown
 from ..operations.context import bare
 from ..operations.edit import PROTECTED
 from ..operations.exporting import rows
@@ -102,7 +102,7 @@ def _rows_of_lines(text: str) -> Iterator[Row]:
     about, *lines = text.split("\n")
     form = json.loads(about).get("format")
     if form != FORMAT:
-        raise InvalidFile((Problem("format", f"it is {form!r:.60}; this program reads {FORMAT!r}", 1),), "the export")
+        raise InvalidFile((Problem("format", f"it is {shown(form)}; this program reads {FORMAT!r}", 1),), "the export")
     for number, line in enumerate(lines, start=2):
         if not line.strip():
             continue

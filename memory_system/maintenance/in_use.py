@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from ..core.settings import Settings
-from ..errors import Conflict
+from ..errors import Conflict, shown
 from ..store.server_notice import served
 from ..world.world import World
 from .worlds import Saved, Worlds
@@ -162,7 +162,7 @@ class InUse:
         world = self.world
         if name is not None and world.name != name:
             raise Conflict(
-                f"The world in use is {world.name!r}, not {name!r:.80}. Nothing was changed; switch to it, or ask "
+                f"The world in use is {world.name!r}, not {shown(name)}. Nothing was changed; switch to it, or ask "
                 "this one without naming another."
             )
         return world

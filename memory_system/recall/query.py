@@ -302,6 +302,6 @@ def query_of(cue: str, settings: AgentSettings, now: datetime, given: Mapping[st
     """
     if unknown := [name for name in given if name not in (*OF_SETTINGS, *QueryOptions.__annotations__)]:
         there = ", ".join(sorted({*OF_SETTINGS, *QueryOptions.__annotations__}))
-        raise InvalidParameter(f"There is no option {unknown[0]!r:.60} of a query; there are {there}.")
+        raise InvalidParameter(f"There is no option {shown(unknown[0])} of a query; there are {there}.")
     own = {name: getattr(settings, name) for name in OF_SETTINGS}
     return Query(cue, now, **(own | {name: value for name, value in given.items() if value is not None}))

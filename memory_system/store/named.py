@@ -15,7 +15,7 @@ from ..core.files import replace_text
 from ..core.memory import InMemory, Memory
 from ..core.registry import Registry
 from ..core.settings import IN_JOURNAL, MEMORY, Settings
-from ..errors import InvalidParameter, MemorySystemError
+from ..errors import InvalidParameter, MemorySystemError, shown
 from .chroma import notes
 from .chroma.files import OUR_DISTANCE
 
@@ -63,7 +63,7 @@ class NamedStores:
         except MemorySystemError:
             raise
         except Exception as error:  # a package from elsewhere may fail in any way
-            raise InvalidParameter(f"The store {place.name!r:.60} cannot be opened: {error!s:.300}") from error
+            raise InvalidParameter(f"The store {shown(place.name)} cannot be opened: {error!s:.300}") from error
         self.memories = {tier: memory for tier, memory in made.items() if memory is not None}
         """The stores, by tier; none where the journal has all by itself."""
         self._made_with = self.folder.with_name(f"{self.folder.name}.txt")

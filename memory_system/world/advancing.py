@@ -205,10 +205,10 @@ def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[Memo
     for name, some in events.items():
         each = [some] if isinstance(some, MemoryEntry | Mapping) else some
         if isinstance(each, str | Path) or not isinstance(each, Iterable):
-            raise InvalidEntry(f"The events of {name!r:.80} must be a list of them, not {shown(some)}.")
+            raise InvalidEntry(f"The events of {shown(name)} must be a list of them, not {shown(some)}.")
         each = list(each)
         if any(isinstance(one, Mapping) and not one.get("id") for one in each):
-            raise InvalidEntry(f"Each event of {name!r:.80} needs an id, so that it happens once.")
+            raise InvalidEntry(f"Each event of {shown(name)} needs an id, so that it happens once.")
         entries = read(each, now).entries
         found[name] = sorted(entries, key=lambda one: ((one.timestamp or now).timestamp(), one.id))
     return found

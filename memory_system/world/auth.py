@@ -16,7 +16,7 @@ from typing import Self
 from pydantic import SecretStr
 
 from ..core.settings import Settings
-from ..errors import InvalidParameter, TooMany
+from ..errors import InvalidParameter, TooMany, shown
 
 SHORTEST = {"PASSWORD": 8, "TOKEN": 16}
 """Characters that a secret must have; one for people is shorter than one for programs, which nobody types."""
@@ -197,6 +197,7 @@ def refuse_unsafe(settings: Settings, *, dashboard: bool, api: bool) -> None:
     for what, kind in filter(None, wanted):
         if not {f"MEMORY_{kind}", f"MEMORY_VIEWER_{kind}"} & set(secrets):
             raise InvalidParameter(
-                f"MEMORY_HOST is {settings.host!r:.80}, where other machines reach {what}, so it is not served without "
-                f"a secret. Set MEMORY_{kind} ({SHORTEST[kind]} characters or more), or leave MEMORY_HOST at 127.0.0.1."
+                f"MEMORY_HOST is {shown(settings.host)}, where other machines reach {what}, so it is not served "
+                f"without a secret. Set MEMORY_{kind} ({SHORTEST[kind]} characters or more), or leave MEMORY_HOST at "
+                "127.0.0.1."
             )

@@ -246,6 +246,15 @@ def test_a_module_is_short_and_says_what_it_imports(path: Path) -> None:
     assert not any(name.endswith("*") for name in imports_of(path))
 
 
+CUTS_UNSEEN = re.compile(r"!r:\.\d")
+"""A value in a message that is cut off as if it ended there; ``errors.shown`` says that it goes on."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_message_shows_where_it_cuts_a_value(path: Path) -> None:
+    assert CUTS_UNSEEN.findall(path.read_text(encoding="utf-8")) == []
+
+
 def test_the_public_names_are_these() -> None:
     assert memory_system.__all__ == [
         "PRESETS",

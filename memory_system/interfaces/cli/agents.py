@@ -14,7 +14,7 @@ import typer
 from ...agent import AgentMemory
 from ...core.personality import parse
 from ...core.times import stamp
-from ...errors import AgentNotFound, MemorySystemError
+from ...errors import AgentNotFound, MemorySystemError, shown
 from ...world.bringing import bring_character
 from ...world.world import World
 from .arguments import Agent, DryRun, Json, the_world
@@ -140,7 +140,7 @@ def undelete(name: NewName, dry_run: DryRun = False, json: Json = False) -> None
         found = next((one for one in binned if one.name == name), None)
         if found is None:
             there = f"There are {', '.join(dict.fromkeys(one.name for one in binned))}." if binned else "It is empty."
-            raise AgentNotFound(f"There is no {name!r:.80} in the bin. {there}")
+            raise AgentNotFound(f"There is no {shown(name)} in the bin. {there}")
         world.free_name(found.name)
         if not dry_run:
             world.restore_agent(found)

@@ -21,7 +21,7 @@ from ...core.presets import PRESETS
 from ...core.settings import DEFAULT_WORLD, MEMORY, Settings, explained
 from ...core.times import parse_time
 from ...embedding import EMBEDDERS
-from ...errors import ExtraMissing, InvalidParameter, MemorySystemError, WorldNotFound
+from ...errors import ExtraMissing, InvalidParameter, MemorySystemError, WorldNotFound, shown
 from ...maintenance import Worlds
 from ...store.server_notice import server_of
 from ...world.folders import agent_names
@@ -93,7 +93,7 @@ def preset(name: str) -> str:
         typer.BadParameter: there is none of this name.
     """
     if name not in PRESETS:
-        raise typer.BadParameter(f"There is no preset {name!r:.60}; there are {', '.join(PRESETS)}.")
+        raise typer.BadParameter(f"There is no preset {shown(name)}; there are {', '.join(PRESETS)}.")
     return name
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from ...core.change_set import short
 from ...core.extras import require
 from ...core.settings import MEMORY, Settings
 from ...errors import InvalidParameter
@@ -103,7 +104,7 @@ def _folder(told: str) -> Path:
         folder.resolve()
     except (OSError, RuntimeError) as error:  # from Python 3.13 on, it is who opens the folder that finds the circle
         raise InvalidParameter(
-            f"{told!r:.200} cannot be the folder of a world: its symbolic links lead round in a circle."
+            f"{short(told, 200)!r} cannot be the folder of a world: its symbolic links lead round in a circle."
         ) from error
     return folder
 

@@ -11,7 +11,7 @@ import typer
 
 from ...core.settings import Settings, in_use
 from ...core.times import stamp
-from ...errors import StoreError, WorldNotFound
+from ...errors import StoreError, WorldNotFound, shown
 from ...maintenance import Saved, Worlds, WorldsCompared
 from ...store.server_notice import server_of
 from ..serialize import plain
@@ -140,7 +140,7 @@ def _do(held: Worlds, act: Act, given: list[str], *, sample: bool, dry_run: bool
     if act is Act.RESTORE:
         binned = next((one for one in held.deleted() if one.name == given[0]), None)
         if binned is None:
-            raise WorldNotFound(f"There is no world {given[0]!r:.80} in the bin.")
+            raise WorldNotFound(f"There is no world {shown(given[0])} in the bin.")
         held.free_name(given[-1])
     if dry_run:
         _tell({"done": False, "world": None}, "It can be done. Nothing was changed.", json=json)

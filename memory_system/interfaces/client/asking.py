@@ -18,7 +18,7 @@ from ...conversation.talk import Message
 from ...core.entry import MemoryEntry
 from ...core.files import as_store_errors
 from ...core.saved_interviews import Sitting
-from ...errors import InvalidParameter
+from ...errors import InvalidParameter, shown
 from ...llm.base import Heard, unheard
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
@@ -255,5 +255,5 @@ def _found(agent: RemoteAgent, where: str, **asked: Any) -> Page:
 
 
 def _read(source: str | Path) -> bytes:
-    with as_store_errors(f"The document {str(source)!r:.80}"):
+    with as_store_errors(f"The document {shown(str(source))}"):
         return Path(source).read_bytes()

@@ -19,7 +19,7 @@ from ...core.entry import MemoryEntry
 from ...core.json_source import parse_strict
 from ...core.registry import Registry
 from ...core.times import stamp
-from ...errors import InvalidEntry, InvalidFile, Problem
+from ...errors import InvalidEntry, InvalidFile, Problem, shown
 from . import columns as intake_columns
 from . import partial as partial_dates
 from .columns import Heading
@@ -94,7 +94,7 @@ def _imported(text: str, name: str) -> str:
         return json.dumps(list(read(text)), ensure_ascii=False)
     except Exception as error:  # a package from elsewhere may fail in any way
         raise InvalidFile(
-            (Problem("", f"the importer {name!r:.60} cannot read it: {error!s:.300}"),), "the text"
+            (Problem("", f"the importer {shown(name)} cannot read it: {error!s:.300}"),), "the text"
         ) from error
 
 

@@ -19,7 +19,7 @@ from ....core.authors import API
 from ....core.change_set import ChangeSet
 from ....core.findings import Finding
 from ....core.kinds import MAX_ID
-from ....errors import AgentNotFound, InvalidBackup
+from ....errors import AgentNotFound, InvalidBackup, shown
 from ....llm import prices
 from ....llm.prices import Price
 from ....llm.prompts import prompt
@@ -134,7 +134,7 @@ def agent_routes(desk: Desk) -> APIRouter:
         for one in world.deleted_agents():
             if one.name == body.name and body.deleted_at in (None, one.deleted_at):
                 return _new(world.restore_agent(one), 200)
-        raise AgentNotFound(f"There is no {body.name!r:.80} in the bin, or none that was deleted then.")
+        raise AgentNotFound(f"There is no {shown(body.name)} in the bin, or none that was deleted then.")
 
     quick, write = desk.lanes.quick, [Depends(documents_key)]
     router.post("/agents", response_model=STATS.model, status_code=201, responses=TOLD, dependencies=write)(

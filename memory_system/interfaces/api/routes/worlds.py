@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import AwareDatetime, StrictBool
 
 from ....core.names import MAX_NAME
-from ....errors import WorldNotFound
+from ....errors import WorldNotFound, shown
 from ....maintenance import Saved
 from ....world.folders import Binned
 from ... import serialize
@@ -69,7 +69,7 @@ def routes(desk: Desk) -> APIRouter:
         for one in desk.worlds.deleted():
             if one.name == body.name and body.deleted_at in (None, one.deleted_at):
                 return _told(desk.worlds.restore(one, body.to))
-        raise WorldNotFound(f"There is no world {body.name!r:.80} in the bin, or none that was deleted then.")
+        raise WorldNotFound(f"There is no world {shown(body.name)} in the bin, or none that was deleted then.")
 
     def switch(world: WorldName) -> Response:
         """Serve another world from now on: at once, for everybody who asks this server."""

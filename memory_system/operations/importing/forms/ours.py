@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ....core.kinds import FLAGS
+from ....errors import shown
 from ...front_matter import read as read_page
 from ..columns import MARK, number
 from ..events import MAX_FILE
@@ -162,4 +163,4 @@ def _text(archive: Archive, name: str) -> str:
 
 def _refuse_other(form: object, known: str) -> None:
     if form != known:
-        raise refusal(f"it is an export of the form {form!r:.60}; this program reads {known!r}")
+        raise refusal(f"it is an export of the form {shown(form)}; this program reads {known!r}")

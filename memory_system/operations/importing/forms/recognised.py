@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from ....core.json_source import parse_strict
-from ....errors import InvalidFile, InvalidParameter, Problem, kind_of
+from ....errors import InvalidFile, InvalidParameter, Problem, kind_of, shown
 from ..columns import begins_a_table
 from ..dates import Order, at_start
 from ..events import MAX_BATCH, MAX_FILE
@@ -329,7 +329,7 @@ def _one_of(kind: Any, given: object, what: str) -> Any:
     try:
         return kind(given)
     except ValueError as error:
-        raise InvalidParameter(f"There is no {what} {given!r:.60}; there are: {', '.join(kind)}.") from error
+        raise InvalidParameter(f"There is no {what} {shown(given)}; there are: {', '.join(kind)}.") from error
 
 
 def _json(text: str | bytes) -> tuple[Any, str]:
