@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from ..core.change_set import so_many
 from ..core.entry import MemoryEntry
 from ..core.scoring import Score, whole
 from ..core.settings import AgentSettings
@@ -299,7 +300,7 @@ def doubts(logged: LoggedQuery, then: Explanation, embedder: str) -> tuple[str, 
         )
     rebuilt = then.hits
     if len(rebuilt) != logged.recalled:
-        found.append(f"{logged.recalled} memories were recalled, and {len(rebuilt)} are when it is rebuilt.")
+        found.append(f"{so_many(logged.recalled)} recalled then, and {len(rebuilt)} when it is rebuilt.")
     elif any(
         hit.entry_id != again.entry.id and abs(hit.score.total - again.score.total) > _SAME
         for hit, again in zip(logged.hits, rebuilt, strict=False)

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ..agent import AgentMemory
-from ..core.change_set import Change, ChangeSet
+from ..core.change_set import Change, ChangeSet, counted
 from ..core.entry import Kind, MemoryEntry, Scalar, Tier, new_id
 from ..core.times import moment_given, parse_time
 from ..errors import AlreadyExists, EntryNotFound, InvalidParameter, StoreDamaged, shown
@@ -155,7 +155,7 @@ def load_document(
         )
     texts = [passage.text for passage in read.passages]
     for start in range(0, 0 if preview else len(texts), _AT_ONCE):
-        progress(_READING + (1 - _READING) * start / len(texts), f"{start:,} of {len(texts):,} passages")
+        progress(_READING + (1 - _READING) * start / len(texts), f"{start:,} of {counted(len(texts), 'passage')}")
         agent.contents.embedded(texts[start : start + _AT_ONCE])  # which the embedder remembers when it is applied
     plan = _planned(agent, read, moment)
     return plan if preview else agent.apply(plan)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ..agent import AgentMemory
-from ..core.change_set import Change, ModelCall
+from ..core.change_set import Change, ModelCall, counted
 from ..core.entry import DECAYING, MAX_DOCUMENT, Kind, MemoryEntry, Source, Tier
 from ..core.kinds import MAX_PEOPLE
 from ..llm.offline.model import OfflineModel
@@ -157,7 +157,7 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
         entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}", place=next((one.place for one in notes), "")),
         agent, talk, said, said[-1].at,
     )  # fmt: skip
-    made = Change(None, entry, f"What the talk shows, from {len(turns)} messages.")
+    made = Change(None, entry, f"What the talk shows, from {counted(len(turns), 'message')}.")
     gone = (Change(bare(note), None, "The synopsis of the talk takes its place.") for note in notes)
     return Remembered(
         replace(talk, remembered=talk.next_number), (made, *gone), (*told.calls, call), told.notes, len(said)

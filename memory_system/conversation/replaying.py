@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from ..agent import AgentMemory
-from ..core.change_set import ChangeSet, ModelCall
+from ..core.change_set import ChangeSet, ModelCall, counted
 from ..core.entry import Tier
 from ..errors import InvalidParameter, ModelError, ModelNonsense, ModelOverflow, ModelUnavailable
 from ..llm import LanguageModel
@@ -213,7 +213,9 @@ def _differences(stored: Sequence[Message], played: Played) -> list[str]:
     again = played.outcome.messages
     found = []
     if len(again) != len(stored):
-        found.append(f"The step came out with {len(again)} messages; {len(stored)} are stored.")
+        found.append(
+            f"The step came out with {counted(len(again), 'message')}; {counted(len(stored), 'is', 'are')} stored."
+        )
     for was, now in zip(stored, again, strict=False):
         if was != now:
             found.append(f"Message {was.number} ({was.role.value}) came out as “{now.text[:80]}”.")

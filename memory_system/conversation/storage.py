@@ -24,7 +24,7 @@ from datetime import datetime
 from typing import Any
 
 from ..agent import AgentMemory
-from ..core.change_set import CONVERSATION, CORE, HELD, Change, ChangeSet, TextChange, is_text, paired
+from ..core.change_set import CONVERSATION, CORE, HELD, Change, ChangeSet, TextChange, counted, is_text, paired
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Scalar, Tier
 from ..core.json_source import parse_strict
 from ..core.scoring import whole
@@ -366,7 +366,7 @@ def summary_change(agent: AgentMemory, talk: Talk, now: datetime) -> tuple[Chang
         kind=Kind.SUMMARY,
         timestamp=now,
     )
-    return (Change(held, after, f"It stands for the first {talk.summarised:,} messages."),)
+    return (Change(held, after, f"It stands for the first {counted(talk.summarised, 'message')}."),)
 
 
 MOST_AT_ONCE = 100_000

@@ -274,6 +274,16 @@ _SHORT = 60
 """Characters of a text that is quoted; where its last word begins before half of them, it is cut within that."""
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun, and verb: "1 memory is", "2 memories are"; ``many`` has an s if it is not given."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def so_many(number: int) -> str:
+    """So many memories: "1 memory", "2,000 memories"."""
+    return counted(number, "memory", "memories")
+
+
 def short(text: str, most: int = _SHORT) -> str:
     """A text on one line, at most 60 characters of it or so many, cut at the end of a word where it is cut."""
     line = " ".join(text.split())

@@ -83,8 +83,3 @@ def remembered(entry: MemoryEntry) -> MemoryEntry:
     """The entry as long-term memory holds it: never accessed since it was made, of middling importance if unrated."""
     rating = UNRATED if entry.rating is None else entry.rating
     return entry.evolve(tier=Tier.LTM, last_access=None, rating=rating)
-
-
-def counted(count: int, singular: str, plural: str = "") -> str:
-    """A count with its noun: "1 question", "1,536 questions"."""
-    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"

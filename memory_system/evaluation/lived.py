@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..agent import AgentMemory
+from ..core.change_set import counted, so_many
 from ..core.entry import MemoryEntry
 from ..core.scoring import Seats
 from ..core.settings import Settings
@@ -31,7 +32,7 @@ from ..embedding.embedder import Embedder
 from ..recall.hybrid.speakers import speaker_of
 from ..recall.query import Facets
 from ..world.world import TOKENS, World
-from .data import UNRATED, DataSet, Form, Question, counted
+from .data import UNRATED, DataSet, Form, Question
 from .metrics import Estimate, Floats, estimates, recall_at, shown
 from .personality import personality
 from .trial import COSINE, SCORINGS, TIME_WEIGHTED, Say, run
@@ -262,7 +263,7 @@ class _Living:
         while end < len(entries) and (until is None or _before(entries[end], until.now)):
             end += 1
         for session in _sessions(entries[self._told : end]):
-            self._tell(f"told {self._told:,} of {counted(len(entries), 'memory', 'memories')}")
+            self._tell(f"told {self._told:,} of {so_many(len(entries))}")
             now = max((entry.timestamp for entry in session if entry.timestamp is not None), default=None)
             self._tell_agent(session, now)
             self._agent.migrate_stm2ltm(now=now)

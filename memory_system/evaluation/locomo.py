@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from ..core.change_set import counted
 from ..core.entry import Kind, MemoryEntry
 from ..errors import InvalidEntry
-from .data import DataSet, Form, Question, counted, remembered
+from .data import DataSet, Form, Question, remembered
 from .forms import Problems, Source, cue_text, field_of, ids_of, time_of
 
 ADVERSARIAL = "adversarial"

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.change_set import counted
 from ..core.entry import Kind, MemoryEntry
 from ..errors import InvalidEntry, shown
-from .data import DataSet, Form, Question, counted, remembered
+from .data import DataSet, Form, Question, remembered
 from .forms import Line, Problems, Source, cue_text, field_of, ids_of, time_of
 
 KINDS: Mapping[str, Kind] = {"event": Kind.OBSERVATION, "thought": Kind.REFLECTION, "chat": Kind.CONVERSATION}

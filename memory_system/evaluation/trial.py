@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..core.change_set import counted, so_many
 from ..core.decay import DecayForm
 from ..core.entry import MemoryEntry, Tier
 from ..core.memory import Vectors
@@ -27,7 +28,7 @@ from ..recall.measures import Hybrid
 from ..recall.query import Query
 from ..recall.rank import answer
 from ..recall.table import Table
-from .data import DataSet, Question, counted
+from .data import DataSet, Question
 from .metrics import DEPTH, NAMES, Floats, measures
 
 COSINE, ALONE = "cosine", "hybrid alone"
@@ -182,7 +183,7 @@ def embedded(data: DataSet, embedder: Embedder, say: Say) -> dict[str, Vectors]:
     texts = list(dict.fromkeys(entry.document for entry in data.entries))
     vectors: dict[str, Vectors] = {}
     for start in range(0, len(texts), _BATCH):
-        say(f"{data.name}: embedded {start:,} of {counted(len(texts), 'memory', 'memories')}")
+        say(f"{data.name}: embedded {start:,} of {so_many(len(texts))}")
         batch = texts[start : start + _BATCH]
         vectors |= dict(zip(batch, embedder.embed(batch), strict=True))
     return vectors

@@ -13,6 +13,7 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.change_set import counted
 from ..core.entry import Tier
 from ..core.scoring import Floats
 from ..embedding.embedder import Embedder
@@ -21,7 +22,7 @@ from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import Cue, Joint, TokenStates
 from ..recall.hybrid.mix import FIRST, FULL, Mix, best_of_first, signals
 from ..recall.table import Table
-from .data import DataSet, counted
+from .data import DataSet
 from .metrics import recall_at
 from .trial import Say
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from ..core.change_set import counted, so_many
 from ..core.chroma_address import StorePlace
 from ..core.entry import Tier
 from ..core.findings import Finding, State
@@ -72,18 +73,20 @@ def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder)
             name,
             "store",
             State.WRONG,
-            f"{len(found.missing)} memories are missing or differ from the journal, {surplus} should not be there, and "
-            f"{len(found.torn)} have another vector.",
+            f"{counted(len(found.missing), 'memory is missing or differs', 'memories are missing or differ')} from the "
+            f"journal, {surplus} should not be there, and {counted(len(found.torn), 'has', 'have')} another vector.",
         )
     elif pending:
-        sentence = f"{len(pending)} of the newest changes are not in the store yet; it takes them in by itself."
+        verb = "is" if len(pending) == 1 else "are"
+        sentence = f"{len(pending)} of the newest changes {verb} not in the store yet; it takes them in by itself."
         yield Finding(name, "store", State.NOTE, sentence)
     else:
         told = "in the journal, and nowhere else" if stores.in_journal else "as the journal says"
-        yield Finding(name, "store", State.RIGHT, f"{len(entries)} memories, {told}.")
+        yield Finding(name, "store", State.RIGHT, f"{so_many(len(entries))}, {told}.")
     waiting = len(hashes) - len(current)
     if waiting or made_with != embedder.identity or distances:
-        sentence = f"{waiting} texts have no vector of {embedder.identity}; the store holds those of {made_with}"
+        sentence = f"{counted(waiting, 'text has', 'texts have')} no vector of {embedder.identity}; "
+        sentence += f"the store holds those of {made_with}"
         sentence += f", by the distance {next(iter(distances.values()))!r}" if distances else ""
         yield Finding(name, "vectors", State.NOTE, f"{sentence}. agent.reembed() embeds them again.")
 
@@ -326,7 +329,7 @@ def _of_copy(
                 raise JournalDamaged(f"The journal of {name!r} is missing.")
             with closing(Journal(f"sqlite:///{copy / JOURNAL}", real_clock)) as journal:
                 refuse_older(name, journal.revision, stores.claimed)
-                yield right("journal", f"{journal.revision} changes, every page in order.")
+                yield right("journal", f"{counted(journal.revision, 'change')}, every page in order.")
                 if problem is None and stores.lasts:
                     yield from of_contents(name, journal, stores, embedder)
                 yield from of_personality(name, journal, personality)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agent import AgentMemory
-from ..core.change_set import Change, ChangeSet
+from ..core.change_set import Change, ChangeSet, so_many
 from ..core.entry import MemoryEntry, Tier
 from ..core.names import MAX_NAME
 from ..core.settings import AgentSettings, Retention
@@ -208,7 +208,7 @@ def fill_world(
             if packed is not None and packed.has(name, texts[name], own, world.embedder.identity):
                 packed.unpack(name, scratch.folder / name, real_clock())
                 continue
-            say(f"Filling the world with its characters: {name} ({number} of {len(stories)}, {len(story)} memories).")
+            say(f"Filling the world with its characters: {name} ({number} of {len(stories)}, {so_many(len(story))}).")
             _replay(scratch.agent(name).acting_as("samples"), story)
     if world.settings.chroma is not None:  # it takes all in, under the world's own name, when an agent is opened
         for store in scratch.folder.glob(f"*/{STORE}"):

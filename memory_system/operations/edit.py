@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core import personality as personalities
-from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
+from ..core.change_set import Change, ChangeSet, Kept, TextChange, short, so_many
 from ..core.entry import SHELVED, MemoryEntry, Tier, is_unrated
 from ..core.kinds import MAX_PEOPLE, MAX_TAGS
 from ..core.known import known_to
@@ -247,7 +247,12 @@ def reset(ground: Ground) -> ChangeSet:
     held = (*ground.stm, *ground.ltm)
     kept = tuple(Kept(entry.id, why) for entry in held if (why := lasting(entry)) is not None)
     changes = [Change(bare(entry), None, "The memory was reset.") for entry in held if lasting(entry) is None]
-    return ground.plan("reset", f"Reset: forget all {len(changes)} memories", changes, kept=kept)
+    return ground.plan(
+        "reset",
+        f"Reset: forget {'all ' if len(changes) > 1 else ''}{so_many(len(changes))}",
+        changes,
+        kept=kept,
+    )
 
 
 def configure(ground: Ground, held: str | None, after: AgentSettings) -> ChangeSet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.change_set import ModelCall
+from ..core.change_set import ModelCall, so_many
 from ..core.entry import MemoryEntry
 from ..errors import InvalidParameter, kind_of
 from ..llm import LanguageModel, narrate
@@ -104,7 +104,7 @@ def tell(who: str, cue: str, hits: Hits, model: LanguageModel) -> Narrative:
 def _nothing(given: int, dropped: int) -> str:
     if dropped:
         return f"Nothing can be told: what the language model wrote (dropped: {dropped}) does not rest on the memories."
-    return f"The language model told nothing from the {given} memories that it was given."
+    return f"The language model told nothing from the {so_many(given)} that it was given."
 
 
 def _numbered(hits: Hits) -> tuple[Sequence[object], range]:

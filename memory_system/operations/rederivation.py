@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.change_set import Change, ChangeSet, Kept, ModelCall, short
+from ..core.change_set import Change, ChangeSet, Kept, ModelCall, short, so_many
 from ..core.entry import Kind, MemoryEntry
 from ..core.personality import RoutineItem
 from ..errors import InvalidParameter
@@ -46,7 +46,7 @@ def plan(
     if not sources:
         note = "Nothing is left of what it rests on: keep it as it is, or forget it."
         return ground.plan(REDERIVE, "Nothing to derive it from", [], notes=(note,))
-    ground.progress(0.1, f"Deriving it from {len(sources)} memories")
+    ground.progress(0.1, f"Deriving it from {so_many(len(sources))}")
     fields, calls, notes = _made(ground, entry, sources, routine)
     if fields is None:
         return ground.plan(REDERIVE, "Not derived again", [], calls=calls, notes=notes)
@@ -57,7 +57,7 @@ def plan(
         after = after.evolve(authored=False)
         notes = (*notes, "A person wrote the text that this replaces.")
     gone = len(entry.evidence) - len(left)
-    reason = f"{DERIVED_AGAIN} {len(left)} memories.{f' Left out, since deleted: {gone}.' if gone else ''}"
+    reason = f"{DERIVED_AGAIN} {so_many(len(left))}.{f' Left out, since deleted: {gone}.' if gone else ''}"
     if after.document == entry.document:
         reason = f"{reason} It says the same."
         notes = (*notes, "Derived again, it says the same.")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..core.change_set import ChangeSet
+from ..core.change_set import ChangeSet, counted, so_many
 from ..store.journal.journal import content_hash
 from ..store.ledger import REEMBED, Ledger
 from .context import Progress, refuse_uncallable
@@ -61,7 +61,7 @@ def reembed(
     for start in range(0, len(texts), BATCH):
         if cancelled():
             break
-        progress(0.8 * start / len(texts), f"Embedding {start:,} of {len(texts):,} memories")
+        progress(0.8 * start / len(texts), f"Embedding {start:,} of {so_many(len(texts))}")
         batch = texts[start : start + BATCH]
         vectors = dict(zip(map(content_hash, batch), ledger.embedder.embed(batch), strict=True))
         ledger.keep_vectors(vectors)
@@ -72,8 +72,8 @@ def reembed(
     if not waiting and not cancelled():
         anew = _write_store(ledger, progress)
     if embedded or anew:
-        title = f"Embedded {embedded:,} memories with {identity}" + (", and rebuilt the store" if anew else "")
-        notes = (f"{waiting:,} memories wait for a vector.",) if waiting else ()
+        title = f"Embedded {so_many(embedded)} with {identity}" + (", and rebuilt the store" if anew else "")
+        notes = (f"{counted(waiting, 'memory waits', 'memories wait')} for a vector.",) if waiting else ()
         noted = ChangeSet(REEMBED, title, (), now, ledger.revision, author=author, notes=notes)
         tell(noted)
         ledger.note(noted)

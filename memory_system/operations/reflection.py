@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ..core.change_set import Change, ChangeSet, ModelCall
+from ..core.change_set import Change, ChangeSet, ModelCall, so_many
 from ..core.entry import Kind, MemoryEntry, Tier, new_id
 from ..llm import tasks
 from .context import Ground, by_age, cited, derived, rated
@@ -50,7 +50,7 @@ def plan(ground: Ground, *, only_if_due: bool = False) -> ChangeSet:
         note = f"The ratings since the last reflection add up to {felt:g} of {ground.settings.reflection_trigger:g}."
         return ground.plan("reflect", "Not yet due to reflect", [], notes=(note,))
     if len(recent) < 3:
-        note = f"Short-term memory holds {len(recent)} memories; reflecting takes at least three."
+        note = f"Short-term memory holds {so_many(len(recent))}; reflecting takes at least three."
         return ground.plan("reflect", "Nothing to reflect on", [], notes=(note,))
     ground.progress(0.05, "Finding questions")
     asked = ground.model.complete(tasks.ask_questions(ground.who, recent, QUESTIONS))
@@ -70,7 +70,7 @@ def plan(ground: Ground, *, only_if_due: bool = False) -> ChangeSet:
                 continue
             made, call = rated(entry(ground.now, question, insight.insight, evidence), ground.model)
             calls.append(call)
-            changes.append(Change(None, made, f"Answers “{question}” from {len(evidence)} memories."))
+            changes.append(Change(None, made, f"Answers “{question}” from {so_many(len(evidence))}."))
     notes = (f"{dropped} insights cited no evidence and were dropped.",) if dropped else ()
     title = f"Reflect: {len(changes)} insight{'s' if len(changes) != 1 else ''}"
     return ground.plan("reflect", title, changes, calls=tuple(calls), notes=notes)

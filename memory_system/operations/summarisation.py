@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ..core.change_set import Change, ChangeSet
+from ..core.change_set import Change, ChangeSet, so_many
 from ..core.entry import Kind, MemoryEntry, Tier, new_id
 from ..llm import tasks
 from .context import Ground, by_age, derived
@@ -66,7 +66,7 @@ def _too_few(ground: Ground, free: int) -> str:
         "of today's plan": sum(is_ahead(one, ground.now) for one in held),
     }
     words = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
-    told = f"Long-term memory holds {len(held):,} memories, of which {free} can be summarised; it takes two."
+    told = f"Long-term memory holds {so_many(len(held))}, of which {free} can be summarised; it takes two."
     told += f" Left out: {words}." if words else ""
     return f"{told} Take the mark “by a person” off those that need not keep their words." if marked else told
 

@@ -491,7 +491,8 @@ def proposed(
 def counted(labels: Sequence[Labelled]) -> str:
     """How many cues were labelled, and by how many memories."""
     wrongs, rights = (sum(len(getattr(one, name)) for one in labels) for name in ("wrong", "right"))
-    return f"{len(labels)} cues with {rights} right and {wrongs} wrong memories"
+    cues = "1 cue" if len(labels) == 1 else f"{len(labels)} cues"
+    return f"{cues} with {rights} right and {wrongs} wrong memor{'y' if wrongs == 1 else 'ies'}"
 
 
 def _told_of(keeping: Keeping, settings: AgentSettings) -> Iterator[str]:

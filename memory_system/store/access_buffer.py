@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ..core.change_set import counted
 from ..core.times import Clock
 from ..errors import MemorySystemError
 from .query_log import Asked
@@ -123,13 +124,16 @@ class AccessLog:
         try:
             self.flush()
         except MemorySystemError as error:
-            sys.stderr.write(f"When {len(self)} memories were recalled could not be written. {error.sentence}\n")
+            sys.stderr.write(f"When {self._counted()} recalled could not be written. {error.sentence}\n")
+
+    def _counted(self) -> str:
+        return counted(len(self), "memory was", "memories were")
 
     def _flush_soon(self) -> None:
         try:
             self.flush()
         except MemorySystemError as error:
-            self._report(f"When {len(self)} memories were recalled could not be written yet. {error.sentence}")
+            self._report(f"When {self._counted()} recalled could not be written yet. {error.sentence}")
 
 
 def _bounded(notes: Sequence[Noted]) -> list[Noted]:

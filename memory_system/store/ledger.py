@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import count, starmap
 from pathlib import Path
 
-from ..core.change_set import TEXTS, Change, ChangeSet
+from ..core.change_set import TEXTS, Change, ChangeSet, so_many
 from ..core.chroma_address import StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.files import as_exhausted, as_store_errors, remove_parts
@@ -726,7 +726,7 @@ class Ledger:
             fresh = dict(zip(missing, self.embedder.embed(list(missing.values())), strict=True))
             self.journal.kept.keep(fresh, self.embedder.identity)
             vectors |= fresh
-            self.messages.append(f"{len(fresh)} memories had no vector of {self.embedder.identity}; they have it now.")
+            self.messages.append(f"Vectors of {self.embedder.identity} were made for {so_many(len(fresh))}.")
         accesses = self.journal.last_access_of([entry.id for entry, _ in rows])
         for entry, key in rows:
             last = accesses.get(entry.id)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..core import personality as personalities
-from ..core.change_set import PENDING, Change, ChangeSet, TextChange
+from ..core.change_set import PENDING, Change, ChangeSet, TextChange, so_many
 from ..core.dismissed import parse_dismissed
 from ..core.entry import MemoryEntry, Tier
 from ..core.files import as_store_errors
@@ -145,7 +145,7 @@ def why_not(agent: str, others: str, ours: str) -> str:
 
 def what_waits(agent: str, others: str, ours: str, waiting: int, held: int) -> str:
     """What is told of an agent of ``held`` memories of which ``waiting`` have no vector of the embedder in use."""
-    without = f"{waiting:,} of {held:,} memories have no vector of it and are not found by meaning"
+    without = f"{waiting:,} of {so_many(held)} have no vector of it and are not found by meaning"
     return (
         f"The vectors of {agent!r} were made with {others}, and {ours} is in use: "
         f"{without if waiting else 'Chroma still holds the old ones'}. "

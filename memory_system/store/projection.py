@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from ..core.change_set import Change, ChangeSet
+from ..core.change_set import Change, ChangeSet, so_many
 from ..core.chroma_address import ChromaAddress, NamedStore, StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.memory import Memory, Page, Vectors
@@ -355,7 +355,7 @@ class Stores:
         if held and not revision:
             agent = self.folder.parent
             raise JournalDamaged(
-                f"The journal of {agent.name!r} is missing or empty, but its store holds {held} memories. "
+                f"The journal of {agent.name!r} is missing or empty, but its store holds {so_many(held)}. "
                 f"Put journal.sqlite3 back into {agent}."
             )
         self._store.note_embedder(self.embedder)
@@ -371,7 +371,7 @@ class Stores:
         if not removed and not messages and (self._is_first() or not self.lasts):
             return messages
         if messages or found.beside(cut_off):
-            messages.append(f"{len(found.missing)} memories written and {removed} removed to match the journal.")
+            messages.append(f"{so_many(len(found.missing))} written and {removed} removed to match the journal.")
         return messages
 
     def _without_journal(self, error: StoreDamaged) -> StoreDamaged:
@@ -392,7 +392,7 @@ class Stores:
             raise StoreDamaged(f"Chroma's store is damaged: {problem}.")
         found = differences(self.memories, wanted)
         if found.torn:
-            raise StoreDamaged(f"Chroma's store holds other vectors for {len(found.torn)} memories.")
+            raise StoreDamaged(f"Chroma's store holds other vectors for {so_many(len(found.torn))}.")
         return found
 
     def wipe_spare(self) -> None:

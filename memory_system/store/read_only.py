@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core import personality as personalities
-from ..core.change_set import Change, ChangeSet, TextChange, dump_entry
+from ..core.change_set import Change, ChangeSet, TextChange, dump_entry, so_many
 from ..core.chroma_address import StorePlace
 from ..core.entry import MemoryEntry, Tier
 from ..core.files import sqlite_files
@@ -116,8 +116,8 @@ class ReadOnlyLedger(Ledger):
         why = f"{damage.sentence} {self._told} {_what_to_do(home)}"
         self.policy = ReadOnly(why, folder.name)
         self.messages.append(
-            f"{why} Until then nothing can be changed. {held} memories are shown as the store holds them; "
-            "they can be recalled, looked at and exported."
+            f"{why} Until then nothing can be changed. {so_many(held)} can be recalled, looked at and exported, as the "
+            "store holds them."
         )
 
     def _read_back(self, damage: JournalDamaged) -> None:
@@ -270,10 +270,10 @@ def _by_database(by_index: _Stored, chroma: Path, problem: str | None) -> _Store
             vectors[content_hash(entry.document)] = told.vectors[entry.id]
     entries = list({entry.id: entry for entry in (*by_index.entries, *told.entries)}.values())
     without = sum(content_hash(entry.document) not in vectors for entry in entries)
-    what = f"Chroma's index is damaged ({problem})" if problem else f"Chroma's index lacks {lacking} memories"
+    what = f"Chroma's index is damaged ({problem})" if problem else f"Chroma's index lacks {so_many(lacking)}"
     sentences = [f"{what}, so they were read from its database."]
     if without:
-        sentences.append(f"The vectors of {without} memories could not be read; they are made anew from the texts.")
+        sentences.append(f"The vectors of {so_many(without)} could not be read; they are made anew from the texts.")
     if told.unreadable:
         names = ", ".join(told.unreadable[:3])
         sentences.append(f"{len(told.unreadable)} rows could not be read ({names}).")
@@ -327,5 +327,5 @@ def _plan(
         if dump_entry(held.get(entry_id)) != dump_entry(entry)
     ]
     changes += [Change(entry, None, reason) for entry_id, entry in held.items() if entry_id not in wanted]
-    title = f"Read {len(wanted)} memories back from the store"
+    title = f"Read {so_many(len(wanted))} back from the store"
     return ChangeSet(RESCUE, title, tuple(changes), now, revision, author="repair", texts=tuple(texts), agent=agent)

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, AgentSettings, Change, ChangeSet, Kind, MemoryEntry, Source, Tier, World
-from memory_system.core.change_set import TextChange, dump_entry, entry_from_json, entry_to_json, load_entry, short
+from memory_system.core.change_set import (
+    TextChange,
+    counted,
+    dump_entry,
+    entry_from_json,
+    entry_to_json,
+    load_entry,
+    short,
+    so_many,
+)
 from memory_system.errors import Conflict, InvalidInput, InvalidParameter, MemorySystemError
 from tests.conftest import NOW
 
@@ -251,3 +260,9 @@ def test_a_quotation_is_cut_where_a_word_ends_if_it_has_words(text: str, cut: st
 def test_what_is_cut_short_ends_with_a_word() -> None:
     assert short("smoke over the mill") == "smoke over the mill"
     assert short("smoke over the mill", 12) == "smoke over…"
+
+
+def test_one_is_counted_as_one() -> None:
+    assert [so_many(number) for number in (0, 1, 2000)] == ["0 memories", "1 memory", "2,000 memories"]
+    assert [counted(number, "is", "are") for number in (1, 2)] == ["1 is", "2 are"]
+    assert counted(2, "change") == "2 changes"

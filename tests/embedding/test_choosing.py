@@ -211,7 +211,7 @@ def test_re_embedding_lets_it_be_used_with_the_chosen_embedder_and_no_longer_wit
 def test_an_embedder_that_is_handed_over_in_code_takes_the_agent_over(of_letters: Settings, embedder: Embedder) -> None:
     with World(of_letters, embedder=embedder) as world:
         agent = world.agent("ana")
-        assert "had no vector of all-MiniLM-L6-v2; they have it now" in agent.messages[0]
+        assert "Vectors of all-MiniLM-L6-v2 were made for " in agent.messages[0]
         assert agent.waiting_for_vectors == 0
 
 

@@ -148,6 +148,13 @@ def _is_name(node: ast.stmt) -> TypeGuard[ast.Assign]:
     return isinstance(node, ast.Assign)
 
 
+ONE_OF_MANY = re.compile(r"(?<![\d,.:-])1 (memories|changes|facts|agents|events|texts|talks|turns|messages|cues)\b")
+
+
+def test_no_test_expects_one_to_be_counted_as_several() -> None:
+    assert [path.name for path in TESTS if ONE_OF_MANY.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_a_quotation_is_told_from_a_chance() -> None:
     sentence = visible(":material/check: **What this rests on** has changed since.")
     assert sentence == "What this rests on has changed since"

@@ -196,8 +196,8 @@ def test_a_fill_that_is_cut_off_begins_again(embedder: CachedEmbedder, tmp_path:
         said: list[str] = []
         assert fill_world(world, samples, said.append)
         assert [line.rpartition(": ")[2] for line in said] == [
-            "ines (1 of 2, 1 memories).",
-            "mira (2 of 2, 1 memories).",
+            "ines (1 of 2, 1 memory).",
+            "mira (2 of 2, 1 memory).",
         ]
         assert [entry.id for name in ("ines", "mira") for entry in world.agent(name).entries(Tier.STM)] == [
             "ines-1",

@@ -226,7 +226,7 @@ def test_an_access_log_that_cannot_be_written_says_so(monkeypatch: pytest.Monkey
 
     AccessLog(write, said.append, lambda: NOW, nullcontext()).note(["a"], NOW, None, (1, 0))
     until(lambda: said)
-    assert said == ["When 1 memories were recalled could not be written yet. No space is left."]
+    assert said == ["When 1 memory was recalled could not be written yet. No space is left."]
 
 
 # -- lived through again ---------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ def test_a_server_that_was_put_back_to_an_earlier_state_is_seen_though_it_holds_
     store.close()
     with opened(served, embedder) as world:
         agent = world.agent("mira")
-        assert any("1 memories written" in said for said in agent.messages)
+        assert any("1 memory written" in said for said in agent.messages)
         assert "The smoke was steam" in str(on_it(served)["m0"])
         assert on_it(served) == shown(agent)
 

@@ -102,7 +102,7 @@ def test_rows_that_were_changed_or_added_in_chroma_are_put_right(
     memory.upsert(forged, np.eye(2, 384, dtype=np.float32))
     memory.close()
     again = reopened()
-    assert again.messages == ("1 memories written and 1 removed to match the journal.",)
+    assert again.messages == ("1 memory written and 1 removed to match the journal.",)
     assert _shown(again) == before
     assert _agrees(world, again, folder)
 

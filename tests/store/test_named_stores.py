@@ -131,7 +131,7 @@ def test_what_such_a_store_lost_is_written_again_from_the_journal(kept: Settings
         db.execute("DELETE FROM held WHERE id = 'fish'")
     db.close()
     with World(kept, embedder=embedder) as world:
-        assert world.agent("ana").messages == ("1 memories written and 0 removed to match the journal.",)
+        assert world.agent("ana").messages == ("1 memory written and 0 removed to match the journal.",)
     with sqlite3.connect(file) as db:
         assert db.execute("SELECT count(*) FROM held").fetchone() == (2,)
     db.close()
@@ -146,7 +146,7 @@ def test_an_agent_moves_from_chroma_to_another_store_and_back(
         world.agent("ana").edit("fish", document="Bought three fish")
     with World(settings, embedder=embedder) as world:
         agent = world.agent("ana")
-        assert agent.messages == ("1 memories written and 0 removed to match the journal.",)
+        assert agent.messages == ("1 memory written and 0 removed to match the journal.",)
         assert agent.find("fish").document == "Bought three fish"  # type: ignore[union-attr]
 
 

@@ -85,7 +85,7 @@ def test_a_small_agent_changes_over_by_itself_and_says_so(
     world: World, reopen: Callable[[Embedder], AgentMemory], other: Hashing
 ) -> None:
     agent = reopen(other)
-    assert "had no vector of another-model; they have it now" in agent.messages[0]
+    assert "Vectors of another-model were made for " in agent.messages[0]
     assert agent.waiting_for_vectors == 0
     agent.close()
     assert {len(vector) for vector in _stored(world).values()} == {96}

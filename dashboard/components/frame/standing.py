@@ -105,7 +105,10 @@ def _vectors(agent: AgentMemory) -> None:
         if work.problem is not None:
             widgets.problem(work.problem)
         elif isinstance(work.result, Reembedded) and work.result.done:
-            st.success(f"{work.result.embedded:,} memories have their vectors now.", icon=":material/check_circle:")
+            st.success(
+                f"{tables.counted(work.result.embedded, 'memory has its vector', 'memories have their vectors')} now.",
+                icon=":material/check_circle:",
+            )
     refused = agent.contents.of_another_embedder
     if work is None and not waiting and not refused:
         return

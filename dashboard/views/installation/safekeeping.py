@@ -129,8 +129,9 @@ def backup() -> None:
             held = sum(agent.lived for agent in done.manifest.agents)
             st.success(
                 widgets.plain(
-                    f"Made and read back: {_characters(len(done.manifest.agents))} with {held:,} memories, "
-                    f"{tables.megabytes(done.size)}. It lies at {done.path}."
+                    f"Made and read back: {_characters(len(done.manifest.agents))} with "
+                    f"{tables.counted(held, 'memory', 'memories')}, {tables.megabytes(done.size)}. "
+                    f"It lies at {done.path}."
                 ),
                 icon=":material/check_circle:",
             )

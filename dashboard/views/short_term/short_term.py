@@ -94,7 +94,10 @@ if agent.read_only is None and len(entries) == 1:
     with st.expander(words.EDIT_THIS_MEMORY):
         forms.edit_event(agent, entries[0])
 elif agent.read_only is None:
-    with st.expander(f"Tags and importance of {len(entries)} memories", expanded=len(entries) == len(frame)):
+    with st.expander(
+        f"Tags and importance of {tables.counted(len(entries), 'memory', 'memories')}",
+        expanded=len(entries) == len(frame),
+    ):
         bulk.panel(agent, entries, "stm")
 for entry in entries if len(entries) <= CARDS else ():
     card.show(agent, entry)

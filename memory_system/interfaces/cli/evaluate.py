@@ -16,13 +16,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ...core.change_set import counted
 from ...core.decay import DecayForm
 from ...embedding import fetched
 from ...embedding.embedder import CachedEmbedder, Embedder
 from ...evaluation import lived as lives
 from ...evaluation import weights
 from ...evaluation.confidence import behind, fitted, told
-from ...evaluation.data import counted
 from ...evaluation.metrics import CONFIDENCE, DEPTH, NAMES, RESAMPLES, SEED, Estimate, estimates, shown
 from ...evaluation.sources import data_sets
 from ...evaluation.threshold import Curve, curve, holds_pairs, read_pairs

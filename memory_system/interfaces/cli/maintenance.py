@@ -13,6 +13,7 @@ import typer
 
 from ...agent import AgentMemory
 from ...core.authors import COMMAND_LINE
+from ...core.change_set import counted, so_many
 from ...core.entry import LIVED
 from ...core.files import as_store_errors
 from ...core.findings import Finding, State
@@ -46,7 +47,7 @@ def backup(
             if json:
                 show_json({"made": False, "file": None, "size": None, **_nothing_yet(world, names)})
             else:
-                say(f"{len(names)} agents of the world {world.name!r} would be copied. No file was made.")
+                say(f"{counted(len(names), 'agent')} of the world {world.name!r} would be copied. No file was made.")
             return
         made = backups.make(world, file, progress=ProgressLine(), cancelled=cancelled)
     if made is None:
@@ -170,7 +171,7 @@ def as_text(manifest: Manifest) -> str:
     lines = [f"The world {manifest.world!r}, backed up {stamp(manifest.made_at)}:"]
     width = max((len(agent.name) for agent in manifest.agents), default=0)
     for agent in manifest.agents:
-        line = f"  {agent.name.ljust(width)}  {agent.lived:,} memories, {agent.revision:,} changes"
+        line = f"  {agent.name.ljust(width)}  {so_many(agent.lived)}, {counted(agent.revision, 'change')}"
         lines.append(line + (f". DAMAGED: {agent.problem}" if agent.problem else ""))
     if manifest.deleted:
         lines.append(f"  and {manifest.deleted} deleted, in the bin")
@@ -210,14 +211,14 @@ def export(
             return
         if dry_run:
             count = sum(len(opened.entries(tier)) for tier in LIVED)
-            say(f"{count:,} memories of {agent} would be written. No file was made.")
+            say(f"{so_many(count)} of {agent} would be written. No file was made.")
             return
         if file is None:
             for line in exporting.lines(opened, vectors=vectors):
                 typer.echo(safe_json(line))
             return
         count = exporting.export(opened, file, vectors=vectors)
-    typer.echo(f"{count:,} memories of {agent} written to {file}", err=True)
+    typer.echo(f"{so_many(count)} of {agent} written to {file}", err=True)
 
 
 _ENDINGS = (".png", ".md", ".zip", ".csv", *(f".{form}" for form in Form))

@@ -22,7 +22,7 @@ from pydantic import AwareDatetime, BaseModel, ValidationError
 from ...agent import AgentMemory
 from ...agent_parts.importing import as_address
 from ...core.authors import COMMAND_LINE
-from ...core.change_set import ChangeSet
+from ...core.change_set import ChangeSet, counted, so_many
 from ...core.known import WORLD_AGENT
 from ...core.times import stamp
 from ...errors import InvalidParameter, problem_words
@@ -348,7 +348,7 @@ def rate(agent: Agent, dry_run: DryRun = False, json: Json = False) -> None:
             if json:
                 show_json({"agent": agent, "rated": [], "failed": [], "left": waiting, "stopped": ""})
             else:
-                say(f"{waiting:,} memories of {agent} would be rated by {character.model.label}. Nothing was changed.")
+                say(f"{so_many(waiting)} of {agent} would be rated by {character.model.label}. Nothing was changed.")
             return
         line = ProgressLine(patience=1.0)
         try:
@@ -359,7 +359,10 @@ def rate(agent: Agent, dry_run: DryRun = False, json: Json = False) -> None:
             told = {"rated": list(done.rated), "failed": list(done.failed), "left": done.left, "stopped": done.stopped}
             show_json({"agent": agent, **told})
         else:
-            say(f"{len(done.rated):,} memories were rated, {done.left:,} are left.")
+            say(
+                f"{counted(len(done.rated), 'memory was', 'memories were')} rated, "
+                f"{counted(done.left, 'is', 'are')} left."
+            )
             if done.stopped:
                 say(one_line(done.stopped, 400), err=True)
         if done.stopped or done.failed:

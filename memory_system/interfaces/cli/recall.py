@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ...agent import AgentMemory
 from ...agent_parts.cues import CueResult
+from ...core.change_set import so_many
 from ...core.known import badge
 from ...core.presets import PRESETS
 from ...errors import EntryNotFound
@@ -202,7 +203,7 @@ def show_recalled(found: Recall) -> None:
     hits = found.hits
     say_how_expanded(found)
     if not hits:
-        say(f"Nothing is recalled, of {found.considered:,} memories. explain tells why.")
+        say(f"Nothing is recalled, of {so_many(found.considered)}. explain tells why.")
         if found.nearest is not None:
             say(f"“{one_line(found.nearest.entry.document)}”: {found.nearest.because}")
         return
@@ -216,7 +217,7 @@ def show_recalled(found: Recall) -> None:
         drawn = stacked(text, f"{tier}, {ago}" if ago else tier, hit.because)
         rows.append((f"{hit.score.total:.2f}", _bar(hit), drawn, tier, ago, text, hit.because))
     show_table(_RECALLED, rows)
-    say(f"{len(hits)} of {found.considered:,} memories.")
+    say(f"{len(hits)} of {so_many(found.considered)}.")
 
 
 def _explained(one: Candidate) -> list[Cell]:

@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 from ...conversation import tool as searching
 from ...conversation.gathering import Where
 from ...conversation.tool import Form
+from ...core.change_set import counted
 from ...core.entry import MAX_DOCUMENT, Kind, Source, Tier
 from ...core.known import known_to
 from ...recall.query import MAX_INSTANCES
@@ -122,7 +123,9 @@ class Recalled(Answer):
         """The memories as a text for a prompt."""
         more = [self.unexpanded] if self.unexpanded else []
         if not self.memories:
-            return " ".join([f"Nothing was recalled; {self.considered} memories were considered.", *more])
+            return " ".join(
+                [f"Nothing was recalled; {counted(self.considered, 'memory was', 'memories were')} considered.", *more]
+            )
         if self.left_out:
             more.insert(0, f"{self.left_out} more were recalled and are too long to be answered.")
         return "\n".join([self.context, *more])

@@ -29,6 +29,7 @@ from ...conversation.steps import Step
 from ...conversation.storage import conversations
 from ...conversation.talk import Blocks, Talk, TalkSettings
 from ...core.authors import authored_by
+from ...core.change_set import counted
 from ...core.entry import MAX_DOCUMENT
 from ...errors import InvalidEntry, InvalidParameter, ModelError
 from ...llm.base import ToolCall
@@ -87,7 +88,7 @@ class Sent(Answer):
 
     def told(self) -> str:
         """That it is kept."""
-        return f"Kept; the conversation holds {self.messages} messages (revision {self.revision})."
+        return f"Kept; the conversation holds {counted(self.messages, 'message')} (revision {self.revision})."
 
 
 class AppendArguments(Arguments):

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from ...core.change_set import ModelCall
+from ...core.change_set import ModelCall, so_many
 from ...core.dismissed import Dismissed, fingerprint, of_texts
 from ...core.entry import MemoryEntry
 from ...core.kinds import Kind
@@ -188,7 +188,7 @@ def _pairs(rows: Sequence[tuple[Held, int]], first: Sequence[int], progress: Pro
         one, row = rows[number]
         if one.vectors.shape[1] == width:
             vectors[place] = one.vectors[row]
-    words = f"Comparing {len(first):,} memories"
+    words = f"Comparing {so_many(len(first))}"
     return near_pairs(vectors, RELATED, MOST_PAIRS, lambda done: progress(0.05 + 0.85 * done, words))
 
 

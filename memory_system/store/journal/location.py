@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
+from ...core.change_set import counted
 from ...core.files import sqlite_files
 from ...core.times import Clock, real_clock
 from ...errors import JournalDamaged, StoreError
@@ -38,7 +39,9 @@ def refuse_damaged(path: Path, claimed: int, *, thoroughly: bool) -> None:
     if not path.exists() or (path.is_file() and not path.stat().st_size and not _has_log(path)):
         if claimed:
             was = "empty" if path.exists() else "missing"
-            raise JournalDamaged(f"The journal of {agent!r} is {was}, and has told {claimed} changes before.")
+            raise JournalDamaged(
+                f"The journal of {agent!r} is {was}, and has told {counted(claimed, 'change')} before."
+            )
         return
     if not thoroughly:
         return

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...agent import AgentMemory
-from ...core.change_set import Change, ChangeSet, ModelCall, dump_entry, short
+from ...core.change_set import Change, ChangeSet, ModelCall, counted, dump_entry, short
 from ...core.entry import MemoryEntry, Tier
 from ...errors import ChangeSetNotFound, EntryNotFound, InvalidParameter, StaleChange, shown
 from ...store.journal.as_of import Event
@@ -224,7 +224,7 @@ def by_change(
     replay = _Replay(_sides(rehearsal, branch, original, chosen), chosen, overwrite)
     _refuse(replay.problems)
     changes = replay.changes()
-    title = f"Keep {len(chosen)} changes from a rehearsal"
+    title = f"Keep {counted(len(chosen), 'change')} from a rehearsal"
     if len(chosen) == 1:
         title = f"Keep from a rehearsal: {chosen[0].change_set.title}"
     calls: list[ModelCall] = [call for one in chosen for call in one.change_set.calls]
