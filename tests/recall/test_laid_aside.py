@@ -180,7 +180,7 @@ def test_a_vector_that_is_nowhere_any_more_is_told_as_missing(world: World, open
     told(opened)
     assert opened.contents.waiting_for_vectors == 1
     world.close()
-    assert any("had no vector" in line for line in world.agent("mira").messages)
+    assert any("were made for " in line for line in world.agent("mira").messages)
     assert world.agent("mira").contents.waiting_for_vectors == 0
 
 
