@@ -59,7 +59,7 @@ def of_people(forms: Iterable[str]) -> list[str]:
     return [form.format(name) for form in forms for name in PEOPLE]
 
 
-def sample_world(world: World, unrelated: Iterable[str]) -> None:
+def sample_world(world: World, pairs: Pairs) -> None:
     """Fill the world with the sample, ask its characters, and print a row for each."""
     fill_world(world, SAMPLES)
     suggested = json.loads((SAMPLES / "cues.json").read_text(encoding="utf-8"))
@@ -69,7 +69,7 @@ def sample_world(world: World, unrelated: Iterable[str]) -> None:
     print("|---|---:|---:|---:|---:|")
     for name, cues in suggested.items():
         agent = world.agent(name)
-        left = 1 - answered(agent, of_people(NOT_TOLD)), 1 - answered(agent, unrelated)
+        left = 1 - answered(agent, of_people(NOT_TOLD)), 1 - answered(agent, pairs.unrelated)
         given = answered(agent, of_people(IN_GENERAL)), answered(agent, cues)
         print(f"| {name} | {left[0]:.0%} | {given[0]:.0%} | {given[1]:.0%} | {left[1]:.0%} |", flush=True)
 
@@ -98,13 +98,13 @@ def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     pairs = read_pairs(ROOT / "tests" / "data" / "paraphrases.json")
     embedder = CachedEmbedder(MiniLM(Settings().cache))
-    for asked in (lambda world: sample_world(world, pairs.unrelated), lambda world: told_by_tobias(world, pairs)):
+    for asked in (sample_world, told_by_tobias):
         with tempfile.TemporaryDirectory() as home:
             settings = Settings(
                 database=Path(home, "database"), personalities=Path(home, "personalities"), llm="offline"
             )
             with World(settings, embedder=embedder) as world:
-                asked(world)
+                asked(world, pairs)
 
 
 if __name__ == "__main__":
