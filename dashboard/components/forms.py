@@ -159,7 +159,10 @@ def many_events(agent: AgentMemory) -> None:
     taken = [row.entry for row in rows if row.entry is not None]
     refused = len(rows) - len(taken)
     widgets.table(
-        _row_table(rows), hide_index=True, column_config={"line": st.column_config.NumberColumn(width="small")}
+        _row_table(rows),
+        hide_index=True,
+        placeholder="",
+        column_config={"line": st.column_config.NumberColumn(width="small"), "rating": st.column_config.NumberColumn()},
     )
     st.caption(f"{tables.counted(len(taken), 'event', 'events')} to remember, {refused} refused.")
     rate = st.checkbox("Rate those without a rating", value=True)
@@ -347,7 +350,7 @@ def _row_table(rows: list[Row]) -> list[dict[str, object]]:
             "problem": tables.visible(row.problem or ""),
             "when (UTC)": f"{row.entry.timestamp:%Y-%m-%d %H:%M}" if row.entry and row.entry.timestamp else "",
             "date from": row.time_from or ("its own" if row.entry else ""),
-            "rating": "" if row.entry is None or row.entry.rating is None else f"{row.entry.rating:g}",
+            "rating": row.entry.rating if row.entry else None,
             "text": tables.short(row.text, 120),
         }
         for row in rows

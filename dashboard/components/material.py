@@ -12,7 +12,6 @@ from typing import Any
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
-from memory_system.core import stamp
 from memory_system.operations.importing import Becomes, Order, Preview, Take, as_cell
 from memory_system.operations.importing.forms import TITLES, Origin
 
@@ -195,15 +194,17 @@ def rows(looked: Preview, key: str) -> None:
     shown = [row for row in looked.rows if wanted in (None, "all", row.becomes)]
     widgets.table(
         [_line(row) for row in shown[:_MOST_SHOWN]], hide_index=True, key=f"{key}-rows",
-        height=min(420, 38 + 35 * max(1, min(len(shown), _MOST_SHOWN))),
+        placeholder="", height=min(420, 38 + 35 * max(1, min(len(shown), _MOST_SHOWN))),
         column_config={
-            "where": st.column_config.TextColumn("Where", width=150),
+            "where": st.column_config.TextColumn("Where", width=110),
             "becomes": st.column_config.TextColumn("Becomes", width=90),
-            "text": st.column_config.TextColumn("What it says", width=380),
-            "why": st.column_config.TextColumn("As what, or why not", width=260),
-            "when": st.column_config.TextColumn("When", width=175),
+            "text": st.column_config.TextColumn("What it says", width=300),
+            "why": st.column_config.TextColumn("As what, or why not", width=270),
+            "when": st.column_config.DatetimeColumn(
+                "When (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
+            ),
             "people": st.column_config.TextColumn("People", width=140),
-            "importance": st.column_config.TextColumn("Importance", width=90),
+            "importance": st.column_config.NumberColumn("Importance", width=90),
         },
     )  # fmt: skip
     if len(shown) > _MOST_SHOWN:
@@ -228,13 +229,15 @@ def left_out(dropped: Sequence[Becomes]) -> str:
 
 
 def _line(row: Becomes) -> dict[str, object]:
-    rated = "" if row.becomes != "memory" else "to be rated" if row.rating is None else f"{row.rating:g}"
+    why = [row.why.replace("_", " ")]
+    if row.becomes == "memory":
+        why += ["of now"] * (row.when is None) + ["to be rated"] * (row.rating is None)
     return {
         "where": tables.visible(row.place),
         "becomes": _BECOMES[row.becomes],
         "text": tables.short(row.text, 200),
-        "why": tables.visible(row.why.replace("_", " ")),
-        "when": stamp(row.when) if row.when else "now" if row.becomes == "memory" else "",
+        "why": tables.visible(", ".join(filter(None, why))),
+        "when": row.when,
         "people": tables.visible(", ".join(row.people)),
-        "importance": rated,
+        "importance": row.rating,
     }

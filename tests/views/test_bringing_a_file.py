@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pandas as pd
 from streamlit.testing.v1 import AppTest
@@ -39,7 +40,9 @@ def test_a_chat_is_looked_at_line_by_line_taken_in_and_undone(open_page: OpenPag
     bring(page, "talk.jsonl", materials.SILLYTAVERN)
     told = table(page)
     assert list(told["becomes"]) == ["left out", "left out", "a memory", "a memory"]
-    assert "Mon 2 Mar 2026, 21:10 UTC" in set(told["when"])
+    assert datetime(2026, 3, 2, 21, 10, tzinfo=UTC) in set(told["when"])
+    assert told["importance"].dtype.kind != "O" or set(told["importance"]) == {None}
+    assert told["why"].str.endswith("to be rated").sum() == 2
     assert "This is a SillyTavern chat." in shown(page)
     assert mira().revision == before
     press(page, words.PREVIEW_THE_IMPORT)

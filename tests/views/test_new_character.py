@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from streamlit.testing.v1 import AppTest
 
@@ -45,10 +46,11 @@ def test_a_paragraph_and_lines_become_a_character_in_one_change_set(open_page: O
     page = area(area(page, words.IN_A_PARAGRAPH, WHO), words.PASTE_A_LIFE, DAYS)
     assert "Rosa Quill · 34 · baker · Harrow Quay · 1 trait · 1 goal" in shown(page)
     lines = next(one.value for one in page.dataframe if "when" in one.value)
-    assert lines["when"].tolist() == ["Sun 1 Mar 2026, 09:00 UTC", "Mon 2 Mar 2026, 09:00 UTC", ""]
+    assert lines["when"].tolist()[:2] == [datetime(2026, 3, day, 9, tzinfo=UTC) for day in (1, 2)]
+    assert lines["when"].isna().tolist() == [False, False, True]
     assert "'31 February' is not a date" in lines["problem"].tolist()[2]
     field(page, f"{words.MEND_LINE} 3", "28 February: Sold out")
-    assert "3 events to remember." in shown(page)
+    assert "3 events to remember, all still to be rated." in shown(page)
     field(page, words.TRY_A_CUE, CUE)
     assert [one for one in page.get("bidi_component") if one.proto.component_name == "bars"]
     assert "rosa" not in session.world().agents()
@@ -100,7 +102,7 @@ def test_the_columns_of_a_table_are_guessed_and_can_be_corrected(open_page: Open
     ]
     next(one for one in page.selectbox if one.label == "Text: column").select("note").run()
     lines = next(one.value for one in page.dataframe if "when" in one.value)
-    assert (lines["text"].tolist(), lines["importance"].tolist()) == (["Sold out"], ["7"])
+    assert (lines["text"].tolist(), lines["importance"].tolist()) == (["Sold out"], [7])
 
 
 def test_what_cannot_be_kept_is_told_and_makes_nothing(open_page: OpenPage) -> None:

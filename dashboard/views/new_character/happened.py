@@ -10,7 +10,6 @@ from typing import Any
 import streamlit as st
 
 from memory_system import MemoryEntry, MemorySystemError
-from memory_system.core import stamp
 from memory_system.operations.importing import NOW, Form, Order, Reading, Row, columns_of, decoded, guess, read_text
 
 from ... import words
@@ -69,7 +68,9 @@ def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
     _mend(life, refused, text)
     counted = tables.counted(len(taken), "event", "events")
     left = f" {tables.counted(len(refused), 'line', 'lines')} cannot be read and will be left out." if refused else ""
-    st.caption(f"{counted} to remember.{left}")
+    unrated = sum(one.rating is None for one in taken)
+    rated = f", {'all' if unrated == len(taken) else unrated} still to be rated" if unrated else ""
+    st.caption(f"{counted} to remember{rated}.{left}")
     return taken
 
 
@@ -133,14 +134,10 @@ def _table(rows: Sequence[Row]) -> None:
     frame = [
         {
             "line": row.line,
-            "when": stamp(row.entry.timestamp) if row.entry and row.entry.timestamp else "",
+            "when": row.entry.timestamp if row.entry else None,
             "date": "" if row.entry is None else row.time_from or "its own",
             "text": tables.short(row.entry.document if row.entry else row.text, 200),
-            "importance": ""
-            if row.entry is None
-            else "to be rated"
-            if row.entry.rating is None
-            else f"{row.entry.rating:g}",
+            "importance": row.entry.rating if row.entry else None,
             "kind": row.entry.kind.value if row.entry else "",
             "problem": tables.visible(row.problem or ""),
         }
@@ -148,14 +145,16 @@ def _table(rows: Sequence[Row]) -> None:
     ]
     wrong = any(row.problem for row in rows)
     widgets.table(
-        frame, hide_index=True, key="new-lines", height=min(420, 38 + 35 * len(frame)),
+        frame, hide_index=True, key="new-lines", placeholder="", height=min(420, 38 + 35 * len(frame)),
         column_order=["line", "when", "text", *["problem"] * wrong, "importance", "kind", "date"],
         column_config={
             "line": st.column_config.NumberColumn("Line", width=50),
             "problem": st.column_config.TextColumn("What is wrong", width=230),
-            "when": st.column_config.TextColumn("When", width=175),
+            "when": st.column_config.DatetimeColumn(
+                "When (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
+            ),
             "text": st.column_config.TextColumn("Text", width=300 if wrong else 400),
-            "importance": st.column_config.TextColumn("Importance", width=90),
+            "importance": st.column_config.NumberColumn("Importance", width=90),
             "kind": st.column_config.TextColumn("Kind", width=100),
             "date": st.column_config.TextColumn("Date from", width=110),
         },
