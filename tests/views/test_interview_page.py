@@ -357,8 +357,12 @@ def test_two_characters_talk_and_it_is_undone(open_page: OpenPage) -> None:
     assert [len(Conversation.all(one)) for one in (mira(), tobias)] == [1, 1]
     assert "**Mira Holloway**" in shown(page)
     assert "**Tobias Finch**" in shown(page)
-    press(page, words.UNDO_ALL)
+    (talk,) = Conversation.all(mira())
+    reloaded = open_page("interview", show="duet", together=talk.id)
+    assert "**Tobias Finch**" in shown(reloaded)
+    press(reloaded, words.UNDO_ALL)
     assert [len(Conversation.all(one)) for one in (mira(), tobias)] == [0, 0]
+    assert words.UNDO_ALL not in [one.label for one in open_page("interview", show="duet", together=talk.id).button]
 
 
 def test_a_group_talks_with_a_heartbeat_and_it_is_undone(open_page: OpenPage) -> None:

@@ -18,6 +18,9 @@ from ...data import tables
 from . import chat, talk_settings, talk_state, talk_tables
 
 _SECONDS = 0.5
+_LINK = "together"
+"""The name in the link, by which a talk is found again after a reload."""
+_MOST_HELD = 50
 _MOST = 2000
 _FACES = (":material/face:", ":material/face_3:", ":material/face_2:", ":material/face_4:", ":material/face_6:")
 
@@ -38,10 +41,14 @@ class Stage:
         return {agent.display_name: agent for agent in agents}
 
     @property
+    def id(self) -> str:
+        """Of the talk in the memory of who was asked to talk."""
+        return (self.talk.parts[0] if isinstance(self.talk, Group) else self.talk.first).id
+
+    @property
     def work(self) -> str:
         """The name of the work that lets them talk."""
-        first = self.talk.parts[0] if isinstance(self.talk, Group) else self.talk.first
-        return f"duet-{first.id}"
+        return f"duet-{self.id}"
 
     def let_talk(self, opening: str, turns: int) -> None:
         """Let them talk so many turns, in the background."""
@@ -62,7 +69,7 @@ def show(agent: AgentMemory) -> None:
     if widgets.closed(agent):
         return
     key = f"duet-{agent.name}"
-    stage: Stage | None = st.session_state.get(key)
+    stage = _held(agent, key)
     if stage is None:
         _begin(agent, key)
         return
@@ -76,6 +83,41 @@ def show(agent: AgentMemory) -> None:
             widgets.problem(work.problem)
     _transcript(stage, links=True)
     _go_on(stage, key)
+
+
+@st.cache_resource(show_spinner=False)
+def _stages(world: str) -> dict[str, Stage]:  # noqa: ARG001 - the world's folder is the cache's key
+    return {}
+
+
+def _hold(stage: Stage, key: str) -> None:
+    """Show this talk from now on, after a reload too."""
+    stages = _stages(str(session.world().folder))
+    stages[stage.id] = stage
+    for oldest in list(stages)[:-_MOST_HELD]:
+        stages.pop(oldest, None)
+    st.session_state[key] = stage
+    session.to_link(_LINK, stage.id)
+
+
+def _held(agent: AgentMemory, key: str) -> Stage | None:
+    """The talk that this session shows, or else the one of the link while the server holds it."""
+    stage: Stage | None = st.session_state.get(key)
+    if stage is None:
+        stage = _stages(str(session.world().folder)).get(session.from_link(_LINK))
+        if stage is not None and stage.id in {one.id for one in Conversation.all(agent)}:
+            st.session_state[key] = stage
+        else:
+            stage = None
+    session.to_link(_LINK, stage.id if stage else None)
+    return stage
+
+
+def _let_go(key: str) -> None:
+    """Show this talk no more."""
+    stage: Stage = st.session_state.pop(key)
+    _stages(str(session.world().folder)).pop(stage.id, None)
+    session.to_link(_LINK, None)
 
 
 def _begin(agent: AgentMemory, key: str) -> None:
@@ -119,7 +161,7 @@ def _begin(agent: AgentMemory, key: str) -> None:
             widgets.problem(error)
             return
         stage = Stage(talk, int(turns))
-        st.session_state[key] = stage
+        _hold(stage, key)
         drafts.next_turn(f"{key}-opening")
         stage.let_talk(opening, int(turns))
         st.rerun()
@@ -178,10 +220,10 @@ def _go_on(stage: Stage, key: str) -> None:
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
-                st.session_state.pop(key)
+                _let_go(key)
                 whoever = "none of them" if isinstance(stage.talk, Group) else "neither"
                 widgets.say_next(f"Undone: {whoever} remembers that they talked.")
                 st.rerun()
         if st.button("Others", icon=":material/group:", key=f"{key}-other-pair", help="What was said stays."):
-            st.session_state.pop(key)
+            _let_go(key)
             st.rerun()
