@@ -123,6 +123,7 @@ def test_each_line_of_a_talk_is_judged_and_what_is_missing_is_told(open_page: Op
     page = press(page, words.WHO_IS_AHEAD)
     found = talk.versus("classic", "balanced")
     assert found.first + found.second + found.equal == 1
+    assert "thumbs are missing: 2 lines" in shown(page)
     assert f"“classic” is better on {found.first}, “balanced” on {found.second}" in shown(page)
     assert shown(page).count(words.TOO_FEW_LINES) == 2
     assert f"{found.needed} more" not in shown(page)

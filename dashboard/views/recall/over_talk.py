@@ -167,7 +167,7 @@ def _walk(agent: AgentMemory, lines: Lines, first: str, second: str) -> None:
         _line(agent, asked, cue, f"Line {number + 1} of {len(lines.cues)}")
         few = _too_few(sum(bool(deciding(*asked.ids(cue))) for cue in asked.hits))
         _foot(agent, asked, missing, key, number, few)
-        _ahead(asked.counted(agent), first, second, few, done=not any(missing.values()))
+        _ahead(asked.counted(agent), missing, first, second, few)
     except MemorySystemError as error:
         widgets.problem(error)
 
@@ -271,10 +271,16 @@ def _needed(found: Versus, lacking: int) -> str:
     return f"About {more} on which one is better until it can be said which{fewer}.{to_go}"
 
 
-def _ahead(found: Versus, first: str, second: str, few: str, *, done: bool) -> None:
+def _ahead(found: Versus, missing: Mapping[str, int], first: str, second: str, few: str) -> None:
     """Who is ahead over this talk, once it is asked for."""
+    lacking = sum(map(bool, missing.values()))
+    done = not lacking
     if st.button(
         words.WHO_IS_AHEAD, icon=":material/balance:", type="primary" if done else "secondary", key="talk-test-ahead",
         help="In Python: Conversation.versus",
     ):  # fmt: skip
-        compare.tell(found, _called(first), _called(second), "line", few)
+        # a line without any thumb lacks them as well, though nobody has judged it
+        compare.tell(replace(found, unjudged=lacking), _called(first), _called(second), "line", few)
+        alike = len(missing) - lacking - (found.first + found.second + found.equal)
+        if alike:
+            st.caption(f"Both recall the same on {tables.counted(alike, 'line', 'lines')}: there is nothing to judge.")
