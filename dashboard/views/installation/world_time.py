@@ -24,9 +24,13 @@ def show() -> None:
         world = session.world()
         st.caption(widgets.plain(f"Now: {session.clock_words()}."))
         modes = ["follows the real time", "stands"]
+        goes = modes[bool(world.standing)]
+        if not world.standing and not _follows(world):
+            goes = f"runs {world.speed:g} times as fast" if world.speed != 1 else "runs apart from the real time"
+            modes.append(goes)
         at = (world.standing or world.clock()).astimezone(UTC)
         minute = at.replace(second=0, microsecond=0)
-        now = {"mode": modes[bool(world.standing)], "day": minute.date(), "time": minute.time()}
+        now = {"mode": goes, "day": minute.date(), "time": minute.time()}
         # the clock goes on while somebody writes, which is nothing to choose about: what is written counts
         draft = drafts.Draft("clock", now, {"mode": "The clock", "day": "Day", "time": "Time"})
         mode = st.segmented_control("The clock", modes, key=draft.field("mode"), required=True, persist_state="session")
@@ -40,7 +44,7 @@ def show() -> None:
             same = (day, hour) == (minute.date(), minute.time())  # the fields know no seconds
             wanted = at if same and world.standing else datetime.combine(day, hour, UTC)
         if st.button(
-            words.SET_THE_CLOCK, icon=":material/schedule:", disabled=wanted == world.standing and world.speed in (0, 1)
+            words.SET_THE_CLOCK, icon=":material/schedule:", disabled=mode == goes and wanted == world.standing
         ):
             back = _back(world)
             world.stand_at(wanted)
@@ -52,12 +56,17 @@ def show() -> None:
             st.rerun()
 
 
+def _follows(world: World) -> bool:
+    """Whether the clock goes with the real time and tells the same."""
+    return world.speed == 1 and abs(world.clock() - real_clock()) < _FOLLOWS
+
+
 def _back(world: World) -> Callable[[], None]:
     """What lets the clock go again as it goes now: it stands, follows the real time, or runs at a pace of its own."""
     standing, speed, at, since = world.standing, world.speed, world.clock(), real_clock()
+    follows = _follows(world)
 
     def back() -> None:
-        follows = speed == 1 and abs(at - since) < _FOLLOWS
         world.stand_at(standing or (None if follows else at + speed * (real_clock() - since)))
         if standing is None and not follows:
             world.play(speed)
