@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import RerunException
 
 from memory_system import MemorySystemError
 from memory_system.operations import Progress
@@ -74,7 +75,8 @@ class Work(Going):
 def beside() -> Iterator[Progress]:
     """Work that the page waits for: within it there is a bar, which what is answered moves, and a way to stop.
 
-    A click on Cancel draws the page anew, which ends the work at its next step.
+    A click on Cancel draws the page anew, which ends the work at its next step; that is said then. The work previews,
+    or changes something only once it needs to tell its progress no more.
     """
     waiting = st.empty()
     with waiting.container(horizontal=True, vertical_alignment="center"):
@@ -83,6 +85,9 @@ def beside() -> Iterator[Progress]:
 
     try:
         yield shown_in(progress)
+    except RerunException:
+        widgets.say_next("Cancelled: nothing was changed.")
+        raise
     finally:
         waiting.empty()
 

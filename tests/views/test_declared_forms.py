@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard import words
 from dashboard.data import history_tables
-from memory_system import Tier
+from memory_system import AgentMemory, Tier
 from memory_system.interfaces.operations import BESIDE, OF_CAST, OPERATIONS
 from memory_system.interfaces.reads import READS
 
@@ -122,3 +124,12 @@ def test_what_is_wrong_with_a_field_is_said_in_plain_words(open_page: OpenPage) 
 def test_the_history_labels_what_is_declared() -> None:
     for one in ALL:
         assert history_tables.operation(one.in_history) in {other.label or other.title for other in ALL}
+
+
+def test_a_preview_that_is_cancelled_says_so(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = mira().stamp
+    page = more(open_page, "Tune")
+    monkeypatch.setattr(AgentMemory, "tune", lambda *_, **__: st.rerun())  # as a click meanwhile does
+    press(page, "Preview")
+    assert "Cancelled: nothing was changed." in shown(page)
+    assert mira().stamp == before
