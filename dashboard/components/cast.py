@@ -25,7 +25,7 @@ def manage(agent: AgentMemory | None) -> None:
     deleted = world.deleted_agents()
     if agent is None and not deleted:
         return
-    with st.popover(_called(agent is not None), icon=":material/group_add:"):
+    with st.popover(_called(agent is not None), icon=":material/group_add:", key=drafts.turn("cast")):
         if agent is not None:
             _of(agent)
         if deleted:
@@ -110,4 +110,5 @@ def _do(act: Callable[[], None]) -> None:
         widgets.problem(error)
         return
     drafts.next_turn("cast-name")
+    drafts.next_turn("cast")  # another popover, which is closed
     st.rerun()

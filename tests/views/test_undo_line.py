@@ -27,6 +27,19 @@ def test_the_clock_is_set_and_goes_as_before(open_page: OpenPage) -> None:
     assert "The clock goes as before." in shown(page)
 
 
+def test_a_clock_of_its_own_pace_is_not_taken_for_the_real_time(open_page: OpenPage) -> None:
+    before = session.world().standing
+    session.world().play(600)
+    page = open_page("installation", part="known")
+    assert field(page.button_group, "The clock").value == "runs 600 times as fast"
+    assert next(one for one in page.button if one.label == words.SET_THE_CLOCK).disabled
+    field(page.button_group, "The clock").set_value("follows the real time").run()
+    press(page, words.SET_THE_CLOCK)
+    assert (session.world().standing, session.world().speed) == (None, 1)
+    assert field(page.button_group, "The clock").options == ["follows the real time", "stands"]
+    session.world().stand_at(before)
+
+
 def test_a_prompt_says_again_what_it_said(open_page: OpenPage) -> None:
     page = open_page("installation", part="prompts")
     field(page.text_area, "Text").input("You are a stern judge. Rate it.").run()
@@ -42,8 +55,10 @@ def test_a_character_that_was_made_is_taken_back_unless_it_has_changed_since(
     page = open_page("personality")
     names = session.world().agents()
     field(page.text_input, "Name").set_value("nova").run()
+    held = {one.proto.id for one in page.get("popover")}
     press(page, "New")
     assert "nova" in session.world().agents()
+    assert held - {one.proto.id for one in page.get("popover")}, "the one it was made in is closed"
     press(page, "Undo")
     assert session.world().agents() == names
     field(page.text_input, "Name").set_value("nova").run()
