@@ -28,6 +28,12 @@ _OPENING = re.compile(
     r"(?=\s*(?:,|\(|$|\.|:|-(?!\w)|–|—|(?:is|was|works|lives|has|wants|runs|keeps)\b))",
     re.IGNORECASE,
 )
+_PIECE = re.compile(r'"[^"]{1,40}"|“[^”]{1,40}”|«[^»]{1,40}»|‘[^’]{1,40}’|[^\s,،、，;:(–—]+')
+"""A word of a name in any script; what stands in quotes, such as a nickname, is one."""
+_AFTER = re.compile(r"\s*(?:[,،、，(:–—]|$|-(?!\w)|(?:is|was|works|lives|has|wants|runs|keeps)\b)")
+_PARTICLES = frozenset({"de", "da", "di", "du", "la", "le", "van", "von", "of", "the"})
+_PIECES, _LONGEST_PIECE = 5, 40
+"""Words of a name at most; fewer where nothing stands behind it, since they may be a sentence."""
 _AGED = re.compile(r"(?:aged\s+)?(?P<age>\d{1,3})(?:[\s-]*years?[\s-]*old)?$", re.IGNORECASE)
 _WORKS = re.compile(
     rf"(?:(?:an?|the)\s+)?(?P<what>[a-zà-þ][\w'’-]*(?:\s+(?!in\b|at\b|from\b|of\b|who\b|that\b)[\w'’-]+){{0,4}})"
@@ -148,12 +154,14 @@ def _identity(sentence: str) -> dict[str, Any]:
     """Name, age, profession and home in the first sentence; ``whole`` if nothing else is to be read in it."""
     bare = sentence.rstrip(".!").strip()
     opening = _OPENING.match(bare)
-    if opening is None:
+    end = opening.end("name") if opening else _end_of_name(bare)
+    name = (opening["name"] if opening else bare[:end]).strip()
+    if not name:
         return {"name": ""}
-    identity: dict[str, Any] = {"name": opening["name"].strip()}
-    rest = _IS.sub(", ", bare[opening.end("name") :])
+    identity: dict[str, Any] = {"name": name}
+    rest = _IS.sub(", ", bare[end:])
     more = False
-    for part in filter(None, map(str.strip, re.split(r"[,;:()–—]|\s-\s|\sand\s", rest))):
+    for part in filter(None, map(str.strip, re.split(r"[,،、，;:()–—]|\s-\s|\sand\s", rest))):
         if (aged := _AGED.match(part)) and "age" not in identity:
             identity["age"] = int(aged["age"])
         elif placed := _PLACED.match(part):
@@ -168,6 +176,27 @@ def _identity(sentence: str) -> dict[str, Any]:
     if more:
         identity["description"] = sentence
     return identity | {"whole": True}
+
+
+def _end_of_name(sentence: str) -> int:
+    """Where a name ends that is written in a script without capitals, or has quotes or a sign in it; 0 if none is."""
+    end = letters = count = 0
+    for piece in _PIECE.finditer(sentence):
+        if (count and _AFTER.match(sentence, end)) or not _may_be_of_name(piece[0]):
+            break
+        letters += any(map(str.isalpha, piece[0]))
+        count, end = count + 1, piece.end()
+    after = _AFTER.match(sentence, end)
+    most = 2 if after and after.end() == len(sentence) else _PIECES
+    return end if after and letters and count <= most else 0
+
+
+def _may_be_of_name(piece: str) -> bool:
+    """Whether it is quoted, begins with a capital, is of a script without them, an emoji or a particle."""
+    first = piece[0]
+    if first in '"“«‘' or piece in _PARTICLES:
+        return True
+    return first.title() == first and not first.isnumeric() and "/" not in piece and len(piece) <= _LONGEST_PIECE
 
 
 def _read(sentence: str, found: dict[str, list[Any]], identity: dict[str, Any]) -> bool:
