@@ -281,6 +281,7 @@ def test_a_whisper_is_planted_and_undone(open_page: OpenPage) -> None:
 def test_a_muted_memory_is_missing_from_the_second_answer(open_page: OpenPage) -> None:
     page = open_page("interview", show="ablation")
     press(page, "Ask")
+    assert "**With everything**" in shown(page), "the first answer is read before anything is muted"
     box = next(one for one in page.checkbox if "Tobias owned up" in one.label)
     assert next(one for one in page.button if one.label.startswith("Ask again")).disabled
     box.check().run()
@@ -290,6 +291,7 @@ def test_a_muted_memory_is_missing_from_the_second_answer(open_page: OpenPage) -
     muted = first.set_index("what").loc["muted"]
     assert muted["memory"].startswith("Tobias owned up")
     assert muted["second"] != muted["second"], "it has no rank in the second answer"
+    assert page.dataframe[0].proto.HasField("placeholder"), "and its cell is empty, where it would say None"
     assert second.set_index("section").loc[words.CAME_TO_MIND, "told"] == "changed"
     assert mira().stamp == before
     block = next(one for one in page.checkbox if one.label == words.PERSONA_BLOCK)

@@ -60,6 +60,8 @@ def show(agent: AgentMemory) -> None:
     if asked is None:
         widgets.empty("Nothing has been asked yet.", "Ask, then choose which of the recalled memories to mute.")
         return
+    if asked.again is None:
+        _answer("With everything", asked.whole)
     muted, without = _choices(agent, key, asked)
     nothing = not (muted or without)
     if st.button(
@@ -132,6 +134,14 @@ def _choices(agent: AgentMemory, key: str, asked: Asked) -> tuple[frozenset[str]
     return frozenset(muted), frozenset(without)
 
 
+def _answer(title: str, step: Step) -> None:
+    """An answer in a frame, with what it took."""
+    with st.container(border=True, height="stretch"):
+        st.markdown(f"**{title}**")
+        st.text(talk_tables.spoken(step.answer) or "(nothing was said)")
+        st.caption(f"{step.context.tokens:,} tokens · {tables.counted(len(step.functions), 'function', 'functions')}")
+
+
 def _beside(agent: AgentMemory, asked: Asked, again: Step) -> None:
     """Both answers, and what changed: which memories came to mind, and the sections of the prompt."""
     count = len(asked.muted) + len(asked.without)
@@ -141,12 +151,8 @@ def _beside(agent: AgentMemory, asked: Asked, again: Step) -> None:
         (asked.whole, again),
         strict=True,
     ):
-        with column, st.container(border=True, height="stretch"):
-            st.markdown(f"**{title}**")
-            st.text(talk_tables.spoken(step.answer) or "(nothing was said)")
-            st.caption(
-                f"{step.context.tokens:,} tokens · {tables.counted(len(step.functions), 'function', 'functions')}"
-            )
+        with column:
+            _answer(title, step)
     for told in still_said([hit.entry for hit in asked.whole.recalled if hit.entry.id in asked.muted], again.context):
         st.caption(f":material/info: {widgets.plain(told)}")
     st.markdown("**What changed in what came to mind**")
@@ -166,7 +172,7 @@ def _beside(agent: AgentMemory, asked: Asked, again: Step) -> None:
         column_order=["what", "memory", "first", "second", "first score", "second score"],
         column_config={
             "what": st.column_config.TextColumn("Change", width=100),
-            "memory": st.column_config.TextColumn("Memory", width=430),
+            "memory": st.column_config.TextColumn("Memory", width=380),
             "first": st.column_config.NumberColumn("Rank", width=70),
             "second": st.column_config.NumberColumn("Rank without", width=110),
             "first score": st.column_config.NumberColumn("Score", format="%.2f", width=80),
