@@ -161,7 +161,6 @@ def many_events(agent: AgentMemory) -> None:
     widgets.table(
         _row_table(rows),
         hide_index=True,
-        placeholder="",
         column_config={"line": st.column_config.NumberColumn(width="small"), "rating": st.column_config.NumberColumn()},
     )
     st.caption(f"{tables.counted(len(taken), 'event', 'events')} to remember, {refused} refused.")

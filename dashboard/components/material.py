@@ -194,7 +194,7 @@ def rows(looked: Preview, key: str) -> None:
     shown = [row for row in looked.rows if wanted in (None, "all", row.becomes)]
     widgets.table(
         [_line(row) for row in shown[:_MOST_SHOWN]], hide_index=True, key=f"{key}-rows",
-        placeholder="", height=min(420, 38 + 35 * max(1, min(len(shown), _MOST_SHOWN))),
+        height=min(420, 38 + 35 * max(1, min(len(shown), _MOST_SHOWN))),
         column_config={
             "where": st.column_config.TextColumn("Where", width=110),
             "becomes": st.column_config.TextColumn("Becomes", width=90),

@@ -243,8 +243,11 @@ def text_change(text: TextChange) -> None:
 
 
 def table(rows: pd.DataFrame | Sequence[Mapping[str, object]], **more: Any) -> Any:
-    """A table, which the browser can save as CSV; no text in it is a formula there. Otherwise as ``st.dataframe``."""
-    return st.dataframe(cells.as_cells(pd.DataFrame(rows)), **more)
+    """A table, which the browser can save as CSV; no text in it is a formula there. Otherwise as ``st.dataframe``.
+
+    A cell of which nothing is known is empty, unless ``placeholder`` says otherwise.
+    """
+    return st.dataframe(cells.as_cells(pd.DataFrame(rows)), **{"placeholder": "", **more})
 
 
 def edited_table(frame: pd.DataFrame, **more: Any) -> pd.DataFrame:

@@ -145,7 +145,7 @@ def _table(rows: Sequence[Row]) -> None:
     ]
     wrong = any(row.problem for row in rows)
     widgets.table(
-        frame, hide_index=True, key="new-lines", placeholder="", height=min(420, 38 + 35 * len(frame)),
+        frame, hide_index=True, key="new-lines", height=min(420, 38 + 35 * len(frame)),
         column_order=["line", "when", "text", *["problem"] * wrong, "importance", "kind", "date"],
         column_config={
             "line": st.column_config.NumberColumn("Line", width=50),

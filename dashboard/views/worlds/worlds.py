@@ -22,7 +22,6 @@ except MemorySystemError as error:
 widgets.table(
     saved.rows(held),
     hide_index=True,
-    placeholder="",
     column_config={**saved.COLUMNS, "changed": st.column_config.DatetimeColumn("Last changed", format="distance")},
 )
 for one in held:
