@@ -170,7 +170,7 @@ def many_events(agent: AgentMemory) -> None:
         return
     marked = [entry.evolve(**dict.fromkeys(marks, True)) for entry in taken]
     try:
-        with working.beside() as show_progress:
+        with working.beside(working.PERHAPS_STORED) as show_progress:
             added = agent.add_short_term(marked, rate=rate, progress=show_progress)
     except MemorySystemError as error:
         widgets.problem(error)

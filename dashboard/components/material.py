@@ -94,7 +94,7 @@ def show(agent: AgentMemory) -> None:
 
     def take_in(accepted: ChangeSet) -> None:
         try:
-            with working.beside() as show_progress:
+            with working.beside(working.PERHAPS_STORED) as show_progress:
                 agent.embed_ahead(accepted, progress=show_progress)
         except MemorySystemError as error:
             widgets.problem(error)

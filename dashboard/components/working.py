@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.scriptrunner import RerunException
 
 from memory_system import MemorySystemError
 from memory_system.operations import Progress
@@ -22,6 +21,7 @@ Stop = Callable[[], bool]
 Do = Callable[[Progress, Stop], Any]
 """What is done: it is handed a progress to tell, and what answers whether to stop."""
 _SECONDS = 0.7
+PERHAPS_STORED = "Cancelled. If anything was stored before that, History tells of it."
 
 
 class Going:
@@ -72,22 +72,18 @@ class Work(Going):
 
 
 @contextmanager
-def beside() -> Iterator[Progress]:
+def beside(cancelled: str = "Cancelled: nothing was changed.") -> Iterator[Progress]:
     """Work that the page waits for: within it there is a bar, which what is answered moves, and a way to stop.
 
-    A click on Cancel draws the page anew, which ends the work at its next step; that is said then. The work previews,
-    or changes something only once it needs to tell its progress no more.
+    A click on Cancel draws the page anew, which ends the work at its next step, and tells ``cancelled``.
     """
     waiting = st.empty()
     with waiting.container(horizontal=True, vertical_alignment="center"):
         progress = st.progress(0.0, "Working …")
-        st.button("Cancel", icon=":material/close:")
+        st.button("Cancel", icon=":material/close:", on_click=widgets.say_next, args=(cancelled,))
 
     try:
         yield shown_in(progress)
-    except RerunException:
-        widgets.say_next("Cancelled: nothing was changed.")
-        raise
     finally:
         waiting.empty()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -127,9 +128,22 @@ def test_the_history_labels_what_is_declared() -> None:
 
 
 def test_a_preview_that_is_cancelled_says_so(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = mira().stamp
+    clicks: list[Callable[[], None]] = []
+    drawn = st.button
+
+    def button(label: str, **how: Any) -> bool:
+        if label == "Cancel":
+            clicks.append(lambda: how["on_click"](*how["args"]))
+        return drawn(label, **how)
+
+    def cancelled(*_: object, **__: object) -> None:
+        clicks[0]()
+        st.rerun()  # which a click does, too
+
     page = more(open_page, "Tune")
-    monkeypatch.setattr(AgentMemory, "tune", lambda *_, **__: st.rerun())  # as a click meanwhile does
+    before = mira().stamp
+    monkeypatch.setattr(st, "button", button)
+    monkeypatch.setattr(AgentMemory, "tune", cancelled)
     press(page, "Preview")
     assert "Cancelled: nothing was changed." in shown(page)
     assert mira().stamp == before
