@@ -100,7 +100,12 @@ def test_deleting_is_undone_and_names_are_refused(workbench: Open) -> None:
     assert "empty" in worlds.names()
     field(app, words.OTHER_NAME, "void")
     click(app, words.RENAME_IT)
+    assert not app.exception, app.exception
     assert "void" in worlds.names()
+    assert next(one.value for one in app.selectbox if one.label == words.WHICH_WORLD) == "void"
+    click(app, "Undo")
+    assert "empty" in worlds.names()
+    assert next(one.value for one in app.selectbox if one.label == words.WHICH_WORLD) == "empty"
 
 
 def test_an_empty_world_leads_back(workbench: Open) -> None:

@@ -18,6 +18,8 @@ from ...components import bulk, drafts, widgets, working
 from ...data import tables
 
 _MAKING = "world-making"
+_NEXT = "worlds-next"
+"""Which world the next run chooses: the field of this one is drawn already."""
 _MOST = 20
 """Deleted worlds that are offered."""
 
@@ -53,6 +55,8 @@ def with_one(worlds: Worlds, held: list[Saved]) -> None:
     """Choose a world, and what is done with it."""
     st.header("One of them", anchor=False)
     names = [one.name for one in held]
+    if _NEXT in st.session_state:
+        st.session_state["worlds-chosen"] = st.session_state.pop(_NEXT)
     if st.session_state.get("worlds-chosen") not in names:
         st.session_state["worlds-chosen"] = worlds.used
     name = str(st.selectbox(words.WHICH_WORLD, names, key="worlds-chosen"))
@@ -151,12 +155,14 @@ def _renamed(name: str, to: str) -> None:
     def undo() -> None:
         in_use.rename(now, name)
         _come(used)
+        st.session_state[_NEXT] = name
 
     bulk.did(
         tables.visible(f"{name} is called {now}"), undo, tables.visible(f"{name} has its name again."),
         holds=lambda: now in in_use.worlds.names(), where="InUse.rename",
     )  # fmt: skip
-    st.session_state["worlds-chosen"] = now
+    drafts.next_turn("worlds-to")
+    st.session_state[_NEXT] = now
 
 
 def _come(used: bool) -> None:
@@ -168,8 +174,12 @@ def _come(used: bool) -> None:
 def _deleted(worlds: Worlds, name: str) -> None:
     binned = worlds.delete(name)
     session.forget()
+
+    def back() -> None:
+        st.session_state[_NEXT] = worlds.restore(binned).name
+
     bulk.did(
-        tables.visible(f"The world {name} is in the bin"), lambda: worlds.restore(binned),
+        tables.visible(f"The world {name} is in the bin"), back,
         tables.visible(f"The world {name} is back."), holds=lambda: binned in worlds.deleted(), where="Worlds.restore",
     )  # fmt: skip
 
