@@ -220,6 +220,7 @@ KEEP_THIS_ONE = "Keep this one"
 # talk_ablation.py
 PERSONA_BLOCK = "Core block: persona"
 ASK_AGAIN_WITHOUT_THEM = "Ask again without them"
+WITH_EVERYTHING = "With everything"
 
 # talk_tables.py, talk_figures.py
 CAME_TO_MIND = "came to mind"
@@ -297,6 +298,8 @@ INSTALL_IT = "Install it to change things"
 
 # world_time.py
 SET_THE_CLOCK = "Set the clock"
+THE_CLOCK = "The clock"
+FOLLOWS_THE_REAL_TIME = "follows the real time"
 
 # evening.py
 ASK_ANYTHING = "Ask anything"

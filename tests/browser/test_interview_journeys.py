@@ -99,7 +99,7 @@ def test_a_muted_memory_changes_the_answer_and_the_prompt(page: Page, dashboard:
     box.locator("label").first.click()
     settled(page)
     press(page, words.ASK_AGAIN_WITHOUT_THEM)
-    expect(page.get_by_text("With everything", exact=True)).to_be_visible()
+    expect(page.get_by_text(words.WITH_EVERYTHING, exact=True)).to_be_visible()
     expect(page.get_by_text("Without 1 thing that you muted")).to_be_visible()
     assert "muted" in column(page, 1)
     assert "changed" in column(page, 2, table=1)

@@ -281,7 +281,7 @@ def test_a_whisper_is_planted_and_undone(open_page: OpenPage) -> None:
 def test_a_muted_memory_is_missing_from_the_second_answer(open_page: OpenPage) -> None:
     page = open_page("interview", show="ablation")
     press(page, "Ask")
-    assert "**With everything**" in shown(page), "the first answer is read before anything is muted"
+    assert f"**{words.WITH_EVERYTHING}**" in shown(page), "the first answer is read before anything is muted"
     box = next(one for one in page.checkbox if "Tobias owned up" in one.label)
     assert next(one for one in page.button if one.label.startswith("Ask again")).disabled
     box.check().run()

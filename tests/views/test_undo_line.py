@@ -19,7 +19,7 @@ def test_the_clock_is_set_and_goes_as_before(open_page: OpenPage) -> None:
     page = open_page("installation", part="known")
     before = session.world().standing
     assert before is not None
-    field(page.button_group, "The clock").set_value("follows the real time").run()
+    field(page.button_group, words.THE_CLOCK).set_value(words.FOLLOWS_THE_REAL_TIME).run()
     press(page, words.SET_THE_CLOCK)
     assert session.world().standing is None
     press(page, "Undo")
@@ -31,12 +31,12 @@ def test_a_clock_of_its_own_pace_is_not_taken_for_the_real_time(open_page: OpenP
     before = session.world().standing
     session.world().play(600)
     page = open_page("installation", part="known")
-    assert field(page.button_group, "The clock").value == "runs 600 times as fast"
+    assert field(page.button_group, words.THE_CLOCK).value == "runs 600 times as fast"
     assert next(one for one in page.button if one.label == words.SET_THE_CLOCK).disabled
-    field(page.button_group, "The clock").set_value("follows the real time").run()
+    field(page.button_group, words.THE_CLOCK).set_value(words.FOLLOWS_THE_REAL_TIME).run()
     press(page, words.SET_THE_CLOCK)
     assert (session.world().standing, session.world().speed) == (None, 1)
-    assert field(page.button_group, "The clock").options == ["follows the real time", "stands"]
+    assert field(page.button_group, words.THE_CLOCK).options == [words.FOLLOWS_THE_REAL_TIME, "stands"]
     session.world().stand_at(before)
 
 

@@ -23,7 +23,7 @@ def show() -> None:
         st.header("World time", anchor=False)
         world = session.world()
         st.caption(widgets.plain(f"Now: {session.clock_words()}."))
-        modes = ["follows the real time", "stands"]
+        modes = [words.FOLLOWS_THE_REAL_TIME, "stands"]
         goes = modes[bool(world.standing)]
         if not world.standing and not _follows(world):
             goes = f"runs {world.speed:g} times as fast" if world.speed != 1 else "runs apart from the real time"
@@ -32,8 +32,10 @@ def show() -> None:
         minute = at.replace(second=0, microsecond=0)
         now = {"mode": goes, "day": minute.date(), "time": minute.time()}
         # the clock goes on while somebody writes, which is nothing to choose about: what is written counts
-        draft = drafts.Draft("clock", now, {"mode": "The clock", "day": "Day", "time": "Time"})
-        mode = st.segmented_control("The clock", modes, key=draft.field("mode"), required=True, persist_state="session")
+        draft = drafts.Draft("clock", now, {"mode": words.THE_CLOCK, "day": "Day", "time": "Time"})
+        mode = st.segmented_control(
+            words.THE_CLOCK, modes, key=draft.field("mode"), required=True, persist_state="session"
+        )
         wanted: datetime | None = None
         if mode == modes[1]:
             left, right = st.columns(2)

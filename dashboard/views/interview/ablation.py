@@ -61,7 +61,7 @@ def show(agent: AgentMemory) -> None:
         widgets.empty("Nothing has been asked yet.", "Ask, then choose which of the recalled memories to mute.")
         return
     if asked.again is None:
-        _answer("With everything", asked.whole)
+        _answer(words.WITH_EVERYTHING, asked.whole)
     muted, without = _choices(agent, key, asked)
     nothing = not (muted or without)
     if st.button(
@@ -147,7 +147,7 @@ def _beside(agent: AgentMemory, asked: Asked, again: Step) -> None:
     count = len(asked.muted) + len(asked.without)
     for column, title, step in zip(
         st.columns(2, gap="medium"),
-        ("With everything", f"Without {tables.counted(count, 'thing', 'things')} that you muted"),
+        (words.WITH_EVERYTHING, f"Without {tables.counted(count, 'thing', 'things')} that you muted"),
         (asked.whole, again),
         strict=True,
     ):
