@@ -23,8 +23,10 @@ MOST = 8_000
 _CAPITAL = f"[{''.join(one for one in map(chr, range(ord('A'), ord('ԯ'))) if one.isupper())}]"
 """A capital of a European language: Latin, Greek or Cyrillic."""
 _NAME = rf"{_CAPITAL}[\w'’-]*(?:\s+(?:(?:de|da|di|du|la|le|van|von|of|the)\s+){{0,2}}{_CAPITAL}[\w'’-]*){{0,3}}"
+_TITLE = r"(?:Dr|Mr|Mrs|Ms|St|Prof)\b\.?"
 _OPENING = re.compile(
-    rf"\s*(?:(?:this is|meet|my name is|i am|i'm|name:)\s+)?(?P<name>(?-i:{_NAME}))"
+    r"\s*(?:(?:this is|meet|my name is|i am|i'm|name:)\s+)?"
+    rf"(?P<name>(?-i:(?:{_TITLE}\s+)?(?!{_TITLE}){_NAME}))"
     r"(?=\s*(?:,|\(|$|\.|:|-(?!\w)|–|—|(?:is|was|works|lives|has|wants|runs|keeps)\b))",
     re.IGNORECASE,
 )
@@ -156,7 +158,7 @@ def _identity(sentence: str) -> dict[str, Any]:
     opening = _OPENING.match(bare)
     end = opening.end("name") if opening else _end_of_name(bare)
     name = (opening["name"] if opening else bare[:end]).strip()
-    if not name:
+    if not name or name.casefold() in _PRONOUNS:
         return {"name": ""}
     identity: dict[str, Any] = {"name": name}
     rest = _IS.sub(", ", bare[end:])
