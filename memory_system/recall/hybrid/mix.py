@@ -193,9 +193,10 @@ class Signals:
             met: how much of each memory met the cue, shape (n,).
             mix: by which weights.
         """
-        common = mix.names * self.names + mix.late * np.maximum(self.own["late"] - self.rare, 0.0)
-        common[self.asking] *= 1 - ASKING_LOSS
-        return float(common[met == met.max(initial=0.0)].max(initial=0.0))  # of those that tie, whatever their order
+        best = np.flatnonzero(met == met.max(initial=0.0))  # all that tie, so that their order plays no part
+        common = mix.names * self.names[best] + mix.late * np.maximum(self.own["late"][best] - self.rare[best], 0.0)
+        common[np.isin(best, self.asking)] *= 1 - ASKING_LOSS
+        return float(common.max(initial=0.0))
 
     def read(self, cue: Cue, index: Texts, pool: NDArray[np.intp], tokens: TokenStates) -> Signals:
         """The same with the token states of the pool read.
