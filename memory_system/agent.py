@@ -45,7 +45,7 @@ from .llm.metered import Metered, Once
 from .llm.offline.model import OfflineModel
 from .llm.usage import Account, Spent
 from .operations import edit, migration, reflection, summarisation, synopsis
-from .operations.context import Progress, no_progress, refusing_no_truth, within
+from .operations.context import Progress, no_progress, refusing_no_truth, truth, within
 from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
 from .operations.retention import BESIDE, rule_of
@@ -135,6 +135,7 @@ class AgentMemory:
         take_over: bool | None = None,
         knowledge: Knowledge | None = None,
     ) -> None:
+        truth("take_over", take_over)
         with as_store_errors(f"The agent {str(name)[:64]!r}"):
             settings = placed(settings or Settings())
             checked = checked_name(name)

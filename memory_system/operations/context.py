@@ -40,9 +40,12 @@ def refuse_uncallable(**given: object) -> None:
 
 
 def refusing_no_truth(whose: _Class) -> _Class:
-    """The class, whose methods refuse what is neither true nor false where a ``bool`` can be given by name."""
+    """The class, whose methods refuse what is neither true nor false where a ``bool`` can be given by name.
+
+    Not so where it is opened, which warns whoever opens it and so may stand no further from them; see ``truth``.
+    """
     for name, method in list(vars(whose).items()):
-        if isfunction(method):
+        if isfunction(method) and name != "__init__":
             asked = [one for one in signature(method).parameters.values() if one.annotation in _TRUTHS]
             if asked:
                 setattr(whose, name, _refusing(method, frozenset(one.name for one in asked)))
@@ -53,13 +56,22 @@ def _refusing(method: Callable[..., Any], asked: frozenset[str]) -> Callable[...
     @wraps(method)
     def call(*args: Any, **given: Any) -> Any:
         for name in asked & given.keys():
-            try:
-                bool(given[name])
-            except (TypeError, ValueError) as error:  # an array of several numbers is neither
-                raise InvalidParameter(f"'{name}' must be True or False, not {shown(given[name])}.") from error
+            truth(name, given[name])
         return method(*args, **given)
 
     return call
+
+
+def truth(name: str, value: object) -> None:
+    """Refuse what is neither true nor false.
+
+    Raises:
+        InvalidParameter: it is not, such as an array of several numbers.
+    """
+    try:
+        bool(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(f"'{name}' must be True or False, not {shown(value)}.") from error
 
 
 @dataclass(frozen=True)

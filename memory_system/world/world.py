@@ -30,7 +30,7 @@ from ..llm.prices import FILE as PRICES_FILE
 from ..llm.prompt_file import FILE as PROMPTS_FILE
 from ..llm.prompt_file import PromptFile
 from ..llm.switchable import WorldModel
-from ..operations.context import Progress, no_progress, refusing_no_truth
+from ..operations.context import Progress, no_progress, refusing_no_truth, truth
 from ..operations.importing.events import Events
 from ..recall.hybrid import TokenStates
 from ..store.clock import FILE as ABOUT_FILE
@@ -104,6 +104,7 @@ class World:
         author: str = "",
         take_over: bool | None = None,
     ) -> None:
+        truth("take_over", take_over)
         self.author = author or running_script()
         self.settings = placed(settings or Settings())
         self._thrown_away = claimed(self.settings)

@@ -112,6 +112,12 @@ def test_what_is_neither_true_nor_false_is_refused(
     assert agent.revision == before
 
 
+def test_who_opens_says_whether_to_take_over(world: World) -> None:
+    for opened in (lambda **given: World(world.settings, **given), lambda **given: AgentMemory("mira", **given)):
+        with pytest.raises(InvalidParameter, match="'take_over' must be"):
+            opened(take_over=np.array([True, False]))
+
+
 @pytest.mark.parametrize("preview", [1, np.True_, np.array([True])])
 def test_what_numpy_says_is_true_is_true(agent: AgentMemory, preview: Any) -> None:
     assert agent.migrate_stm2ltm(preview=preview).revision is None

@@ -43,7 +43,7 @@ def test_a_new_character_with_twenty_dated_events_takes_six_clicks(page: Page, d
     for label, text in ((words.IN_A_PARAGRAPH, WHO), (words.PASTE_A_LIFE, DAYS), (words.TRY_A_CUE, CUE)):
         clicks += 1  # into the field
         write(page, label, text)
-    expect(page.get_by_text("20 events to remember.")).to_be_visible()
+    expect(page.get_by_text("20 events to remember, all still to be rated.")).to_be_visible()
     expect(page.get_by_role("list", name=words.BY_THEIR_SCORES)).to_contain_text("brass key in the bilge")
     page.reload()
     settled(page)

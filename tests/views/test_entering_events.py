@@ -62,7 +62,7 @@ def test_a_table_keeps_its_importance_and_its_other_columns(open_page: OpenPage)
     page = open_page("short_term")
     revision = mira().stamp[0]
     preview = pasted(page, "sep=;\nEvent;Importance;Weather;depth\nSaw smoke;0,7;clear;3\nIt rained;1;;")
-    assert list(preview["rating"]) == ["7", "10"]
+    assert list(preview["rating"]) == [7, 10]
     told = shown(page)
     assert "The columns are separated by semicolons." in told
     assert "The column 'Importance' is read as the importance, on the scale 0.1 to 1.0." in told

@@ -60,8 +60,7 @@ def show(agent: AgentMemory) -> None:
     if asked is None:
         widgets.empty("Nothing has been asked yet.", "Ask, then choose which of the recalled memories to mute.")
         return
-    if asked.again is None:
-        _answer(words.WITH_EVERYTHING, asked.whole)
+    first = st.container()
     muted, without = _choices(agent, key, asked)
     nothing = not (muted or without)
     if st.button(
@@ -75,6 +74,9 @@ def show(agent: AgentMemory) -> None:
         asked = _again(key, agent, asked, muted, without)
     if asked.again is not None:
         _beside(agent, asked, asked.again)
+        return
+    with first:
+        _answer(words.WITH_EVERYTHING, asked.whole)
 
 
 def _first(agent: AgentMemory) -> str:
