@@ -109,6 +109,10 @@ class Line:
     met: float
     behind: float = Signs.behind
 
+    def of_best(self, met: float) -> float:
+        """The log odds of the best memory, which met the cue so much; at most ``SUREST``."""
+        return min(self.start + self.met * met, SUREST)
+
 
 @dataclass(frozen=True)
 class Odds:
@@ -118,11 +122,11 @@ class Odds:
 
     def behind(self, best: float, told: float) -> float:
         """How much less than the best, which met the cue so much, a memory has that has these log odds."""
-        return min((min(line.start + line.met * best, SUREST) - told) / line.behind for line in self.lines)
+        return min((line.of_best(best) - told) / line.behind for line in self.lines)
 
     def told(self, best: float, met: Floats) -> Floats:
         """The log odds of memories that met the cue so much, shape (n,), of which the best is one."""
-        each = [min(line.start + line.met * best, SUREST) + line.behind * (met - best) for line in self.lines]
+        each = [line.of_best(best) + line.behind * (met - best) for line in self.lines]
         lowest: Floats = np.minimum.reduce(each)
         return lowest
 

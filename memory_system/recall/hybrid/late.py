@@ -46,15 +46,26 @@ class Late:
     near_sentence: Floats
 
 
-def token_weights(cue: Cue, states: PackedStates, index: Texts, power: float = RARITY_POWER) -> Floats:
-    """How much each token of the cue counts, shape (t,), their sum 1: by a power of its word's rarity.
+def token_weights(cue: Cue, states: PackedStates, index: Texts) -> Floats:
+    """How much each token of the cue counts, shape (t,), their sum 1: by its word's rarity, and nothing if it has none.
 
-    Tokens without a word count nothing; a cue of nothing but stop words and names counts all its tokens alike.
+    A cue of nothing but stop words and names counts all its tokens alike.
     """
-    weights = np.zeros(len(states))
+    return _weights(*_rarities(cue, states, index), RARITY_POWER)
+
+
+def _rarities(cue: Cue, states: PackedStates, index: Texts) -> tuple[Floats, Floats]:
+    """The rarity of each token's word, 0 without one, and of how many tokens the word is, shape (t,) each."""
+    rarities, shared = np.zeros(len(states)), np.ones(len(states))
     for word in cue.words:
         inside = _inside(word, states)
-        weights[inside] = index.rarity(word.stem) ** power / max(np.count_nonzero(inside), 1)
+        rarities[inside], shared[inside] = index.rarity(word.stem), np.count_nonzero(inside)
+    return rarities, shared
+
+
+def _weights(rarities: Floats, shared: Floats, power: float) -> Floats:
+    """The share of each token by a power of its rarity, shape (t,); all alike where none has any."""
+    weights = rarities**power / shared
     total = weights.sum()
     if total <= 0:
         return np.full(len(weights), 1 / max(len(weights), 1))
@@ -101,15 +112,16 @@ def late(cue: Cue, index: Texts, rows: NDArray[np.intp], tokens: TokenStates) ->
         EmbedderError: the token states could not be computed.
     """
     asked, *texts = tokens.get([cue.text, *(index.document(row) for row in rows.tolist())])
-    weights = token_weights(cue, asked, index)
+    rarities, shared = _rarities(cue, asked, index)
+    weights, rare = (_weights(rarities, shared, power) for power in (RARITY_POWER, RARE_POWER))
     counted = weights > 0
     met = cosines(asked.vectors[counted], texts)
     sentence = sentence_cosines(gist(cue, asked), texts)
     pairing = index.neighbours.among(rows)
     helped = np.maximum(met, pairing.best(met))
-    share, rare = weights[counted], token_weights(cue, asked, index, RARE_POWER)[counted]
+    share = weights[counted]
     own, near = (met * share).sum(axis=1), (helped * share).sum(axis=1)  # row by row, wherever a row stands
-    return Late(_share(own), _share(near), _share((met * rare).sum(axis=1)), sentence, pairing.best(sentence))
+    return Late(_share(own), _share(near), _share((met * rare[counted]).sum(axis=1)), sentence, pairing.best(sentence))
 
 
 def _inside(word: Word, states: PackedStates) -> NDArray[np.bool_]:
