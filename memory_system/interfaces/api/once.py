@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...agent import AgentMemory
-from ...core.change_set import ChangeSet
+from ...core.change_set import Change
 from ...errors import Conflict, EntryNotFound
 from ...operations.context import Progress, no_progress, within
 from ...operations.importing.events import Added, Outcome
@@ -44,7 +44,8 @@ def remembered(
     _refuse_purged(agent, told)
     write = _id_of(agent.name, key, json.dumps(events, sort_keys=True, default=str))
     if (before := agent.contents.done(write)) is not None:
-        return Added(tuple(_again(agent, event["id"], before) for event in told), before)
+        made = {change.entry_id: change for change in before.changes if change.after is not None}
+        return Added(tuple(_again(agent, event["id"], made.get(event["id"])) for event in told), before)
     _refuse_used(agent, [event["id"] for event, sent in zip(told, events, strict=True) if event is not sent])
     planned = agent.add_short_term(told, preview=True, progress=within(progress, 0.0, 0.5), **how)
     plan = dataclasses.replace(planned.change_set, id=write)
@@ -60,12 +61,11 @@ def _keyed(event: Any, made: str) -> Any:
     return event | {"id": made} if isinstance(event, dict) and event.get("id") is None else event
 
 
-def _again(agent: AgentMemory, entry_id: str, before: ChangeSet) -> Outcome:
-    """What became of an event when it was first sent."""
-    for change in before.changes:
-        if change.after is not None and change.entry_id == entry_id:
-            action = "added" if change.before is None else "overwritten"
-            return Outcome(entry_id, action, change.after, change.after.rating is not None, "")
+def _again(agent: AgentMemory, entry_id: str, made: Change | None) -> Outcome:
+    """What became of an event when it was first sent, and what was made of it then; ``None`` = nothing."""
+    if made is not None and made.after is not None:
+        action = "added" if made.before is None else "overwritten"
+        return Outcome(entry_id, action, made.after, made.after.rating is not None, "")
     held = agent.last_version(entry_id)
     return Outcome(entry_id, "skipped", held, held.rating is not None, "It was skipped when it was first sent.")
 
