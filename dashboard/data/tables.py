@@ -13,6 +13,7 @@ import pandas as pd
 from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Query, Score, Source, Tier
 from memory_system.agent_parts import OWN_SETTINGS, Precision
 from memory_system.core import Finding, State, ago, badge, stamp
+from memory_system.core import counted as number_with_noun
 from memory_system.maintenance import Manifest
 from memory_system.operations import was_said
 from memory_system.recall import Forecast
@@ -27,6 +28,8 @@ TIERS = {
 }
 MARKS = {"pinned": "pinned", "protected": "protected", "authored": "by a person"}
 """What a person marked a memory with, as it is called where it is shown."""
+counted = number_with_noun
+"""A number with its noun: "1 memory", "2 memories"."""
 _SENTENCE = re.compile(r"[.!?…](?=\s)")
 SHADES = ("meaning", "words", "names", "times")
 PAINT = {
@@ -65,11 +68,6 @@ def exact(moment: datetime) -> str:
 def megabytes(size: int) -> str:
     """A size in bytes, in words."""
     return f"{size / 1e6:,.1f} MB"
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """A number with its noun: "1 memory", "2 memories"."""
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def line_diff(before: str, after: str) -> str:

@@ -34,7 +34,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.change_set import short
+from ..core.change_set import counted, short
 from ..core.decay import DecayForm
 from ..core.entry import MemoryEntry
 from ..core.scoring import Floats
@@ -463,7 +463,7 @@ def proposed(
         keeping: that of retention; ``None`` where there were too few labels for it.
         what: what is done, as the title begins.
     """
-    notes = [f"Labelled: {counted(labels)}."]
+    notes = [f"Labelled: {in_words(labels)}."]
     if found is None:
         missing = _missing(labels)
         notes.append(
@@ -488,11 +488,11 @@ def proposed(
     return Proposal(title, tuple(notes), found, keeping)
 
 
-def counted(labels: Sequence[Labelled]) -> str:
+def in_words(labels: Sequence[Labelled]) -> str:
     """How many cues were labelled, and by how many memories."""
     wrongs, rights = (sum(len(getattr(one, name)) for one in labels) for name in ("wrong", "right"))
-    cues = "1 cue" if len(labels) == 1 else f"{len(labels)} cues"
-    return f"{cues} with {rights} right and {wrongs} wrong memor{'y' if wrongs == 1 else 'ies'}"
+    wrong = counted(wrongs, "wrong memory", "wrong memories")
+    return f"{counted(len(labels), 'cue')} with {rights:,} right and {wrong}"
 
 
 def _told_of(keeping: Keeping, settings: AgentSettings) -> Iterator[str]:

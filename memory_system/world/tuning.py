@@ -148,7 +148,7 @@ class _Cast:
                 differs = ", ".join(
                     f"{what} {own[what]}, not {common[what]}" for what in own if own[what] != common[what]
                 )
-                counted = f"; {tuning.counted(other.labels)} do not count" if other.labels else ""
+                counted = f"; {tuning.in_words(other.labels)} do not count" if other.labels else ""
                 yield ShareOf(name, f"Left alone with settings of its own ({differs}){counted}.")
 
     def _planned(self, name: str, one: Tunable, proposal: tuning.Proposal) -> ChangeSet:
@@ -162,9 +162,9 @@ def _told(one: Tunable, matches: tuple[float, float] | None) -> str:
     if not one.labels:
         return "No labelled cues of its own."
     if matches is None:
-        return f"{tuning.counted(one.labels)}."
+        return f"{tuning.in_words(one.labels)}."
     now, then = matches
-    return f"{tuning.counted(one.labels)}, which match by {now:.0%} now and {then:.0%} when tuned without them."
+    return f"{tuning.in_words(one.labels)}, which match by {now:.0%} now and {then:.0%} when tuned without them."
 
 
 def shared(wanted: Mapping[str, int], most: int) -> dict[str, int]:
