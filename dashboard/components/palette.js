@@ -9,15 +9,18 @@ const SENT_MS = 400; // longer than Streamlit waits before it sends a cell
 const NARROW = "(max-width: 768px)"; // where the sidebar lies over the page
 const CHOICES = "[data-testid='stSidebar'] :is(a, .st-key-open-history button)";
 
+const WHOLE = 0; // the rank of an option whose whole label is typed
+
 const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
 // How well an option is named by the words, 0 the best; -1 if it is not.
 function rank(option, words) {
   const label = fold(option.label), all = `${label} ${fold(option.hint)}`;
-  const begun = all.split(/[^\p{L}\p{N}]+/u);
-  if (label.startsWith(words.join(" "))) return 0;
-  if (words.every((word) => begun.some((one) => one.startsWith(word)))) return 1;
-  return words.every((word) => label.includes(word)) ? 2 : -1;
+  const begun = all.split(/[^\p{L}\p{N}]+/u), typed = words.join(" ");
+  if (label === typed) return WHOLE;
+  if (label.startsWith(typed)) return 1;
+  if (words.every((word) => begun.some((one) => one.startsWith(word)))) return 2;
+  return words.every((word) => label.includes(word)) ? 3 : -1;
 }
 
 class Palette {
@@ -112,15 +115,16 @@ class Palette {
   groups() {
     const { data } = this, text = this.text(), words = fold(text).split(" ");
     if (!text) return data.groups.map((group) => ({ ...group, options: group.options.filter((one) => one.first) }));
-    const named = data.groups.map((group) => ({
-      ...group,
-      options: group.options
-        .map((one) => [rank(one, words), one])
-        .filter(([place]) => place >= 0)
-        .sort(([a], [b]) => a - b)
-        .slice(0, MOST)
-        .map(([, one]) => one),
-    }));
+    const named = data.groups
+      .map((group) => {
+        const ranked = group.options
+          .map((one) => [rank(one, words), one])
+          .filter(([place]) => place >= 0)
+          .sort(([a], [b]) => a - b)
+          .slice(0, MOST);
+        return { ...group, whole: ranked[0]?.[0] === WHOLE, options: ranked.map(([, one]) => one) };
+      })
+      .sort((a, b) => b.whole - a.whole); // what is typed in full is what Enter does
     const asked = { label: "Ask", options: [this.ask()] };
     const asks = text.endsWith("?") || words.length > 2;
     const found = { label: data.found.label, options: data.found.words === text ? data.found.options : [] };

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dashboard import words
+from memory_system.interfaces.client import RemoteWorld
 
 from .conftest import Dashboard, settled
 from .hands import write
@@ -34,6 +35,8 @@ def done(page: Page, text: str, *keys: str) -> None:
 
 
 def test_a_question_a_page_an_operation_and_a_character_are_a_few_keys_away(page: Page, dashboard: Dashboard) -> None:
+    with RemoteWorld(dashboard.api) as world:
+        world.create_agent("tuneful")  # whose name begins as that of an operation, which is what its whole name does
     dashboard.show(page, "personality", agent="mira")
     done(page, "Who has the mill key?", "Enter")
     expect(page).to_have_url(re.compile("/memory[?]agent=mira&cue=Who"))

@@ -187,7 +187,7 @@ def thumb(page: Page, row: int, name: str) -> Locator:
 
 @pytest.mark.full
 def test_thumbs_are_kept_counted_downloaded_and_undone(page: Page, dashboard: Dashboard, tmp_path: Path) -> None:
-    ask(page, dashboard, "edda", "Who is the hungry guest at the Three Herons?")
+    ask(page, dashboard, "tobias", "Who is the hungry guest at the Three Herons?")
     open_tab(page, "Judge")
     taken = page.get_by_role("link", name="(JSONL)")
     expect(taken).to_have_count(0)
@@ -212,12 +212,12 @@ def test_thumbs_are_kept_counted_downloaded_and_undone(page: Page, dashboard: Da
     assert len(lines[-1]["right"]) == len(lines[-1]["wrong"]) == 1
     assert {*lines[-1]["right"], *lines[-1]["wrong"]} <= {line["id"] for line in lines[:-1]}
 
-    dashboard.show(page, "history", agent="edda")
+    dashboard.show(page, "history", agent="tobias")
     tick(page, 0)
     expect(page.get_by_role("heading", name=re.compile("^Judge “.*: wrong$"))).to_be_visible()
     press(page, "Undo")
     expect(page.get_by_text(re.compile("Undone: Judge "))).to_be_visible()
-    ask(page, dashboard, "edda", "Who is the hungry guest at the Three Herons?")
+    ask(page, dashboard, "tobias", "Who is the hungry guest at the Three Herons?")
     open_tab(page, "Judge")
     expect(thumb(page, 0, "Thumbs up")).to_have_attribute("aria-checked", "true")
     expect(thumb(page, 1, "Thumbs down")).to_have_attribute("aria-checked", "false")
