@@ -77,6 +77,9 @@ LoCoMo loses .1 point of recall@10 by it at the default threshold; small memorie
 _ROUNDING = 1e-9
 """More than what the last bits of a confidence can stand for in a relevancy, where it is between .001 and .999."""
 
+_FINE = 2.0**32
+"""Parts of 1 that sums are made of: more than a float32 tells apart, and few enough for sums to be exact."""
+
 _USUAL_MEAN, _USUAL_SPREAD, _COUNTED = 0.06, 0.07, 5
 """Cosines of unrelated sentences, and for how many memories they count: a few say little of what is usual."""
 
@@ -87,12 +90,18 @@ def standing(cosines: Floats) -> tuple[float, float]:
     Args:
         cosines: of the cue with each memory, shape (n,), 0 to 1; NaN for a memory without a vector.
     """
-    known = np.sort(cosines[~np.isnan(cosines)])  # so that the order of the memories plays no part in the last bits
+    known = cosines[~np.isnan(cosines)]
     if not len(known):
         return 0.0, _USUAL_SPREAD
-    mean = (known.sum() + _COUNTED * _USUAL_MEAN) / (len(known) + _COUNTED)
-    squares = ((known - mean) ** 2).sum() + _COUNTED * _USUAL_SPREAD**2
-    return float(known[-1] - mean), float(np.sqrt(squares / (len(known) + _COUNTED)))
+    mean = (_added_up(known) + _COUNTED * _USUAL_MEAN) / (len(known) + _COUNTED)
+    squares = _added_up((known - mean) ** 2) + _COUNTED * _USUAL_SPREAD**2
+    return float(known.max() - mean), float(np.sqrt(squares / (len(known) + _COUNTED)))
+
+
+def _added_up(values: Floats) -> float:
+    """The sum of up to 2 million numbers from 0 to 1, to the last bit the same in any order: whole ones are added."""
+    whole = values * _FINE
+    return float(np.rint(whole, out=whole).sum()) / _FINE
 
 
 @dataclass(frozen=True)
