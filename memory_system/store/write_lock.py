@@ -42,7 +42,10 @@ class WriteLock:
                 "Try again, or stop the other program."
             ) from error
         except OSError as error:
-            raise StoreDamaged(f"{self._folder} cannot be written: {error.strerror or error}.") from error
+            raise StoreDamaged(
+                f"{self._folder} cannot be written: {error.strerror or error}. Make it writable, or open a copy of the "
+                "world in a folder that is."
+            ) from error
         try:
             yield
         finally:
