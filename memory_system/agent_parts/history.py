@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
-from ..core.change_set import ChangeSet, load_entry, short
+from ..core.change_set import ChangeSet, Revision, load_entry, revision_of, short
 from ..core.entry import MemoryEntry, Tier
 from ..core.scoring import whole
 from ..core.times import moment_given
@@ -122,7 +122,7 @@ class History(Part):
 
     def undo(
         self,
-        revision: int | ChangeSet,
+        revision: Revision,
         *,
         keep: str | Sequence[str] = (),
         overwrite: str | Sequence[str] = (),
@@ -168,7 +168,7 @@ class History(Part):
 
     def redo(
         self,
-        revision: int | ChangeSet,
+        revision: Revision,
         *,
         keep: str | Sequence[str] = (),
         overwrite: str | Sequence[str] = (),
@@ -182,7 +182,7 @@ class History(Part):
         """
         return self.undo(self._undo_of(revision), keep=keep, overwrite=overwrite, preview=preview)
 
-    def conflicts(self, revision: int | ChangeSet) -> tuple[Clash, ...]:
+    def conflicts(self, revision: Revision) -> tuple[Clash, ...]:
         """Where undoing a change set would overwrite later work, memory by memory; none if nothing stands in its way.
 
         For one that stands undone: where doing it again would.
@@ -200,7 +200,7 @@ class History(Part):
             refuse_undone(told)
             return self._with_events(undoing(told, self._present(told)).clashes, number)
 
-    def undo_back_to(self, revision: int | ChangeSet, *, preview: bool = False) -> ChangeSet:
+    def undo_back_to(self, revision: Revision, *, preview: bool = False) -> ChangeSet:
         """Bring all memories and texts to what they were right after a revision, in one change set.
 
         Settings, personality, saved cues and judgments included. What was recalled since stays recalled: looking
@@ -216,7 +216,7 @@ class History(Part):
         with self.context.writer().writing():  # nobody comes between the plan and what it does
             return self.context.apply(self._going_back(revision))
 
-    def _going_back(self, revision: int | ChangeSet) -> ChangeSet:
+    def _going_back(self, revision: Revision) -> ChangeSet:
         number = _number(revision)
         self.context.refresh()
         with self._ledger.reading():
@@ -292,7 +292,7 @@ class History(Part):
     def _ledger(self) -> protocols.Present:
         return self.context.present()
 
-    def _undo_of(self, revision: int | ChangeSet) -> int:
+    def _undo_of(self, revision: Revision) -> int:
         told = self._ledger.journal.get(_number(revision))
         if told.undone_by is None:
             raise Conflict(f"“{told.change_set.title}” has not been undone, so there is nothing to do again.")
@@ -339,11 +339,8 @@ class History(Part):
         )
 
 
-def _number(revision: int | ChangeSet) -> int:
-    number = revision.revision if isinstance(revision, ChangeSet) else revision
-    if number is None:
-        raise InvalidParameter("This change set has not been applied, so there is nothing to undo.")
-    return whole("The revision", number, 1, _MOST)
+def _number(revision: Revision) -> int:
+    return whole("The revision", revision_of(revision), 1, _MOST)
 
 
 def as_of(

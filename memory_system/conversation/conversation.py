@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Self
 
 from ..agent import AgentMemory
-from ..core.change_set import PENDING, Change, ChangeSet, Kept, TextChange, short
+from ..core.change_set import PENDING, Change, ChangeSet, Kept, Revision, TextChange, revision_of, short
 from ..core.entry import LIVED, MemoryEntry, Tier, new_id
 from ..core.scoring import whole
 from ..core.times import moment_given
@@ -402,7 +402,7 @@ class Conversation:
         after = dataclasses.replace(talk, settings=checked_settings(settings), ceiling=0)
         return self._set(f"Change how “{short(talk.title)}” is held", after, preview, now)
 
-    def replay(self, revision: int | ChangeSet | None = None) -> Replay:
+    def replay(self, revision: Revision | None = None) -> Replay:
         """A step lived through again without the model: the same messages come out, or it says where they differ.
 
         Nothing is changed. It is asked of the memory as it was then, so that also what was searched comes out again.
@@ -419,8 +419,7 @@ class Conversation:
             if newest is None:
                 raise InvalidParameter("Nothing has been said in this conversation, so there is nothing to replay.")
             revision = newest.revision
-        number = revision.revision if isinstance(revision, ChangeSet) else revision
-        return replayed(self.agent, self.id, whole("The revision", number, 1, 2**62))
+        return replayed(self.agent, self.id, whole("The revision", revision_of(revision), 1, 2**62))
 
     def synopsis(
         self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress

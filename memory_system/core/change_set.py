@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Self, TypeGuard
+from typing import Any, Protocol, Self, TypeGuard
 
-from ..errors import shown
+from ..errors import InvalidParameter, shown
 from .entry import Kind, MemoryEntry, Tier
 from .times import parse_time
 
@@ -231,6 +231,32 @@ class ChangeSet:
             else f"{self.title}; {len(left)} of {len(self.changes)} accepted"
         )
         return dataclasses.replace(self, changes=left, title=title, id=uuid.uuid4().hex)
+
+
+class Done(Protocol):
+    """An answer that tells what was done, such as that of ``add_short_term``, of an import, or of a step of a talk."""
+
+    @property
+    def change_set(self) -> ChangeSet | None:
+        """What was done."""
+
+
+Revision = int | ChangeSet | Done
+"""A revision: its number, what was applied then, or the answer that tells it."""
+
+
+def revision_of(told: Revision) -> int:
+    """The number of a revision, which may be none of the history.
+
+    Raises:
+        InvalidParameter: it was not applied.
+    """
+    done: Any = getattr(told, "change_set", told)
+    number = done.revision if isinstance(done, ChangeSet) else done
+    if number is None:
+        raise InvalidParameter("This has not been applied: no revision of the history tells of it.")
+    found: int = number
+    return found
 
 
 def together(plans: Sequence[tuple[ChangeSet, Iterable[str]]], title: str) -> tuple[ChangeSet, tuple[ChangeSet, ...]]:

@@ -241,6 +241,14 @@ def test_undoing_what_was_not_applied_is_refused(agent: AgentMemory) -> None:
         agent.undo(plan(Change(None, entry("a"), "new")))
 
 
+def test_an_answer_that_tells_what_was_done_is_undone_as_it_came(agent: AgentMemory) -> None:
+    added = agent.add_short_term([{"document": "The bell rang", "rating": 4}])
+    assert agent.undo(added).undoes == added.change_set.revision
+    assert agent.redo(added).undoes is not None
+    with pytest.raises(InvalidParameter, match="has not been applied"):
+        agent.undo(agent.add_short_term([{"document": "The bell rang", "rating": 4}], preview=True))
+
+
 @pytest.mark.parametrize(
     ("text", "cut"),
     [

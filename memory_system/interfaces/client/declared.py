@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast, get_args, get_ori
 from pydantic import BaseModel
 
 from ...agent import AgentMemory
-from ...core.change_set import ChangeSet
+from ...core.change_set import ChangeSet, revision_of
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
 from ..forms import says
@@ -23,7 +23,7 @@ from ..operations import OPERATIONS
 from ..reads import READS
 from ..serialize import RemoteChangeSet, Shape, read
 from .view import RemoteView
-from .wire import filed, long, plain, revision_of, segment
+from .wire import filed, long, plain, segment
 
 _Given = ParamSpec("_Given")
 _Answer = TypeVar("_Answer")

@@ -16,7 +16,7 @@ from ...conversation.replaying import Replay
 from ...conversation.stepping import Told as Hearing
 from ...conversation.stepping import untold
 from ...conversation.talk import Message, Talk
-from ...core.change_set import ChangeSet
+from ...core.change_set import ChangeSet, Revision, revision_of
 from ...errors import InvalidParameter
 from ...llm.base import Heard, unheard
 from ...operations.context import Progress, no_progress
@@ -24,7 +24,7 @@ from ...operations.edit import listed
 from ...recall.versus import Versus
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent, compared
-from .wire import Wire, given, long, plain, revision_of, segment
+from .wire import Wire, given, long, plain, segment
 
 
 class RemoteConversation:
@@ -195,7 +195,7 @@ class RemoteConversation:
         """As ``Conversation.change``."""
         return self._changed("PATCH", "settings", plain(settings), preview, **given(now=now))
 
-    def replay(self, revision: int | ChangeSet | None = None) -> Replay:
+    def replay(self, revision: Revision | None = None) -> Replay:
         """As ``Conversation.replay``."""
         number = None if revision is None else revision_of(revision)
         return read(Replay, self._wire.get(f"{self._of}/replay", revision=number))

@@ -21,7 +21,6 @@ from urllib.parse import quote
 import httpx
 
 from ...agent_parts.importing import as_address
-from ...core.change_set import ChangeSet
 from ...core.entry import MemoryEntry
 from ...errors import InvalidDocument, InvalidParameter, MemorySystemError, Problem, ServerUnavailable, shown
 from ...operations.context import Progress, no_progress
@@ -296,18 +295,6 @@ def filed(material: bytes | str) -> str:
 def given(**fields: Any) -> dict[str, Any]:
     """The fields that are not ``None``."""
     return {name: plain(value) for name, value in fields.items() if value is not None}
-
-
-def revision_of(revision: int | ChangeSet) -> int:
-    """The number of a revision, or of a change set that was applied.
-
-    Raises:
-        InvalidParameter: it was not.
-    """
-    number = revision.revision if isinstance(revision, ChangeSet) else revision
-    if number is None:
-        raise InvalidParameter("This change set has not been applied, so there is nothing to undo.")
-    return number
 
 
 _UNSENT = ("tier", "last_access", "depth", "metadata")
