@@ -85,10 +85,9 @@ def _of(
 class AgentMemory:
     """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
 
-    Operations that change something answer the change set that was applied. With ``preview=True`` they
-    answer it unapplied and change nothing; ``apply`` carries it out later, without asking a language model
-    again. Wherever ``now`` may be given it is the world's time, aware of its zone; the world's clock
-    otherwise.
+    Operations that change something answer the change set that was applied. With ``preview=True`` they answer it
+    unapplied and change nothing; ``apply`` carries it out later, without asking a language model again. Wherever
+    ``now`` may be given it is the world's time, aware of its zone; the world's clock otherwise.
 
     Args:
         name: the agent's name.
@@ -365,6 +364,9 @@ class AgentMemory:
             self._context.owner().close()
         finally:
             self._own.close()
+
+    def __repr__(self) -> str:
+        return f"<AgentMemory {self.name!r}>"
 
     def __enter__(self) -> Self:
         return self

@@ -172,10 +172,7 @@ class World:
 
     @property
     def embedder_name(self) -> str:
-        """The name of the embedder in use: as the environment has it, as it was chosen here, or as it ships.
-
-        Empty for one that the program brings.
-        """
+        """The name of the embedder in use: of the environment, chosen here, or shipped; empty for a program's own."""
         if self._embedder is not None:
             return ""
         return self.settings.embedder if self.embedder_decided else read_embedder(self.folder) or self.settings.embedder
@@ -793,3 +790,9 @@ class World:
     def __iter__(self) -> Iterator[AgentMemory]:
         """The characters, one after the other; rehearsals are asked for by their names."""
         return (self.agent(name) for name in self.characters())
+
+    def __contains__(self, character: object) -> bool:
+        return getattr(character, "name", character) in self.characters()
+
+    def __repr__(self) -> str:
+        return f"<World {self.name!r} in {str(self.folder.parent)!r}>"
