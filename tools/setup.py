@@ -48,6 +48,7 @@ TESTS = {
 A browser's event loop would be in the way of other tests, hence two calls, at the same time: one computes while the
 other waits.
 """
+CRASH = "Fatal Python error"
 UV = "uv>=0.5,<1"
 UV_NAMES = {
     "index-url": "UV_DEFAULT_INDEX",
@@ -433,7 +434,11 @@ def run_beside(steps, environment):
                     other.terminate()
                     other.wait()
             said.seek(0)
-            say(said.read().decode("utf-8", "replace"))
+            told = said.read().decode("utf-8", "replace")
+            say(told)
+            crash = told.find(CRASH)
+            if crash >= 0:
+                say("One of them crashed. What it said, again:\n" + told[crash : crash + 6000])
     return code
 
 
