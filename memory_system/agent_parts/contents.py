@@ -199,6 +199,10 @@ class Contents(Part):
         """Within it, no other thread or process writes this agent; for those who move its files."""
         return self.context.owner().writing()
 
+    def at_rest(self) -> AbstractContextManager[None]:
+        """As ``alone``, for those who copy its files: within they lie as a closed agent's."""
+        return self.context.owner().at_rest()
+
     def vector(self, entry_id: str) -> Vectors | None:
         """The vector, shape (d,), float32, of a memory; ``None`` if it has none of the embedder in use.
 

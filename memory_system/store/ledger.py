@@ -22,6 +22,7 @@ from ..embedding.embedder import Embedder
 from ..errors import AgentGone, MemorySystemError, OtherEmbedder, StoreDamaged, StoreError, StoreUnavailable
 from ..recall.kept_tables import KeptTables, Place, drop_changed
 from ..recall.table import Table
+from . import ledger_checks as checks
 from . import shutdown_note
 from .access_buffer import AccessLog, Noted
 from .expected_rows import Wanted, of_entries, of_table
@@ -29,22 +30,6 @@ from .journal.horizon import LettingGo
 from .journal.journal import Journal, content_hash
 from .journal.location import refuse_older
 from .journal.moving import Journals
-from .ledger_checks import (
-    by_another_distance,
-    hashes_of,
-    journalled_embedder,
-    kept_all_the_same,
-    nothing_changed,
-    purged_on_server,
-    refuse_broken,
-    refuse_foreign_edit,
-    refuse_unwritable,
-    store_problem,
-    texts_of,
-    vectors_at_hand,
-    what_waits,
-    why_not,
-)
 from .personality_file import follow_in_file, write_as_changed
 from .policy import Policy
 from .projection import Stores
@@ -106,14 +91,13 @@ class Ledger:
         self._clock, self._chroma = clock, chroma
         self._home = (journals or Journals()).of(folder)
         self._kept = KeptTables(folder)
-        self._closed, self._inode = False, 0
+        self._closed, self._inode, self._process = False, 0, os.getpid()
         self._accesses = AccessLog(self._write_accesses, self.messages.append, clock, self._lock)
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = WriteLock(folder)
         with self._lock, self._file_lock.held():
             self._open()
             self._inode = self._home.anchor.stat().st_ino
-        self._process = os.getpid()
         atexit.register(self._flush_at_exit)  # for a program that ends without closing
 
     def _begin(self, folder: Path, personality: Path, embedder: Embedder) -> None:
@@ -158,8 +142,6 @@ class Ledger:
                 with suppress(StoreError), self.turns.writing():
                     if not (asleep and self._told_by_note and self._behind.may_wait(self.journal)):
                         self.settle()
-                    self._catch_up()
-                    self._take_over_missed()
                     note = self._keep_tables()
         finally:
             with self.turns.taken():  # also of an agent that is gone, which the background may still be writing
@@ -202,7 +184,7 @@ class Ledger:
             raise OtherEmbedder(self._why_not(others))
 
     def _why_not(self, others: str) -> str:
-        return why_not(self.folder.name, others, self.embedder.identity)
+        return checks.why_not(self.folder.name, others, self.embedder.identity)
 
     # -- what is known ---------------------------------------------------------------------------------
 
@@ -239,7 +221,7 @@ class Ledger:
             StoreError: files cannot be written. If the sentence says that the change is kept, the journal has it and
                 it is finished at the next write; otherwise nothing was changed.
         """
-        refuse_broken(change_set, self.folder.name)
+        checks.refuse_broken(change_set, self.folder.name)
         self.policy.refuse()
         self._refuse_closed()
         self.refuse_other_embedder()
@@ -257,13 +239,13 @@ class Ledger:
             self._accesses.flush()  # what comes back by this change keeps the accesses it had
             self._catch_up()
             self._store_at_hand()
-            with nothing_changed():
+            with checks.nothing_changed():
                 self._finish_cut_off()
                 self._take_over_missed()
             personality = self.text("personality")
             for change_set, _ in plans:
-                refuse_foreign_edit(change_set, personality, self.personality_path)
-                refuse_unwritable(change_set, self.personality_path, self.folder)
+                checks.refuse_foreign_edit(change_set, personality, self.personality_path)
+                checks.refuse_unwritable(change_set, self.personality_path, self.folder)
             vectors = {key: vector for _, of_one in plans for key, vector in of_one.items()}
             sets, ours = [plan for plan, _ in plans], self.embedder.identity
             committed = self.journal.commit_together(sets, vectors, ours, alone=self._stores.in_journal)
@@ -276,7 +258,7 @@ class Ledger:
         if applied.revision is None or applied.revision <= self._revision:
             return applied
         try:
-            with kept_all_the_same(self.folder.name):
+            with checks.kept_all_the_same(self.folder.name):
                 with self._whole_or_anew():
                     self._show(applied, vectors)
                 if self._follows(applied):
@@ -429,8 +411,8 @@ class Ledger:
         with self._lock:
             waiting = {entry.id for entry in self.without_vector()}
             others = self.other_embedder is not None
-            at_hand = vectors_at_hand(change_sets, {} if others else self.tables)
-        fresh, left = texts_of(change_sets, waiting, all_stay=others)
+            at_hand = checks.vectors_at_hand(change_sets, {} if others else self.tables)
+        fresh, left = checks.texts_of(change_sets, waiting, all_stay=others)
         return self.vectors(fresh, at_hand) | self.journal.vectors(map(content_hash, left), self.embedder.identity)
 
     def _show(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
@@ -517,10 +499,11 @@ class Ledger:
             StoreError: it cannot be used.
         """
         self._stores.refuse_others(lambda: self.journal.origin)
-        self._stores.embedder = self._stores.made_with or journalled_embedder(self.journal, self.embedder, self.tables)
+        made_with = self._stores.made_with
+        self._stores.embedder = made_with or checks.journalled_embedder(self.journal, self.embedder, self.tables)
         self._change_over()
         if as_left and shutdown_note.tells(self._note, cut_off) and self._as_noted():
-            self._behind.take_up(cut_off, self.journal.vectors(hashes_of(cut_off), self.embedder.identity))
+            self._behind.take_up(cut_off, self.journal.vectors(checks.hashes_of(cut_off), self.embedder.identity))
             cut_off = ()  # they were left for whoever opens it
         else:
             self._reconcile(cut_off)
@@ -538,7 +521,7 @@ class Ledger:
         Raises:
             StoreUnavailable: its server does not answer. Nothing was changed.
         """
-        with nothing_changed():
+        with checks.nothing_changed():
             self._stores.refuse_unreachable()
             made = self._stores.made_with if self._stores.place is None else None
             if made is not None and made != self._stores.embedder:
@@ -566,12 +549,13 @@ class Ledger:
         return {tier.value: len(table) for tier, table in self.tables.items() if tier in LIVED or len(table)}
 
     def _reconcile(self, cut_off: Sequence[ChangeSet]) -> None:
+        files = self._stores.folder, self._note, self._altered
         said = self._stores.reconcile(
             self._wanted(),
             self._wanted_in_store,
             revision=self._revision,
             cut_off=cut_off,
-            problem=None if self._stores.place else store_problem(self._stores.folder, self._note, self._altered),
+            problem=None if self._stores.place else checks.store_problem(*files),
         )
         self.messages += said
         if not said and (note := self._note) is not None and note.clean and note.revision == self._revision:
@@ -608,7 +592,7 @@ class Ledger:
         """The vectors of a change set as the store keeps them, which may still hold those of another embedder."""
         if self._stores.embedder == self.embedder.identity:
             return vectors
-        return self.journal.vectors(hashes_of([applied]), self._stores.embedder)
+        return self.journal.vectors(checks.hashes_of([applied]), self._stores.embedder)
 
     def _say_what_waits(self) -> None:
         """Tell of vectors and distances that are not what is in use, and what to do."""
@@ -617,9 +601,9 @@ class Ledger:
         if self.other_embedder is not None:
             self.messages.append(self._why_not(other))
         elif other != ours or waiting:
-            self.messages.append(what_waits(self.folder.name, other, ours, waiting, held))
+            self.messages.append(checks.what_waits(self.folder.name, other, ours, waiting, held))
         if not self._told_by_note:
-            self.messages += starmap(by_another_distance, self._stores.distances().items())
+            self.messages += starmap(checks.by_another_distance, self._stores.distances().items())
 
     def _store_anew(self, why: str, embedder: str, progress: Callable[[float], None]) -> Path:
         """Write a new store in the place of the old one; answers where that lies now."""
@@ -643,7 +627,7 @@ class Ledger:
                 for aside in self.folder.glob(f"{self._stores.folder.name}-purged-*"):
                     shutil.rmtree(aside)
                 if self._stores.server is not None:
-                    self.messages.append(purged_on_server(self._stores.where))
+                    self.messages.append(checks.purged_on_server(self._stores.where))
             except OSError as error:
                 problem = f"{error.filename or self.folder} cannot be written: {error.strerror or error}."
         if problem is not None:
@@ -696,7 +680,7 @@ class Ledger:
         try:
             self._see_store(cut_off, as_left=as_left and not missed)
         except StoreUnavailable as error:  # the journal is the truth, and nothing that is asked rests on the store
-            journalled = journalled_embedder(self.journal, self.embedder, self.tables)
+            journalled = checks.journalled_embedder(self.journal, self.embedder, self.tables)
             self._stores.embedder = self.embedder.identity if self._take_over else journalled
             self.messages.append(
                 f"{error.sentence} Until it answers, {self.folder.name!r} is shown as its journal tells, and cannot be "
@@ -704,8 +688,7 @@ class Ledger:
             )
 
     def _place(self) -> Place:
-        newest = self.journal.change_set_at(self._revision)
-        return Place(self._revision, newest, self._access, self.embedder.identity)
+        return Place(self._revision, self.journal.change_set_at(self._revision), self._access, self.embedder.identity)
 
     def _fill(self, kept: Mapping[Tier, Table]) -> None:
         """Fill tables from the journal, those that were kept with what came since.
@@ -721,7 +704,7 @@ class Ledger:
         vectors = self.journal.vectors({key for _, key in rows}, self.embedder.identity)
         missing = {key: entry.document for entry, key in rows if key not in vectors}
         if 0 < len(missing) <= EMBEDDED_AT_ONCE and (
-            self._take_over or journalled_embedder(self.journal, self.embedder, {}) == self.embedder.identity
+            self._take_over or checks.journalled_embedder(self.journal, self.embedder, {}) == self.embedder.identity
         ):
             fresh = dict(zip(missing, self.embedder.embed(list(missing.values())), strict=True))
             self.journal.kept.keep(fresh, self.embedder.identity)
@@ -746,6 +729,7 @@ class Ledger:
         """Write the tables; answers the note to leave when all files are let go of."""
         try:
             self._catch_up()
+            self._take_over_missed()
             self._kept.keep(self.tables, self._place())
             self._stores.see_others()
             if self._store_seen:  # what is on a server is noted there
@@ -783,6 +767,23 @@ class Ledger:
             with suppress(StoreError):  # what it lacks is in the journal, which whoever copies the files has too
                 self.settle()
             yield
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """As ``writing``; its files lie within as those of a closed agent, to be copied, and are opened again then.
+
+        Raises:
+            StoreError: as of ``Turns.writing``, or they cannot be opened again: it stays closed.
+        """
+        with self.writing():
+            self._accesses.flush()
+            self._let_go(self._keep_tables())
+            self._closed = True
+            try:
+                yield
+            finally:
+                self._open()
+                self._closed = False
 
     @contextmanager
     def _others_out(self) -> Iterator[None]:

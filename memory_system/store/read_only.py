@@ -166,6 +166,8 @@ class ReadOnlyLedger(Ledger):
         if self.gone:
             raise StoreError(f"The agent {self.folder.name!r} was closed, or its journal was put back. Open it again.")
 
+    at_rest = Ledger.writing  # what it reads lies elsewhere
+
     def close(self, *, asleep: bool = False) -> None:  # noqa: ARG002 - nothing waits
         """Let go of all files; closing twice does no harm."""
         if not self._closed:

@@ -686,9 +686,9 @@ class World:
             target, source = self.free_name(to), self.agent(name)
             with source.contents.alone():
                 texts = beside(target, source)
-                with self._closed(name) as place:
+                with source.contents.at_rest():
                     self.carry_out(knowing.newcomer(knowing.kept_by(self), target))
-                    lifecycle.duplicate(place, self._place(target), self.journals, texts)
+                    lifecycle.duplicate(self._place(source.name), self._place(target), self.journals, texts)
             return self.agent(target)
 
     def rename_agent(self, name: str, to: str) -> AgentMemory:

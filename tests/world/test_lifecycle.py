@@ -226,6 +226,35 @@ def test_who_still_holds_an_agent_that_was_moved_is_told_so(
         assert world.agent(name).entries(Tier.STATIC)
 
 
+def test_who_holds_an_agent_that_is_copied_goes_on_with_it(world: World, lived: AgentMemory) -> None:
+    friend, before = lived.acting_as("a friend"), told(lived)
+    copy = world.duplicate_agent("mira", "bo")
+    tried = world.branch("mira")
+    assert told(lived) == told(copy) == told(tried) == before
+    friend.add_short_term({"document": "The mill stands still", "rating": 5})
+    assert lived is world.agent("mira")
+    assert [len(one.entries(Tier.STM)) - len(copy.entries(Tier.STM)) for one in (lived, tried)] == [1, 0]
+    world.close()
+    with World(world.settings) as again:
+        assert [again.agent(name).messages for name in again.agents()] == [(), (), ()]
+        assert "The mill stands still" in [one.document for one in again.agent("mira").entries(Tier.STM)]
+
+
+def test_a_copy_that_cannot_be_made_leaves_who_holds_the_agent_with_it(
+    world: World, lived: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object, **_named: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = on_disk(world)
+    with monkeypatch.context() as patched, pytest.raises(StoreError, match="cannot be copied"):
+        patched.setattr(shutil, "copytree", full)
+        world.duplicate_agent("mira", "bo")
+    lived.add_short_term({"document": "The mill stands still", "rating": 5})
+    assert world.agent("mira") is lived
+    assert {name for name in on_disk(world) if "bo" in name} == {name for name in before if "bo" in name}
+
+
 def test_a_personality_that_was_left_inside_the_folder_is_found_again(world: World, lived: AgentMemory) -> None:
     before = told(lived)
     world.close()

@@ -72,7 +72,7 @@ def branch(
     """Begin a rehearsal of a character: a copy to play with, whole history included, that knows whose it is.
 
     Whatever happens in it, the character stays as it is until something is kept. Its queries and accesses are
-    never handed on. Whoever held the character has to ask the world for it anew, as after ``duplicate_agent``.
+    never handed on.
 
     Args:
         world: the one that it lives in.
