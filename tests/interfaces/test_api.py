@@ -269,6 +269,25 @@ def test_an_address_or_method_that_is_not_there_is_a_problem(api: httpx.Client) 
     _problem(api.get("/rate"), 405, "http-error")
 
 
+@pytest.mark.parametrize(
+    ("method", "address", "takes"),
+    [
+        ("DELETE", "/v1/agents", "GET, POST"),
+        ("OPTIONS", "/v1/agents", "GET, POST"),
+        ("PUT", "/v1/agents/mira/memories/x", "DELETE, GET, PATCH"),
+        ("HEAD", "/rate", "POST"),
+    ],
+)
+def test_all_methods_that_an_address_takes_are_told(api: httpx.Client, method: str, address: str, takes: str) -> None:
+    answer = api.request(method, address)
+    assert (answer.status_code, answer.headers["Allow"]) == (405, takes)
+
+
+@pytest.mark.parametrize("address", ["/", "/docs", "/v1/agents", "/v1/agents/mira"])
+def test_what_can_be_read_can_be_asked_for_its_head(api: httpx.Client, agent: AgentMemory, address: str) -> None:
+    assert api.head(address).headers == api.get(address).headers
+
+
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1"])
 def test_a_foreign_host_header_is_refused(api: httpx.Client, host: str) -> None:
     answer = api.post("/rate", json={"memory": "a"}, headers={"Host": host})

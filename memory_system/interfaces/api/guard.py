@@ -191,8 +191,9 @@ class Guard:
                 answered = True
                 await send(message)
 
+        asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope  # the server sends no body to HEAD
         with suppress(_Refused):
-            await self.app(scope, counted, unless_refused)
+            await self.app(asked, counted, unless_refused)
         if refusal is not None and not answered:
             if seen > most and not whole:
                 await _let_finish(receive)

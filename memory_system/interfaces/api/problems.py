@@ -13,13 +13,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from ...errors import MemorySystemError, ModelUnavailable, problem_words
 
 _WORDS = {
     400: "The body cannot be read: it must be JSON in UTF-8, and not nested deeper than a thousand times.",
     404: "There is nothing at this address; /docs lists what there is.",
-    405: "Use another method; see /docs.",
 }
 _MEANING = {
     400: "The body is not JSON, or the request was meant for another host.",
@@ -143,11 +143,17 @@ def _is_of_form(problem: Any) -> bool:
     return len(where) > 2 or problem["type"] != "extra_forbidden"
 
 
-def _wrong_request(_request: Request, error: Exception) -> JSONResponse:
+def _wrong_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException), "registered for these alone"
-    detail = _WORDS.get(error.status_code, str(error.detail))
+    detail, headers = _WORDS.get(error.status_code, str(error.detail)), dict(error.headers or {})
+    if error.status_code == 405:
+        routes = request.app.routes
+        asked = [{**request.scope, "method": method} for method in ("DELETE", "GET", "PATCH", "POST", "PUT")]
+        taken = (one["method"] for one in asked if any(route.matches(one)[0] is Match.FULL for route in routes))
+        headers["Allow"] = ", ".join(taken)  # of several routes the framework tells the first one's
+        detail = f"This address takes {headers['Allow']}, not {request.method[:20]}; see /docs."
     if type(error.__cause__) is ValueError:  # of its kinds, which are about letters and JSON, all others are told so
         detail = "The body cannot be read: it holds a whole number of thousands of digits."
     answer = problem_json(error.status_code, "http-error", "HTTP error", detail)
-    answer.headers.update(error.headers or {})  # 405 names the methods that there are
+    answer.headers.update(headers)
     return answer
