@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from memory_system import AgentMemory, World
 from memory_system.interfaces.cli.completion import Shell, script
 from memory_system.interfaces.cli.progress import ProgressLine
-from memory_system.interfaces.cli.terminal import Column, heads, plain_table
+from memory_system.interfaces.cli.terminal import Column, heads, plain_table, show_told
 from memory_system.interfaces.reads import READS
 from tests.command_line import CommandLine
 from tests.conftest import ROOT
@@ -185,3 +185,22 @@ def test_tables_of_reads_are_headed_in_words() -> None:
     assert heads(["entry.document", "let_go", "known_to"]) == ["memory", "let go", "known to"]
     assert heads(["then.entry.tier", "now.entry.tier"]) == ["then tier", "now tier"]
     assert heads(["name", "test.name", "cell.name"]) == ["name", "test name", "cell name"]
+
+
+def test_what_an_answer_says_is_told_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {
+        "authors": {"file mira.json": 1, "Jo": 2},
+        "operations": {"settings": 3},
+        "links": [["a", "b"], ["b", "c"]],
+        "items": [{"tier": "ltm", "again": True, "metadata": {}}, {"tier": "stm", "metadata": {"x.y": 1.25}}],
+    }
+    show_told(told)
+    lines = [re.split(r" {2,}", line) for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        ["authors: file mira.json: 1, Jo: 2"],
+        ["operations: settings: 3"],
+        ["links: a b, b c"],
+        ["tier", "again", "metadata"],
+        ["long-term", "yes"],
+        ["short-term", "x.y: 1.25"],
+    ]

@@ -247,8 +247,8 @@ def test_a_copy_that_cannot_be_made_leaves_who_holds_the_agent_with_it(
         raise OSError(28, "No space left on device")
 
     before = on_disk(world)
-    with monkeypatch.context() as patched, pytest.raises(StoreError, match="cannot be copied"):
-        patched.setattr(shutil, "copytree", full)
+    monkeypatch.setattr(shutil, "copytree", full)
+    with pytest.raises(StoreError, match="cannot be copied"):
         world.duplicate_agent("mira", "bo")
     lived.add_short_term({"document": "The mill stands still", "rating": 5})
     assert world.agent("mira") is lived

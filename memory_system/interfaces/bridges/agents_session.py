@@ -14,6 +14,7 @@ from agents.memory import SessionABC, SessionSettings
 
 from ...agent import AgentMemory
 from ...conversation.storage import storable
+from ...core.change_set import counted
 from ...core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier
 from ...core.kinds import MAX_EXTRAS, Scalar
 from .notes import Ends, Notes
@@ -69,8 +70,7 @@ class MemorySession(SessionABC):
 
     def _add(self, items: list[TResponseInputItem]) -> None:
         with self._notes.alone():  # its number is that of nobody else
-            many = "an item" if len(items) == 1 else f"{len(items):,} items"
-            self._notes.apply("add", f"Keep {many} of a session", self._made(items))
+            self._notes.apply("add", f"Keep {counted(len(items), 'item')} of a session", self._made(items))
 
     def _made(self, items: list[TResponseInputItem]) -> list[Ends]:
         """Entries for items that go on after what is held."""

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...core.change_set import Change, ChangeSet
-from ...core.entry import MemoryEntry
+from ...core.entry import MemoryEntry, Tier
 from ...core.times import ago, stamp
 from ...recall.verdicts import NAMES
 from ...world.together import Together
@@ -278,6 +278,8 @@ _WORDS = {
     "y": "up",
 }
 """What a part is called for people, where its name with blanks does not say it; a setting is called as its option."""
+_OF_DATA = frozenset({"authors", "languages", "metadata", "operations"})
+"""What has parts that are called by whom or what it tells of, such as `mira.json`, and so by no words of ours."""
 _WIDE = frozenset({"document", "entry.document", "text", "title", "because", "words", "sentence", "cue", "reasons"})
 
 
@@ -288,13 +290,24 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 def _flat(told: Mapping[str, Any], within: str) -> dict[str, Any]:
     """What it tells by dotted names; a list of things with parts of their own stays one, and what is empty is left."""
     found: dict[str, Any] = {}
-    for name, value in told.items():
+    for name, given in told.items():
+        value = _worded(name, given)
         if isinstance(value, dict):
             found |= _flat(value, f"{within}{name}.")
         elif value is not None and value is not False and value not in ("", []):  # 0 is a count, and told
-            plain = isinstance(value, list) and not _is_table(value)
-            found[f"{within}{name}"] = ", ".join(map(str, value)) if plain else value
+            found[f"{within}{name}"] = value
     return found
+
+
+def _worded(name: str, value: Any) -> Any:
+    """A part of an answer, as it is told; what has parts of its own stays as it is."""
+    if name == "tier" and value is not None:
+        return NAMES[Tier(value)]
+    if name in _OF_DATA and isinstance(value, dict):
+        return ", ".join(f"{part}: {_cell(one)}" for part, one in value.items())
+    if isinstance(value, list) and not _is_table(value):
+        return ", ".join(" ".join(map(_cell, one)) if isinstance(one, list) else str(one) for one in value)
+    return value
 
 
 def _is_table(value: Any) -> bool:
@@ -306,6 +319,8 @@ def _cell(value: Any, most: int = _SHORT) -> str:
         return f"{len(value):,}"
     if isinstance(value, str) and _TIME.fullmatch(value):
         return stamp(datetime.fromisoformat(value))
+    if value is True:
+        return "yes"
     return "" if value is None else one_line(f"{value:.4g}" if isinstance(value, float) else str(value), most)
 
 
