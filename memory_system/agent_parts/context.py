@@ -23,6 +23,7 @@ from ..llm.guarded import Begin, Guarded
 from ..llm.metered import Metered, Once, Terms
 from ..llm.usage import Account, Budget
 from ..operations import edit, purging
+from ..operations.context import refusing_no_truth
 from ..operations.migration import MIGRATE
 from ..operations.undo import GO_BACK
 from ..recall.hybrid import TokenStates
@@ -381,6 +382,9 @@ class Part:
     Args:
         context: the agent.
     """
+
+    def __init_subclass__(cls) -> None:
+        refusing_no_truth(cls)
 
     def __init__(self, context: Context) -> None:
         self.context = context

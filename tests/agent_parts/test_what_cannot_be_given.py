@@ -112,6 +112,17 @@ def test_what_is_neither_true_nor_false_is_refused(
     assert agent.revision == before
 
 
+def test_parts_of_an_agent_refuse_it_too(agent: AgentMemory) -> None:
+    neither = np.array([True, False])
+    for called in (
+        lambda: agent.cues.save_cue("smoke", "Where is smoke?", preview=neither),
+        lambda: agent.retrieval.query_memory("Where is smoke?", touch=neither),
+        lambda: agent.duplicates.suspicions(ask_model=neither),
+    ):
+        with pytest.raises(InvalidParameter, match="must be True or False"):
+            called()
+
+
 def test_who_opens_says_whether_to_take_over(world: World) -> None:
     for opened in (lambda **given: World(world.settings, **given), lambda **given: AgentMemory("mira", **given)):
         with pytest.raises(InvalidParameter, match="'take_over' must be"):

@@ -443,6 +443,7 @@ def test_export_prints_json_lines_or_writes_them_once(
     lines = [json.loads(line) for line in printed.stdout.splitlines()]
     assert lines[0]["agent"] == "mira"
     assert "to be told" in [line.get("document") for line in lines]
+    assert command.invoke(app, ["export", "mira", "-"]).stdout == printed.stdout
     target = tmp_path / "mira.jsonl"
     written = command.invoke(app, ["export", "mira", str(target), "--vectors"])
     assert written.exit_code == 0

@@ -185,7 +185,7 @@ def _forms(incomplete: str) -> list[str]:
 
 def export(
     agent: Annotated[str, typer.Argument(help="Whose memories.")],
-    file: Annotated[Path | None, typer.Argument(help="The file to make; printed if not given.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="The file to make; printed if not given, or -.")] = None,
     form: Annotated[
         str | None,
         typer.Option("--as", metavar="FORM", autocompletion=_forms, help=f"In which form: {', '.join(Form)}."),
@@ -200,6 +200,7 @@ def export(
     The ending of the file tells the form where --as does not: .png is a character card, .md a dossier, .zip a folder of
     Markdown, .csv a table; --as card.json is a card, too. It works for an agent that can only be read.
     """
+    file = None if file == Path("-") else file
     with the_world() as world:
         wanted, opened = _form(form, file), world.agent(agent)
         if vectors and wanted is not None:

@@ -428,7 +428,7 @@ def clock(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Tell the world's time, or set its clock. ``advance`` to a later time needs a clock that stands.
+    """Tell the world's time, or set its clock. To advance to a later time it has to stand.
 
     Example: python -m memory_system clock --at 2026-03-28T08:00:00+00:00
     """
