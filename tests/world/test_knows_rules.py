@@ -82,7 +82,9 @@ def test_what_a_stranger_did_is_not_what_the_character_itself_did() -> None:
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        ("I saw: Eve Stone bought the brass key.", HALF),
+        ("I saw: Eve Stone bought the brass key.", UNAWARE),
+        ("Vera Finch bought the brass key.", UNAWARE),
+        ("Odo bought the brass key.", WRONG),
         ("Bought the brass key.", WRONG),
         ("Eve Stone bought the brass key from Odo Finch.", KNOWS),
     ],

@@ -173,7 +173,8 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
         return Found(Verdict.WRONG, share, against[0], doubted)
     if share >= KNOWS_FROM and not against and not lacks:
         return Found(Verdict.KNOWS, share, "It says all that matters of it.", doubted)
-    if share >= HALF_FROM and _has_something(claim, met, memory, agent):
+    half = share - _is_taken_for_granted(claim, clause, memory, agent) / total
+    if half >= HALF_FROM and _has_something(claim, met, memory, agent):
         lacking = ", ".join(f"“{part.said}”" for part in claim.parts if met[part] < _ELSEWHERE)
         return Found(
             Verdict.HALF, share, f"It says nothing of {lacking}." if lacking else "It says a part of it.", doubted
@@ -218,6 +219,13 @@ def _has_something(claim: Claim, met: Mapping[Part, float], memory: Remembered, 
     if claim.subject is not None and met[claim.subject] < _ELSEWHERE:
         return any(part.exact for part in things) and sum(met[part] for part in things) >= 0.75 * len(things)
     return True
+
+
+def _is_taken_for_granted(claim: Claim, clause: Clause, memory: Remembered, agent: str) -> bool:
+    """Whether the fact is about the character, which a clause neither names nor tells that it did it."""
+    if claim.subject is None or not _is_own(claim.subject, memory) or agent == ITSELF:
+        return False
+    return not any(_is_called(clause, run[-1], memory.own, memory) for run, _, _ in clause.runs)
 
 
 def _joined(read: Sequence[Clause], at: int, place: int, part: Part) -> float:
@@ -448,7 +456,7 @@ def _otherwise(
             for opposite in sorted(OPPOSITES.get(form, frozenset()) | _FAILING.get(form, frozenset())):
                 if opposite in there and opposite not in said:
                     bare, at = there[opposite]
-                    if part.sort is Sort.WORD or _is_subject(claim, _agent(clause, at, memory), memory):
+                    if part.sort is Sort.WORD or _is_subject(claim, clause, _agent(clause, at, memory), memory):
                         return f"One says “{part.said}”, the other “{bare}”.", (part,)
     if place := _elsewhere(claim, clause, met):
         return f"One says “{' '.join(part.said for part in place)}”, the other that it was elsewhere then.", place
@@ -487,10 +495,11 @@ def _elsewhere(claim: Claim, clause: Clause, met: Mapping[Part, float]) -> tuple
     return place if other and all(met[part] >= _ELSEWHERE for part in rest) else ()
 
 
-def _is_subject(claim: Claim, agent: str, memory: Remembered) -> bool:
+def _is_subject(claim: Claim, clause: Clause, agent: str, memory: Remembered) -> bool:
     if claim.subject is None:
         return agent == NOBODY
-    return agent in claim.subject.forms or (_is_own(claim.subject, memory) and agent in (ITSELF, *memory.own))
+    own = _is_own(claim.subject, memory)
+    return own if agent == ITSELF else _is_called(clause, agent, memory.own if own else claim.subject.forms, memory)
 
 
 def own_words(display: str, name: str) -> frozenset[str]:
