@@ -283,6 +283,12 @@ def test_all_methods_that_an_address_takes_are_told(api: httpx.Client, method: s
     assert (answer.status_code, answer.headers["Allow"]) == (405, takes)
 
 
+@pytest.mark.parametrize("at", ["2026-03-01T00:00:00+00:00", "2026-03-01T02:00:00.5%2B02:00", "2026-03-01T02:00+0200"])
+def test_the_sign_of_a_zone_may_stand_in_an_address_as_it_is(api: httpx.Client, agent: AgentMemory, at: str) -> None:
+    answer = api.get(f"/v1/agents/mira/memories?tier=stm&world_time={at}")
+    assert (answer.status_code, answer.json()) == (200, {"items": [], "next": None})
+
+
 @pytest.mark.parametrize("address", ["/", "/docs", "/v1/agents", "/v1/agents/mira"])
 def test_what_can_be_read_can_be_asked_for_its_head(api: httpx.Client, agent: AgentMemory, address: str) -> None:
     assert api.head(address).headers == api.get(address).headers

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import socket
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -99,6 +100,8 @@ PATIENCE, SLOWEST = 10.0, 10_000
 """Seconds within which a body has to begin to come in, and the bytes a second that it has to keep up afterwards."""
 _POLICY_VIOLATION = 1008
 _NOT_ALLOWED = "A page of another server may not ask this; the API's MEMORY_ORIGINS lists those that may."
+_ZONE = re.compile(rb"(T\d\d(?:%3A|:)\d\d[\d:.A%]*)\+(?=\d\d)", re.IGNORECASE)
+"""A time in an address up to the sign of its zone, which stands for a blank there and is never meant so."""
 _READ_ON, _PAUSE = 16_000_000, 1.0
 """Bytes of a body that is refused which are read all the same, and seconds without any after which no more are."""
 
@@ -191,7 +194,8 @@ class Guard:
                 answered = True
                 await send(message)
 
-        asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope  # the server sends no body to HEAD
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server sends no body to HEAD
+        asked = {**scope, "method": method, "query_string": _ZONE.sub(rb"\1%2B", scope.get("query_string", b""))}
         with suppress(_Refused):
             await self.app(asked, counted, unless_refused)
         if refusal is not None and not answered:
