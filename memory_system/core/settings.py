@@ -68,7 +68,7 @@ class Settings(BaseSettings):
     """Where things are and which services to use. Each field is also an environment variable."""
 
     model_config = SettingsConfigDict(
-        extra="ignore",
+        extra="forbid",
         populate_by_name=True,
         hide_input_in_errors=True,
         env_prefix="MEMORY_",  # a field is also read by its own name: HOME, HOST and TOKEN are other programs' business

@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ..core.files import as_exhausted
-from ..errors import StoreBusy, StoreDamaged
+from ..errors import StoreBusy, StoreDamaged, StoreError
 
 LOCK_SECONDS = 30.0
 """How long a write waits for another process before it gives up with a clear error."""
@@ -31,6 +31,7 @@ class WriteLock:
         Raises:
             StoreBusy: another process held it for 30 seconds.
             StoreDamaged: the folder cannot be written.
+            StoreError: this process is a fork of the one that opened it.
             Exhausted: this program may open no more files.
         """
         try:
@@ -40,6 +41,10 @@ class WriteLock:
             raise StoreBusy(
                 f"Another program has been writing to {self._folder.name!r} for {LOCK_SECONDS:.0f} seconds. "
                 "Try again, or stop the other program."
+            ) from error
+        except RuntimeError as error:
+            raise StoreError(
+                f"{self._folder.name!r} was opened before this process was forked off. Open its world in this process."
             ) from error
         except OSError as error:
             raise StoreDamaged(

@@ -106,3 +106,8 @@ def test_a_setting_that_cannot_be_is_refused_in_plain_words(
     with pytest.raises(ValidationError) as refused:
         Settings()
     assert explained(refused.value) == f"The setting {setting} is wrong: {told}."
+
+
+def test_a_setting_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValidationError, match="wrold"):
+        Settings(wrold="game")  # type: ignore[call-arg]

@@ -219,8 +219,11 @@ def test_what_cannot_be_sent_is_refused_in_words(
 
 
 def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
-    with RemoteWorld("http://127.0.0.1:9") as nowhere, pytest.raises(ServerUnavailable, match="Is it running"):
-        nowhere.agents()
+    for address in ("http://127.0.0.1:9", "127.0.0.1:9"):
+        with RemoteWorld(address) as there, pytest.raises(ServerUnavailable, match=r"[^.]\. Is it running"):
+            there.agents()
+    with pytest.raises(ServerUnavailable, match="was closed here"):
+        there.agents()
 
 
 def test_worlds_are_worked_with_alike(there: RemoteWorld, world: World) -> None:

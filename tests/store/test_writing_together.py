@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, Tier, World
-from memory_system.errors import StaleChange, StoreDamaged
+from memory_system.errors import StaleChange, StoreDamaged, StoreError
 from memory_system.store.ledger import Ledger
 from tests.waiting import LAST_RESORT, until
 
@@ -179,3 +180,15 @@ def test_what_none_can_write_is_told_to_each(agent: AgentMemory, crowd: Crowd, m
     assert _held(agent) == {}
     _adding(agent, "then")()
     assert list(_held(agent)) == ["then"]
+
+
+def test_a_fork_is_told_to_open_the_world_itself(agent: AgentMemory) -> None:
+    child = os.fork()
+    if not child:
+        try:
+            agent.contents.alone().__enter__()
+        except StoreError as error:
+            os._exit(7 if "forked off. Open its world" in str(error) else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

@@ -121,7 +121,7 @@ class Wire:
     ) -> Generator[str]:
         sent = _sent(body, query, {**self._world, **self._said, **headers})
         try:
-            with self._client.stream(method, path, **sent) as answer:
+            with self._opened().stream(method, path, **sent) as answer:
                 if answer.is_error:
                     answer.read()
                     raise _error(answer)
@@ -149,7 +149,7 @@ class Wire:
         sent = _sent(body, query or {}, {**self._world, **self._said, **(headers or {})})
         for left in reversed(range(_TRIES)):
             try:
-                answer = self._client.request(method, path, **sent)
+                answer = self._opened().request(method, path, **sent)
             except httpx.TimeoutException as error:
                 raise self._unreachable(error) from error
             except httpx.HTTPError as error:
@@ -162,8 +162,13 @@ class Wire:
             return answer
         raise AssertionError("the last try answers or raises")
 
+    def _opened(self) -> httpx.Client:
+        if self._client.is_closed:
+            raise ServerUnavailable(f"The connection to {self._address} was closed here. Make a new one.")
+        return self._client
+
     def _unreachable(self, error: httpx.HTTPError) -> ServerUnavailable:
-        why = str(error) or type(error).__name__
+        why = str(error).rstrip(".") or type(error).__name__
         return ServerUnavailable(f"The server at {self._address} cannot be reached: {why}. Is it running?")
 
 
