@@ -16,7 +16,7 @@ ROBIN = '{"identity": {"name": "Robin", "description": "Robin is a patient compa
 you = sys.argv[1] if len(sys.argv) > 1 else "Jo"
 home = Path(sys.argv[2]) if len(sys.argv) > 2 else Path.home() / ".memory-companion"
 with World(Settings(home=home)) as world:
-    robin = world.agent("robin") if "robin" in world.agents() else world.create_agent("robin", ROBIN)
+    robin = world.agent("robin") if "robin" in world else world.create_agent("robin", ROBIN)
     known = next((person for person in people(robin) if person.name == you), None)
     told = "; ".join(known.text.splitlines()) if known else ""
     print(f"Robin: Hello {you}. " + (f"I remember: {told}" if told else "We have not met yet."))

@@ -787,6 +787,10 @@ class World:
             self._tokens.close()
             yield
 
+    def __contains__(self, agent: object) -> bool:
+        """Whether there is an agent of this name, or this agent."""
+        return getattr(agent, "name", agent) in self.agents()
+
     def __iter__(self) -> Iterator[AgentMemory]:
         """The characters, one after the other; rehearsals are asked for by their names."""
         return (self.agent(name) for name in self.characters())

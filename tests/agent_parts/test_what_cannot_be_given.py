@@ -28,6 +28,8 @@ def test_the_name_of_a_text_is_a_text(agent: AgentMemory, name: Any) -> None:
 
 @pytest.mark.parametrize("name", [[], {}, np.array([1, 2])])
 def test_presets_and_embedders_have_names(agent: AgentMemory, name: Any) -> None:
+    with pytest.raises(InvalidParameter, match="There is no form"):
+        agent.read_material("Saw smoke.", form=np.array([1, 2]))
     with pytest.raises(InvalidParameter, match="There is no preset"):
         agent.versus(name, "paper")
     with pytest.raises(InvalidParameter, match="There is no embedder"):

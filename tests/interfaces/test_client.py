@@ -229,6 +229,7 @@ def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
 def test_worlds_are_worked_with_alike(there: RemoteWorld, world: World) -> None:
     there.create_agent("ana").add_short_term({"document": "Woke up.", "rating": 1})
     there.duplicate_agent("ana", "o'brien 2")
+    assert ("ana" in there, "bo" in there) == (True, False)
     assert there.agents() == world.agents() == ["ana", "o'brien 2"]
     assert len(there.agent("o'brien 2").entries(Tier.STM)) == 1
     there.rename_agent("ana", "zoë")

@@ -101,6 +101,12 @@ def test_renaming_takes_everything_along(world: World, lived: AgentMemory) -> No
         world.agent("mira")
 
 
+def test_whether_an_agent_is_there_is_asked_by_its_name(world: World, lived: AgentMemory) -> None:
+    assert "mira" in world
+    assert lived in world
+    assert "bo" not in world
+
+
 def test_the_case_of_a_name_may_be_changed(world: World, lived: AgentMemory) -> None:
     before = told(lived)
     assert told(world.rename_agent("mira", "MIRA")) == before

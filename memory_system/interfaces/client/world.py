@@ -127,6 +127,10 @@ class RemoteWorld:
         """Let go of all connections; the server's agents stay open."""
         self._wire.close()
 
+    def __contains__(self, agent: object) -> bool:
+        """Whether there is an agent of this name, or this agent."""
+        return getattr(agent, "name", agent) in self.agents()
+
     def agents(self) -> list[str]:
         """The names of all agents, sorted, rehearsals included."""
         return [one["name"] for one in self._listed()]

@@ -324,7 +324,7 @@ def _one_of(kind: Any, given: object, what: str) -> Any:
     Raises:
         InvalidParameter: there is none of the kind.
     """
-    if given is None or given == "":
+    if given is None or (isinstance(given, str) and not given):
         return None
     try:
         return kind(given)
