@@ -795,8 +795,5 @@ class World:
         """The characters, one after the other; rehearsals are asked for by their names."""
         return (self.agent(name) for name in self.characters())
 
-    def __contains__(self, character: object) -> bool:
-        return getattr(character, "name", character) in self.characters()
-
     def __repr__(self) -> str:
         return f"<World {self.name!r} in {str(self.folder.parent)!r}>"
