@@ -16,7 +16,7 @@ from memory_system.core import Finding, State, ago, badge, stamp
 from memory_system.core import counted as number_with_noun
 from memory_system.maintenance import Manifest
 from memory_system.operations import was_said
-from memory_system.recall import Forecast
+from memory_system.recall import Explanation, Forecast
 from memory_system.recall.hybrid import Evidence
 
 TIERS = {
@@ -280,6 +280,12 @@ def told_apart(entry: MemoryEntry) -> str:
     """What tells a memory apart from another of the same text, in a line."""
     when = stamp(entry.timestamp) if entry.timestamp else "timeless"
     return " · ".join([entry.kind.value, TIERS[entry.tier], when, importance(entry), *marks(entry)])
+
+
+def nearest(found: Explanation) -> str:
+    """What came nearest where nothing passed the threshold, and why it did not; empty where something passed."""
+    near = found.nearest
+    return f"“{short(near.entry.document, 160)}” {near.because.removeprefix('It ')}" if near else ""
 
 
 def room(held: Sequence[MemoryEntry], size: int, called: str) -> str:

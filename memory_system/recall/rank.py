@@ -395,7 +395,8 @@ class _Asked:
         score = self._parts(tier, slice(row, row + 1)).one(0) if plain else scored[tier].one(row)
         table = self.tables[tier]
         missed = below(tier, score, self.query.threshold_of(tier))
-        words = f"It came nearest: {missed[0].lower()}{missed[1:]}"
+        why = self._found(tier)[2].lacking(self._best) if self.query.scoring.confident else ""
+        words = f"It came nearest: {missed[0].lower()}{missed[1:]} {why}".rstrip()
         return Candidate(table.entries[row], score, 1, Verdict.BELOW_THRESHOLD, words)
 
     def every_candidate(self) -> Candidates:

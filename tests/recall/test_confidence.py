@@ -125,6 +125,18 @@ def test_a_cue_that_nothing_answers_is_answered_by_nothing_and_told_what_came_ne
     assert found.nearest.score.confidence is not None
     assert found.nearest.score.confidence < DEFAULT.threshold
     assert f"{found.nearest.score.confidence:.2f}" in found.nearest.because
+    assert "threshold of 0.40. It hardly stands out from the other memories" in found.nearest.because
+
+
+def test_whichever_line_is_lower_says_why_there_is_no_answer(told_mira: AgentMemory) -> None:
+    unlikely, likely = stands_out((0.0, 0.07)), Line(2.0, 1.0)
+    by_chance = beyond_chance(500)
+    assert "stands out" in Odds((unlikely, likely)).lacking(0.0)
+    assert "by chance" in Odds((likely, by_chance)).lacking(0.0)
+    assert Odds((likely, likely)).lacking(0.0) == ""
+    sure = told_mira.query_memory(CUE, threshold=0.999, static_threshold=0.999)
+    assert sure.nearest is not None, "it missed a threshold that hardly anything passes"
+    assert sure.nearest.because.endswith("below the threshold of 1.00.")
 
 
 def test_what_is_asked_of_somebody_is_not_answered_by_whatever_names_them(agent: AgentMemory) -> None:

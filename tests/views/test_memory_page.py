@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -58,6 +59,14 @@ def test_the_parts_of_a_bar_are_the_score_and_fit_on_its_axis(open_page: OpenPag
             assert sum(value for _, value in row["bar"]) == pytest.approx(row["score"])
             assert row["score"] <= tables.axis(found.query) + 1e-9
     assert {name for name, _ in rows[-1]["bar"]} >= {"meaning", "words", "names", "times"}
+
+
+@pytest.mark.parametrize("view", ["memory", "recall"])
+def test_where_nothing_is_recalled_the_page_says_what_came_nearest_and_why(open_page: OpenPage, view: str) -> None:
+    page = open_page(view, cue="Which element has the atomic number 79?")
+    told = [one.value.replace("\\", "") for one in page.caption]
+    (near,) = [one for one in told if "came nearest" in one]
+    assert re.search(r"“.+” came nearest: its confidence of .+ the threshold of 0\.40\. It hardly stands out", near)
 
 
 def test_what_a_part_is_times_its_weight_is_what_it_adds(open_page: OpenPage) -> None:

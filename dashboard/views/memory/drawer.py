@@ -69,6 +69,8 @@ def _rest(agent: AgentMemory, found: Explanation | None) -> None:
         return
     st.markdown("**What the agent's prompt is given**")
     st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
+    if near := tables.nearest(found):
+        st.caption(widgets.plain(near))
     st.caption("Choose a memory to see why it is where it is, and what would change that.")
 
 

@@ -112,13 +112,8 @@ def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
         st.caption(widgets.plain(f"{words.ASKED_TOO} {', '.join(f'“{one}”' for one in query.instances)}."))
     if query.unexpanded:
         st.caption(widgets.plain(query.unexpanded))
-    if found.nearest is not None:
-        st.caption(
-            widgets.plain(
-                f"Nothing passed the threshold. “{found.nearest.entry.document}” "
-                f"{found.nearest.because.removeprefix('It ')}"
-            )
-        )
+    if near := tables.nearest(found):
+        st.caption(widgets.plain(f"Nothing passed the threshold. {near}"))
     recall_forgotten.show(agent, query)
     why.opened(agent, found)
     shown = _shown(found, wanted)

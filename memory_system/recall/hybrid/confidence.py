@@ -112,11 +112,13 @@ class Line:
         start: before that is known.
         met: what each unit adds of the best memory.
         behind: what each unit takes that a memory has less than the best.
+        lacking: why the best memory is no answer where this line says so, and what helps, in a sentence.
     """
 
     start: float
     met: float
     behind: float = Signs.behind
+    lacking: str = ""
 
     def of_best(self, met: float) -> float:
         """The log odds of the best memory, which met the cue so much; at most ``SUREST``."""
@@ -133,12 +135,21 @@ class Odds:
         """How much less than the best, which met the cue so much, a memory has that has these log odds."""
         return min((line.of_best(best) - told) / line.behind for line in self.lines)
 
+    def lacking(self, best: float) -> str:
+        """Why even the best memory, of this relevancy, is more likely no answer; empty where it is likely one."""
+        met = float(met_of(np.array(best)))
+        lowest = min(self.lines, key=lambda line: line.of_best(met))
+        return lowest.lacking if lowest.of_best(met) < 0.0 else ""
+
     def told(self, best: float, met: Floats) -> Floats:
         """The log odds of memories that met the cue so much, shape (n,), of which the best is one."""
         each = [line.of_best(best) + line.behind * (met - best) for line in self.lines]
         lowest: Floats = np.minimum.reduce(each)
         return lowest
 
+
+_LIKE_OTHERS = "It hardly stands out from the other memories: name more of what happened, or lower the threshold."
+_BY_CHANCE = "Among so many memories, one meets such a cue as well by chance: ask more exactly, or lower the threshold."
 
 UNKNOWN = Odds((Line(0.0, FITTED.met),))
 """Of what was not measured."""
@@ -153,9 +164,8 @@ def stands_out(stands: tuple[float, float], signs: Signs = FITTED, apart: float 
         apart: how much of what meets the cue in the best memory is no sign of an answer.
     """
     highest, spread = stands
-    return Line(
-        signs.start + signs.stands_out * highest + signs.spread * spread - signs.met * apart, signs.met, signs.behind
-    )
+    start = signs.start + signs.stands_out * highest + signs.spread * spread - signs.met * apart
+    return Line(start, signs.met, signs.behind, _LIKE_OTHERS)
 
 
 def beyond_chance(count: int, apart: float = 0.0, signs: Chance = BY_CHANCE) -> Line:
@@ -169,7 +179,7 @@ def beyond_chance(count: int, apart: float = 0.0, signs: Chance = BY_CHANCE) -> 
         signs: those of the embedder.
     """
     start = signs.start - signs.among * float(np.log(min(count, signs.most))) - signs.met * apart
-    return Line(start, signs.met, signs.behind)
+    return Line(start, signs.met, signs.behind, _BY_CHANCE)
 
 
 def met_of(relevancies: Floats) -> Floats:
