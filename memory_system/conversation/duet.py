@@ -25,7 +25,7 @@ from ..recall.query import QueryOptions
 from ..recall.rank import Recall
 from .conversation import Conversation
 from .steps import Step
-from .talk import SCENE, Message, TalkSettings
+from .talk import SCENE, Message, Role, TalkSettings
 
 __all__ = ["MAX_TURNS", "MOST_IN_A_GROUP", "SCENE", "Duet", "Group", "Said", "go_on"]
 
@@ -239,9 +239,11 @@ class Duet:
             # the last scene of a talk that has begun is the one that had no answer
             scenes = [one.text for one in first.messages(-_BACK) if one.speaker == SCENE]
             return first, second, opening or [f"You meet {name}. Say something to {name}.", *scenes][-1], SCENE
-        unheard_by_first = bool(others) and others[-1].speaker == name and not _heard(mine, others[-1])
+        # by whose message it is, not by names: both may have the same
+        unheard_by_first = bool(others) and others[-1].role is Role.ASSISTANT and not _heard(mine, others[-1])
         last = others[-1] if unheard_by_first else mine[-1]
-        speaking, listening, held = (first, second, mine) if last.speaker == name else (second, first, others)
+        by_second = unheard_by_first or last.role is Role.USER
+        speaking, listening, held = (first, second, mine) if by_second else (second, first, others)
         return (speaking, listening, *((_your_turn(last), SCENE) if _heard(held, last) else (last.text, "")))
 
 

@@ -270,6 +270,17 @@ def test_two_characters_go_on_where_they_ended(
     assert [m.text for m in begun.first.messages() if m.said and m.speaker != SCENE] == [text for _, text in said]
 
 
+def test_two_of_one_name_take_turns_when_they_go_on(agent: AgentMemory, world: World, server: FakeServer) -> None:
+    twin = world.create_agent("twin", json.dumps({"identity": {"name": agent.display_name}}))
+    talking(agent, server)
+    twin.model = agent.model
+    script(server, *[answers(text) for text in ("One.", "Two.", "Three.", "Four.")])
+    duet = Duet.begin(agent, twin)
+    said = [one for _ in range(4) for one in duet.talk(1)]
+    assert [one.text for one in said] == ["One.", "Two.", "Three.", "Four."]
+    assert [one.step.change_set.agent for one in said if one.step.change_set] == ["mira", "twin"] * 2
+
+
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_two_characters_go_on_after_a_failure(
     agent: AgentMemory, tobias: AgentMemory, server: FakeServer, failing: int

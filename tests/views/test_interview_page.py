@@ -367,6 +367,19 @@ def test_two_characters_talk_and_it_is_undone(open_page: OpenPage) -> None:
     assert words.UNDO_ALL not in [one.label for one in open_page("interview", show="duet", together=talk.id).button]
 
 
+def test_two_who_are_called_alike_are_told_apart_while_they_talk(open_page: OpenPage) -> None:
+    open_page("interview")
+    session.opened().duplicate_agent("mira", "twin")
+    page = open_page("interview", show="duet")
+    other = next(one for one in page.selectbox if one.label.endswith("talks with"))
+    assert "Mira Holloway (twin)" in other.options
+    other.select("twin")
+    next(one for one in page.number_input if one.label == "Turns").set_value(2)
+    press(page, words.LET_THEM_TALK)
+    assert "**Mira Holloway (mira)**" in shown(page)
+    assert "**Mira Holloway (twin)**" in shown(page)
+
+
 def test_a_group_talks_with_a_heartbeat_and_it_is_undone(open_page: OpenPage) -> None:
     page = open_page("interview", show="duet")
     cast = [session.world().agent(name) for name in ("mira", "edda", "tobias")]

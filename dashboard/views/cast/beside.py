@@ -31,7 +31,7 @@ def show(agent: AgentMemory) -> None:
         cue = st.text_input("Ask both", max_chars=_LONGEST, key=_FIELD, persist_state="session").strip()
         other = st.selectbox(
             f"{widgets.plain(agent.display_name)} and", others,
-            index=others.index(asked) if asked in others else 0, format_func=session.shown_name,
+            index=others.index(asked) if asked in others else 0, format_func=session.labels(others).__getitem__,
             key=f"beside-with-{agent.name}", persist_state="session", width=260,
         )  # fmt: skip
     mounting.keep_unsent(_FIELD, _FIELD, st.session_state[_FIELD])

@@ -135,7 +135,7 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
     held = next((one for one in groups if one.name.casefold() == name.casefold()), None)
     members = right.multiselect(
         words.MEMBERS, world.characters(), held.members if held else (), key=f"group-members-{number}-{name}",
-        format_func=session.shown_name, placeholder="Nobody", persist_state="session",
+        format_func=session.labels(world.characters()).__getitem__, placeholder="Nobody", persist_state="session",
     )  # fmt: skip
     with st.container(horizontal=True):
         save = st.button(

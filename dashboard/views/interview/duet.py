@@ -35,10 +35,10 @@ class Stage:
 
     @property
     def agents(self) -> dict[str, AgentMemory]:
-        """Who takes part, by the name that they are called."""
+        """Who takes part, by the name of their file."""
         parts = self.talk.parts if isinstance(self.talk, Group) else (self.talk.first, self.talk.second)
         agents = [part.agent for part in parts if isinstance(part, Conversation)]
-        return {agent.display_name: agent for agent in agents}
+        return {agent.name: agent for agent in agents}
 
     @property
     def id(self) -> str:
@@ -126,17 +126,18 @@ def _begin(agent: AgentMemory, key: str) -> None:
     if not others:
         widgets.empty("There are no other characters.", "Create another character.", agent, to="personality")
         return
+    called = session.labels([agent.name, *others]).__getitem__
     left, right = st.columns([1, 1])
     other = left.selectbox(
         f"{agent.display_name} talks with",
         others,
-        format_func=session.shown_name,
+        format_func=called,
         key=f"{key}-other",
         persist_state="session",
     )
     turns = right.number_input("Turns", 1, MAX_TURNS, 6, key=f"{key}-turns", persist_state="session")
     joining = st.multiselect(
-        "And with", [name for name in others if name != other], format_func=session.shown_name, key=f"{key}-joining",
+        "And with", [name for name in others if name != other], format_func=called, key=f"{key}-joining",
         persist_state="session", max_selections=MOST_IN_A_GROUP - 2, placeholder="Nobody else",
         help="In a group whoever is named speaks next, or has most to say.",
     )  # fmt: skip
@@ -182,14 +183,17 @@ def _running(stage: Stage) -> None:
 def _transcript(stage: Stage, *, links: bool) -> None:
     """What was said; with ``links`` each thing with the memories that came to the speaker's mind."""
     agents = stage.agents
+    called = session.told_apart({name: tables.visible(one.display_name) for name, one in agents.items()})
     places = {name: place for place, name in enumerate(agents)}
     with st.container(height=chat.HEIGHT, border=True, autoscroll=True, key="duet-chat"):
         for number, one in enumerate(list(stage.said)):
-            with st.chat_message("assistant", avatar=_FACES[places[one.speaker] % len(_FACES)]):
-                st.markdown(f"**{widgets.plain(one.speaker)}**")
+            assert one.step.change_set is not None, "what is said in a talk is kept"
+            speaker = one.step.change_set.agent
+            with st.chat_message("assistant", avatar=_FACES[places[speaker] % len(_FACES)]):
+                st.markdown(f"**{widgets.plain(called[speaker])}**")
                 st.text(talk_tables.spoken(one.text) or f"(no answer) {one.step.problem}")
                 if links and one.step.recalled.hits:
-                    _mind(agents[one.speaker], one, number)
+                    _mind(agents[speaker], one, number)
 
 
 def _mind(whose: AgentMemory, one: Said, number: int) -> None:

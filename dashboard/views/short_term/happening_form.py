@@ -27,11 +27,12 @@ def show(agent: AgentMemory) -> None:
     )  # fmt: skip
     mounting.keep_unsent(f"happened-{number}", form)
     names = world.characters()
+    called = session.labels(names).__getitem__
     columns = st.columns(3, vertical_alignment="bottom")
     place = columns[0].text_input("Where", key=f"happened-at-{number}", max_chars=200, persist_state="session")
     saw, heard = (
         column.multiselect(
-            label, names, key=f"{key}-{number}", placeholder="Nobody", format_func=session.shown_name,
+            label, names, key=f"{key}-{number}", placeholder="Nobody", format_func=called,
             persist_state="session",
         )
         for column, label, key in (
@@ -41,7 +42,7 @@ def show(agent: AgentMemory) -> None:
     )  # fmt: skip
     left, right = st.columns(2, vertical_alignment="bottom")
     told = left.multiselect(
-        "Who was told", names, key=f"happened-told-{number}", placeholder="Nobody", format_func=session.shown_name,
+        "Who was told", names, key=f"happened-told-{number}", placeholder="Nobody", format_func=called,
         persist_state="session",
     )  # fmt: skip
     teller = right.text_input("By whom", key=f"happened-by-{number}", max_chars=200, persist_state="session")
