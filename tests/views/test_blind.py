@@ -174,6 +174,7 @@ def test_without_a_talk_the_page_says_what_to_do_and_takes_lines_of_ones_own(ope
     ).run()
     assert not page.exception, page.exception
     assert "Line 1 of 2" in shown(page)
+    assert words.NO_TALK_YET not in shown(page)
 
 
 def test_enough_lines_say_which_preset_is_better(open_page: OpenPage) -> None:

@@ -71,12 +71,12 @@ def show(agent: AgentMemory) -> None:
     widgets.lead(words.ONE_CUE, "recall", agent.name, "arrow_back")
     try:
         talks = _talks(agent)
-        if not talks:
-            widgets.empty(words.NO_TALK_YET, "Talk with the character first.", agent, to="interview")
         with st.container(horizontal=True):
             chosen = _pick({**talks, _PASTED: words.LINES_OF_YOUR_OWN})
             first, second = _preset("first", OWN_SETTINGS), _preset("second", "classic")
         lines = _pasted(agent) if chosen == _PASTED else _said(agent, chosen)
+        if lines is None and not talks:
+            widgets.empty(words.NO_TALK_YET, "Talk with the character, or write lines above.", agent, to="interview")
         if lines is not None and first != second:
             _walk(agent, lines, first, second)
         elif lines is not None:
