@@ -25,7 +25,9 @@ import streamlit as st
 import uvicorn
 from pydantic import ValidationError
 from starlette.middleware import Middleware
-from starlette.routing import WebSocketRoute
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route, WebSocketRoute
 from streamlit.web import bootstrap
 
 import dashboard as package
@@ -36,6 +38,7 @@ from dashboard.server.newsfeed import Newsfeed
 from dashboard.server.starting import with_free_ports
 from dashboard.server.static import Compressed
 from dashboard.server.visitors import visitors
+from dashboard.views import PAGES
 from memory_system import MemorySystemError, Settings, World
 from memory_system.core import explained
 from memory_system.embedding import fetched
@@ -208,6 +211,11 @@ def _warm_up(world: World, server: Server, drawn: threading.Event) -> None:
         prepare_recall(world, lambda: not server.should_exit)
 
 
+async def _first(request: Request) -> RedirectResponse:
+    """Lead on to the first page, which Streamlit has at no name, only at the root."""
+    return RedirectResponse(f"./?{request.url.query}")
+
+
 def dashboard(settings: Settings, hosts: Hosts, in_use: InUse) -> uvicorn.Config:
     """The dashboard behind its guard and its entrance."""
     shown = st.App(
@@ -215,6 +223,7 @@ def dashboard(settings: Settings, hosts: Hosts, in_use: InUse) -> uvicorn.Config
         routes=[
             WebSocketRoute(NEWS, Newsfeed(lambda: in_use.world, visitors()).listen),
             *downloads.routes(lambda: in_use.world, visitors()),
+            Route(f"/{PAGES[0].name}", _first),
         ],
         middleware=[
             Middleware(Guard, hosts=hosts, largest=largest_upload),

@@ -25,8 +25,11 @@ settings = Settings()
 with TestClient(serve.dashboard(settings, Hosts.of(settings), Mock(World)).app) as browser:
     assert browser.get("/_stcore/health", headers={"host": "127.0.0.1"}).text == "ok"
     print(streamlit.get_option("runner.postScriptGC"), streamlit.get_option("theme.light.primaryColor"))
+    first = browser.get("/overview?agent=mira", headers={"host": "127.0.0.1"}, follow_redirects=False)
+    print(first.status_code, first.headers["location"])
 """
-"""Serves the dashboard in a folder, and says two of its options: one that is slow otherwise, and a colour."""
+"""Serves the dashboard in a folder, and says two of its options: one that is slow otherwise, and a colour; then where
+the name of the first page leads to."""
 
 
 @pytest.mark.parametrize("place", ["checkout", "elsewhere", "another app's folder"])
@@ -36,7 +39,7 @@ def test_garbage_is_not_collected_after_each_run_wherever_it_is_started(place: s
         (tmp_path / ".streamlit" / "config.toml").write_text("[runner]\npostScriptGC = true\n")
     folder = ROOT if place == "checkout" else tmp_path
     done = programs.run("-c", OPTIONS, str(folder))
-    assert done.stdout.split() == ["False", "#005a8e"], done.stderr
+    assert done.stdout.split() == ["False", "#005a8e", "307", "./?agent=mira"], done.stderr
 
 
 IMPORTS = """
