@@ -392,6 +392,10 @@ def test_a_group_talks_with_a_heartbeat_and_it_is_undone(open_page: OpenPage) ->
     assert [talk.head.settings.heartbeat for talk in talks] == [30] * 3
     assert "**Mira Holloway**" in shown(page)
     assert len(set(re.findall(r"\*\*([A-Z]\w+ [A-Z]\w+)\*\*", shown(page)))) >= 2
+    for one in cast:  # whoever does not speak next has only heard what was said
+        kept = open_page("interview", agent=one.name, mode="play")
+        assert not kept.warning
+        assert AGAIN not in [button.label for button in kept.button]
     press(page, words.UNDO_ALL)
     assert not any(Conversation.all(one) for one in cast)
 

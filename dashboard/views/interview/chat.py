@@ -53,8 +53,9 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
     with st.container(height=HEIGHT, border=True, autoscroll=True, key=f"chat-{mode.lower()}"):
         turns = _shown(held)
         for turn in turns:
-            _turn(agent, turn, held.steps.get(turn.number))
-        if turns and turns[-1].asked and not turns[-1].answer and not closed and not running:
+            _turn(agent, turn, held.steps.get(turn.number), heard=_only_heard(held, turn))
+        unanswered = turns and turns[-1].asked and not turns[-1].answer and not _only_heard(held, turns[-1])
+        if unanswered and not closed and not running:
             begun = _again(turns[-1])
         if live is not None and running:
             with st.chat_message("user", avatar=_USER):
@@ -129,7 +130,12 @@ def _again(turn: talk_tables.Turn) -> str | None:
     return turn.asked if again else None
 
 
-def _turn(agent: AgentMemory, turn: talk_tables.Turn, step: Step | None) -> None:
+def _only_heard(held: Held, turn: talk_tables.Turn) -> bool:
+    """Whether a turn was said among characters and somebody else, or nobody, spoke next: no answer is missing."""
+    return bool(held.talk.others) and not turn.answer and turn.number not in held.steps
+
+
+def _turn(agent: AgentMemory, turn: talk_tables.Turn, step: Step | None, *, heard: bool) -> None:
     """One turn: what was said, the functions on the way, the answer, and the memories that came to mind."""
     if turn.asked:
         with st.chat_message("user", avatar=_USER):
@@ -137,6 +143,8 @@ def _turn(agent: AgentMemory, turn: talk_tables.Turn, step: Step | None) -> None
             st.caption(widgets.plain(f"{turn.speaker or 'You'} · {tables.exact(turn.at)}"))
     for notice in turn.notices:
         st.caption(f":material/info: {widgets.plain(notice)}")
+    if heard:
+        return
     with st.chat_message("assistant", avatar=_CHARACTER):
         if turn.calls:
             _calls(turn, step)
