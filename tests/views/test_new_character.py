@@ -90,6 +90,13 @@ def test_a_form_that_was_changed_by_hand_is_not_overwritten_by_the_paragraph(ope
     assert "Rosa Quill · 34 · miller" in shown(page)
 
 
+def test_a_name_that_another_character_has_is_told(open_page: OpenPage) -> None:
+    told = "there is one of this name already"
+    page = filled(open_page)
+    assert told not in shown(page)
+    assert f"Mira Holloway · 22 · cook · {told}" in shown(area(page, words.IN_A_PARAGRAPH, "Mira Holloway, 22, cook."))
+
+
 def test_the_columns_of_a_table_are_guessed_and_can_be_corrected(open_page: OpenPage) -> None:
     page = area(
         open_page("new_character"), words.PASTE_A_LIFE, "date;text;note;importance\n2026-03-01;wrong;Sold out;7\n"

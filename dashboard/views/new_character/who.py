@@ -97,4 +97,5 @@ def _told(document: dict[str, Any]) -> str:
         return "No name yet: begin the paragraph with it, or write it into the form."
     known = [str(identity[one]) for one in ("name", "age", "profession", "home") if identity.get(one)]
     counts = [tables.counted(len(document[name]), *called) for name, called in _COUNTED.items() if document.get(name)]
-    return tables.short(" · ".join([*known, *counts]), 300)
+    taken = str(identity["name"]).strip() in map(session.shown_name, session.world().characters())
+    return tables.short(" · ".join([*known, *counts, *["there is one of this name already"] * taken]), 300)
