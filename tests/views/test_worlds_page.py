@@ -7,7 +7,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.components import working
+from dashboard.components import widgets, working
 from dashboard.views import PAGES, WORLDS
 
 Open = Callable[..., AppTest]
@@ -96,6 +96,7 @@ def test_deleting_is_undone_and_names_are_refused(workbench: Open) -> None:
     choose(app, words.WHICH_WORLD, "empty")
     click(app, words.DELETE_IT)
     assert "empty" not in worlds.names()
+    assert not app.warning
     click(app, "Undo")
     assert "empty" in worlds.names()
     field(app, words.OTHER_NAME, "void")
@@ -106,6 +107,19 @@ def test_deleting_is_undone_and_names_are_refused(workbench: Open) -> None:
     click(app, "Undo")
     assert "empty" in worlds.names()
     assert next(one.value for one in app.selectbox if one.label == words.WHICH_WORLD) == "empty"
+
+
+def test_a_world_that_somebody_else_deletes_is_said_to_be_gone(workbench: Open) -> None:
+    app = workbench(WORLDS)
+    worlds = session.in_use().worlds
+    worlds.create("doomed")
+    app.run()
+    choose(app, words.WHICH_WORLD, "doomed")
+    worlds.delete("doomed")
+    click(app, words.SWITCH_TO_IT)
+    assert [one.value for one in app.warning] == [widgets.plain("The world doomed is no longer here.")]
+    app.run()
+    assert not app.warning
 
 
 def test_an_empty_world_leads_back(workbench: Open) -> None:

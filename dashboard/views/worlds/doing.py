@@ -45,7 +45,7 @@ def _made(told: Saved) -> None:
     worlds, name = session.switchable().worlds, told.name
     how = f"a branch of {told.branched.world}" if told.branched else "there"
     bulk.did(
-        f"The world {name} is {how}", lambda: worlds.delete(name), f"{name} is in the bin below.",
+        f"The world {name} is {how}", lambda: _binned(worlds, name), f"{name} is in the bin below.",
         holds=lambda: name in worlds.names() and name != worlds.used, where="Worlds.delete",
     )  # fmt: skip
     st.session_state["worlds-chosen"] = name
@@ -57,7 +57,9 @@ def with_one(worlds: Worlds, held: list[Saved]) -> None:
     names = [one.name for one in held]
     if _NEXT in st.session_state:
         st.session_state["worlds-chosen"] = st.session_state.pop(_NEXT)
-    if st.session_state.get("worlds-chosen") not in names:
+    if (chosen := st.session_state.get("worlds-chosen")) not in names:
+        if chosen:
+            st.warning(widgets.plain(f"The world {chosen} is no longer here."), icon=":material/public_off:")
         st.session_state["worlds-chosen"] = worlds.used
     name = str(st.selectbox(words.WHICH_WORLD, names, key="worlds-chosen"))
     used = name == worlds.used
@@ -171,8 +173,15 @@ def _come(used: bool) -> None:
         session.take_up()
 
 
-def _deleted(worlds: Worlds, name: str) -> None:
+def _binned(worlds: Worlds, name: str) -> Binned:
+    """Delete a world, and choose the open one: who deletes it need not be told that it is gone."""
     binned = worlds.delete(name)
+    st.session_state[_NEXT] = worlds.used
+    return binned
+
+
+def _deleted(worlds: Worlds, name: str) -> None:
+    binned = _binned(worlds, name)
     session.forget()
 
     def back() -> None:
@@ -187,7 +196,7 @@ def _deleted(worlds: Worlds, name: str) -> None:
 def _restored(worlds: Worlds, binned: Binned) -> None:
     name = worlds.restore(binned).name
     bulk.did(
-        tables.visible(f"The world {name} is back"), lambda: worlds.delete(name),
+        tables.visible(f"The world {name} is back"), lambda: _binned(worlds, name),
         tables.visible(f"The world {name} is in the bin again."),
         holds=lambda: name in worlds.names() and name != worlds.used, where="Worlds.delete",
     )  # fmt: skip
