@@ -4,9 +4,13 @@
 // that is left in the same run, as by "Create", must not be gone back to.
 //
 // What a page takes from its address only when it is come to, such as an open tab, takes the place of what stood there:
-// "Back" would show the old address, change nothing, and have to be pressed once for each tab that was opened.
+// "Back" would show the old address, change nothing, and have to be pressed once for each tab that was opened; and once
+// more where a page says in its address what it shows at first.
 const PAGE = /\/memory\/?$/;
-const WHEN_COME_TO = [[/\/interview\/?$/, ["show", "mode", "talk"]], [/\/history\/?$/, ["change"]]];
+const WHEN_COME_TO = [
+  [/\/interview\/?$/, ["show", "mode", "talk"]], [/\/history\/?$/, ["change"]], [/\/cast\/?$/, ["with", "cue", "show"]],
+  [/\/memory_map\/?$/, ["of"]], [/\/operations\/?$/, ["operation"]], [/\/installation\/?$/, ["part"]],
+];
 const LATEST_MS = 1000;
 const push = history.pushState.bind(history);
 let going = null; // what is gone back to, and what Streamlit wants meanwhile

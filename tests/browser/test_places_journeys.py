@@ -11,7 +11,7 @@ from dashboard import words
 from dashboard.views import HISTORY, INSTALLATION, PAGES, PLACES
 
 from .conftest import Dashboard, settled
-from .hands import go_to, press, write
+from .hands import go_to, open_tab, press, way_to, write
 
 pytestmark = pytest.mark.browser
 
@@ -28,6 +28,22 @@ def test_every_page_is_reached_by_links_and_says_which_of_its_place_it_is(page: 
             assert "agent=mira" in page.url
     dashboard.load(page, PAGES[0].name, agent="mira")  # an address of its own, beside that of the site
     expect(page.get_by_role("heading", level=1)).to_have_text("Mira Holloway")
+
+
+def test_back_leaves_a_page_in_one_step_whatever_it_has_said_in_its_address(page: Page, dashboard: Dashboard) -> None:
+    dashboard.load(page, "memory", agent="mira")
+    for title in ("Cast", "Memory map", "Operations", INSTALLATION.title):
+        link = way_to(page, title)
+        before = page.url
+        link.click()
+        settled(page)
+        if title == INSTALLATION.title:
+            open_tab(page, "Prompts")
+            open_tab(page, "Backup")
+        assert page.url != before
+        page.go_back()
+        settled(page)
+        assert page.url == before, title
 
 
 def test_the_last_change_is_undone_in_the_drawer_over_any_page(page: Page, dashboard: Dashboard) -> None:
