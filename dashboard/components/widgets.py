@@ -68,6 +68,8 @@ def style() -> None:
         "max-width:min(44rem,calc(100vw - 2rem));z-index:1100;border-radius:.5rem;padding:.25rem;"
         "background:light-dark(#fff,#22221f);box-shadow:0 4px 24px #0005}"
         ".st-key-last-act [data-testid='stHorizontalBlock']{flex-wrap:nowrap;gap:.25rem}"
+        "[data-testid='stHorizontalBlock']>[data-testid='stElementContainer']:has([data-testid='stAlertContentError'])"
+        "{order:1;flex:1 0 100%}"  # below the buttons of its row, not between them
         ".st-key-last-act:not(:has([data-testid='stAlert'])){display:none}"
         "[data-testid='stMainBlockContainer']:has(.st-key-last-act [data-testid='stAlert'])"
         "{padding-bottom:8rem!important}"

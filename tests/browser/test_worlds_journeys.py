@@ -39,6 +39,13 @@ def _open_world(page: Page, name: str, shown: str) -> None:
 def test_a_world_is_branched_played_in_compared_and_brought_back(page: Page, other_page: Page, own: Dashboard) -> None:
     own.show(page, "worlds", agent="mira")
     first = str(httpx.get(f"{own.api}/v1/world").json()["name"])
+    write(page, words.OTHER_NAME, "what/if")
+    press(page, words.BRANCH_IT)
+    refusal = page.get_by_role("alert").bounding_box()
+    last = page.get_by_role("button", name=words.RENAME_IT).bounding_box()
+    assert refusal
+    assert last
+    assert refusal["y"] >= last["y"] + last["height"], "it stands below the buttons, and not between them"
     write(page, words.OTHER_NAME, BRANCH)
     press(page, words.BRANCH_IT)
     expect(page.get_by_text(f"The world {BRANCH} is a branch of {first}")).to_be_visible()
