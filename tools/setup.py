@@ -8,6 +8,7 @@ import ast
 import glob
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -48,7 +49,8 @@ TESTS = {
 A browser's event loop would be in the way of other tests, hence two calls, at the same time: one computes while the
 other waits.
 """
-CRASH = "Fatal Python error"
+CRASH = re.compile(r"Fatal Python error|Timeout \(\d")
+"""What a test process says that crashed, or that ended itself since a test hung."""
 UV = "uv>=0.5,<1"
 UV_NAMES = {
     "index-url": "UV_DEFAULT_INDEX",
@@ -436,9 +438,9 @@ def run_beside(steps, environment):
             said.seek(0)
             told = said.read().decode("utf-8", "replace")
             say(told)
-            crash = told.find(CRASH)
-            if crash >= 0:
-                say("One of them crashed. What it said, again:\n" + told[crash : crash + 6000])
+            crash = CRASH.search(told)
+            if crash:
+                say("One of them crashed or hung. What it said, again:\n" + told[crash.start() : crash.start() + 6000])
     return code
 
 

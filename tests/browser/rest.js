@@ -14,6 +14,7 @@
   const STREAM = "/_stcore/stream"; // where Streamlit's own connection is
   const HEARTBEAT = new Uint8Array([136, 1, 1]); // a BackMsg whose app_heartbeat, field 17, is true
   const SHORT = 1000; // Streamlit's widgets wait less than this for more input before they tell the server
+  const LOST = 10_000; // a run that begins clears what is on its way, an answer too: then the heartbeat is sent again
   let socket = null, asked = 0, answer = null;
   let underway = 0; // requests that are not answered yet, as of a file that is uploaded
   const waiting = new Set(); // short timers: what is typed, ticked or dragged is on its way to be sent
@@ -87,6 +88,7 @@
   const heard = () => new Promise((done) => {
     answer = done;
     socket.send(HEARTBEAT);
+    start(done, LOST, false);
   });
   // A component of our own is empty until its script has loaded, but for its look; one that draws nothing has no look.
   const mounted = (component) =>
