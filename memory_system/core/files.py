@@ -156,6 +156,10 @@ def as_store_errors(what: str) -> Iterator[None]:
         raise StoreError(f"{what} cannot be used: its path holds a null byte.") from error
 
 
+_A_LITTLE = 65_536
+"""Bytes that are read of a file that says that it is shorter."""
+
+
 def read_at_most(path: Path, most: int) -> bytes:
     """The first ``most`` bytes of a regular file.
 
@@ -165,8 +169,8 @@ def read_at_most(path: Path, most: int) -> bytes:
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):
         raise OSError(None, "it is not a regular file", str(path))
-    with open(path, "rb") as file:
-        return file.read(most)
+    with open(path, "rb") as file:  # room is made for as much as is asked for, which may cost more than to read it
+        return file.read(min(most, max(about.st_size + 1, _A_LITTLE)))
 
 
 def sqlite_files(database: Path) -> tuple[Path, ...]:

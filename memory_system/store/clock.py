@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,8 +24,13 @@ LOCK = ".clock.lock"
 SPEEDS = (0.001, 100_000.0)
 """Seconds of the world in a real one, from and to."""
 _MAX_BYTES = 1_000_000
+_AT_REST_NS = 2_000_000_000
+"""So long after its last change a file has another time if it is changed again, on any file system."""
 _LONGEST = {"title": 1_000, "about": 32_000, "first": 1_000}
 """Characters that what a world is may have."""
+
+_Clock = tuple[datetime | None, datetime | None, float]
+_Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,7 @@ def _set(folder: Path, at: datetime | None, since: datetime | None = None, speed
     _write(folder, {**told, "clock": None if at is None else at.isoformat(), **runs})
 
 
-def _clock(folder: Path) -> tuple[datetime | None, datetime | None, float]:
+def _clock(folder: Path) -> _Clock:
     """The world's time at a real time, since which it runs at a speed; no times where it follows the real one."""
     told = _read(folder)
     if told.get("clock") is None:
@@ -249,14 +255,32 @@ def write_embedder(folder: Path, name: str | None) -> None:
     _tell(folder, embedder=name)
 
 
+def _stamp(file: Path) -> _Stamp | None:
+    """What tells one state of a file from the next; ``None`` while another that looks the same could still follow."""
+    try:
+        about = file.stat()
+    except FileNotFoundError:
+        return 0, 0, 0
+    except OSError:
+        return None
+    if time.time_ns() - about.st_mtime_ns < _AT_REST_NS:
+        return None
+    return about.st_mtime_ns, about.st_ino, about.st_size
+
+
 def world_clock(folder: Path) -> Clock:
     """The clock of the world in this folder; a change of ``world.json`` is seen at the next call.
 
     One that runs stands at the end of the year 9999.
     """
+    kept: tuple[_Stamp | None, _Clock] = None, (None, None, 1.0)
 
     def now() -> datetime:
-        at, since, speed = _clock(folder)
+        nonlocal kept
+        stamp = _stamp(folder / FILE)
+        if stamp is None or stamp != kept[0]:
+            kept = stamp, _clock(folder)
+        at, since, speed = kept[1]
         if at is None or since is None:
             return at or real_clock()
         try:

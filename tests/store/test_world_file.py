@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -10,13 +11,17 @@ from threading import Barrier
 
 import pytest
 
+from memory_system.core.times import real_clock
 from memory_system.errors import InvalidParameter, StoreError
+from memory_system.store import clock as clock_module
 from memory_system.store.clock import (
+    FILE,
     About,
     read_about,
     read_embedder,
     read_seen,
     read_standing,
+    world_clock,
     write_about,
     write_embedder,
     write_seen,
@@ -89,3 +94,24 @@ def test_what_the_file_cannot_say_is_refused_and_changes_nothing(about: About, t
     with pytest.raises(InvalidParameter, match="The world's '"):
         write_about(tmp_path, about)
     assert read_about(tmp_path) == About("Harrow Quay", "A harbour", "mira")
+
+
+def test_a_clock_reads_its_file_again_once_it_was_changed_and_no_more_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times: list[Path] = []
+    real = clock_module.read_at_most
+    monkeypatch.setattr(clock_module, "read_at_most", lambda path, most: times.append(path) or real(path, most))
+    now = world_clock(tmp_path)
+    for number in range(50):  # changed within moments, in which a file may get the place and the time of another
+        write_standing(tmp_path, NOW + day(number))
+        assert now() == NOW + day(number)
+    long_ago = 1_700_000_000
+    os.utime(tmp_path / FILE, (long_ago, long_ago))
+    times.clear()
+    assert {now() for _ in range(5)} == {NOW + day(49)}
+    assert len(times) == 1
+    write_standing(tmp_path, NOW)
+    assert now() == NOW
+    (tmp_path / FILE).unlink()
+    assert abs(now() - real_clock()) < timedelta(minutes=1)
