@@ -261,7 +261,7 @@ def _stamp(file: Path) -> _Stamp | None:
         about = file.stat()
     except FileNotFoundError:
         return 0, 0, 0
-    except OSError:
+    except (OSError, ValueError):  # reading it tells what is wrong
         return None
     if time.time_ns() - about.st_mtime_ns < _AT_REST_NS:
         return None
