@@ -252,11 +252,10 @@ def revision_of(told: Revision) -> int:
         InvalidParameter: it was not applied.
     """
     done: Any = getattr(told, "change_set", told)
-    number = done.revision if isinstance(done, ChangeSet) else done
+    number: int | None = done.revision if isinstance(done, ChangeSet) else done
     if number is None:
         raise InvalidParameter("This has not been applied: no revision of the history tells of it.")
-    found: int = number
-    return found
+    return number
 
 
 def together(plans: Sequence[tuple[ChangeSet, Iterable[str]]], title: str) -> tuple[ChangeSet, tuple[ChangeSet, ...]]:

@@ -156,6 +156,20 @@ def as_store_errors(what: str) -> Iterator[None]:
         raise StoreError(f"{what} cannot be used: its path holds a null byte.") from error
 
 
+State = tuple[int, int, int]
+"""The time of a file's last change in nanoseconds, its size, and its number on the disk."""
+
+
+def state_of(file: Path) -> State:
+    """What tells one state of a file from the next.
+
+    Raises:
+        OSError: there is none, or it cannot be looked at.
+    """
+    about = file.stat()
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
 _A_LITTLE = 65_536
 """Bytes that are read of a file that says that it is shorter."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from ..core.files import as_store_errors, read_at_most, replace_text
+from ..core.files import State, as_store_errors, read_at_most, replace_text, state_of
 from ..errors import InvalidParameter, StoreDamaged
 from .servers import host_of
 
@@ -190,10 +190,9 @@ class ChoiceFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             replace_text(self.path, json.dumps(told, indent=2) + "\n")
 
-    def about(self) -> tuple[int, int, int] | None:
+    def about(self) -> State | None:
         """What tells one state of the file from another; ``None`` if there is none."""
         try:
-            found = self.path.stat()
+            return state_of(self.path)
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino

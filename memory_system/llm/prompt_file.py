@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from ..core.files import as_store_errors, read_at_most
+from ..core.files import State, as_store_errors, read_at_most, state_of
 from ..core.times import parse_time, real_clock
 from ..errors import InvalidParameter, StoreError
 from .prompts import SHIPPED, Prompts, checked, prompt, shipped
@@ -47,7 +47,7 @@ class Wording:
 class _Read:
     """What a file of one size and time holds: the versions, the prompts in use, and what is wrong, in a sentence."""
 
-    of: tuple[int, int, int]
+    of: State
     wordings: tuple[Wording, ...] = ()
     prompts: Prompts = SHIPPED
     problem: str = ""
@@ -123,8 +123,7 @@ class PromptFile:
 
     def _read(self) -> _Read:
         try:
-            about = self._path.stat()
-            of = (about.st_mtime_ns, about.st_size, about.st_ino)
+            of = state_of(self._path)
             if of != self._held.of:
                 self._held = _told(of, read_at_most(self._path, _MOST_BYTES))
         except FileNotFoundError:
@@ -134,7 +133,7 @@ class PromptFile:
         return self._held
 
 
-def _told(of: tuple[int, int, int], data: bytes) -> _Read:
+def _told(of: State, data: bytes) -> _Read:
     found: list[Wording] = []
     broken = 0
     for line in data.splitlines():

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
+from ..core.files import State
 from ..core.registry import Registry
 from ..core.settings import Settings
 from ..embedding.embedder import Embedder
@@ -154,7 +155,7 @@ class WorldModel:
         self._helps = helps
         self._keys: dict[str, str] = {}  # of this process, by their addresses
         self._lock = threading.RLock()
-        self._seen: tuple[int, int, int] | None = _UNREAD
+        self._seen: State | None = _UNREAD
         self._chosen: ModelChoice | None = None
         self._problem = ""
         self._made: tuple[ModelChoice, int, LanguageModel] | None = None

@@ -14,7 +14,7 @@ from typing import Any
 from filelock import FileLock
 
 from ..core.change_set import is_text
-from ..core.files import as_store_errors, read_at_most, replace_text
+from ..core.files import State, as_store_errors, read_at_most, replace_text, state_of
 from ..core.scoring import in_range
 from ..core.times import Clock, moment_given, parse_time, real_clock
 from ..errors import InvalidParameter, StoreDamaged, shown
@@ -30,7 +30,6 @@ _LONGEST = {"title": 1_000, "about": 32_000, "first": 1_000}
 """Characters that what a world is may have."""
 
 _Clock = tuple[datetime | None, datetime | None, float]
-_Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -255,17 +254,15 @@ def write_embedder(folder: Path, name: str | None) -> None:
     _tell(folder, embedder=name)
 
 
-def _stamp(file: Path) -> _Stamp | None:
-    """What tells one state of a file from the next; ``None`` while another that looks the same could still follow."""
+def _settled(file: Path) -> State | None:
+    """The state of a file; ``None`` while another that looks the same could still follow."""
     try:
-        about = file.stat()
+        state = state_of(file)
     except FileNotFoundError:
         return 0, 0, 0
     except (OSError, ValueError):  # reading it tells what is wrong
         return None
-    if time.time_ns() - about.st_mtime_ns < _AT_REST_NS:
-        return None
-    return about.st_mtime_ns, about.st_ino, about.st_size
+    return None if time.time_ns() - state[0] < _AT_REST_NS else state
 
 
 def world_clock(folder: Path) -> Clock:
@@ -273,13 +270,13 @@ def world_clock(folder: Path) -> Clock:
 
     One that runs stands at the end of the year 9999.
     """
-    kept: tuple[_Stamp | None, _Clock] = None, (None, None, 1.0)
+    kept: tuple[State | None, _Clock] = None, (None, None, 1.0)
 
     def now() -> datetime:
         nonlocal kept
-        stamp = _stamp(folder / FILE)
-        if stamp is None or stamp != kept[0]:
-            kept = stamp, _clock(folder)
+        state = _settled(folder / FILE)
+        if state is None or state != kept[0]:
+            kept = state, _clock(folder)
         at, since, speed = kept[1]
         if at is None or since is None:
             return at or real_clock()
