@@ -155,7 +155,8 @@ class Context:
     @property
     def display_name(self) -> str:
         """The name in the personality; the agent's name where there is none."""
-        return self.personality.identity.name if self.personality else self.name
+        personality = self.personality
+        return personality.identity.name if personality else self.name
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or what it knows of its world; ``None`` where there is neither."""

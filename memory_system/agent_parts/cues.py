@@ -58,8 +58,7 @@ def _measured_once(hybrid: Hybrid) -> Callable[[Query, Vectors, Mapping[Tier, Ta
                     held[query.cue, tier] = hybrid.measure(query, cue, tables)(tier, table)
                 else:
                     held[query.cue, tier] = by_vectors(query.scoring.measure, table, cue)
-            values, _, odds = held[query.cue, tier]
-            return values, {}, odds
+            return replace(held[query.cue, tier], parts={})
 
         return measured
 

@@ -324,7 +324,7 @@ def _passages(agent: AgentMemory, asked: Query, muted: set[str]) -> list[tuple[f
         sifted = sift(table, rows, _places(table, rows), vector, Cue.read(asked.cue, asked.now), agent.contents.tokens)
         similarity: Floats = sifted.scores
         if len(sifted.rows):
-            similarity = by_vectors(asked.scoring.measure, table, vector)[0][sifted.rows]
+            similarity = by_vectors(asked.scoring.measure, table, vector).values[sifted.rows]
         hybrid = asked.scoring.measure is Measure.HYBRID
         relevancies = sifted.scores if hybrid else similarity
         order = np.lexsort((np.arange(len(sifted.rows)), ~sifted.phrase))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -28,9 +29,45 @@ MANY = 10
 ABOVE = 1.1
 """The most that is lent, in times of what the cue itself meets best. Measured on LoCoMo, see
 ``benchmarks/relevancy.md``."""
+_FEW, _TIMES = 256, 2
+"""Rows that reach a relevancy, and how many such are kept: some 4 KB."""
 
-Relevancy = tuple[Floats, Mapping[str, Floats], Odds]
-"""The relevancies of a tier's rows, shape (n,), what they are made of, by name, and the odds of an answer."""
+
+@dataclass(frozen=True, eq=False)
+class Relevancy:
+    """How relevant a tier's rows are to a cue. It may be kept, and then is asked again with what it has found before.
+
+    Args:
+        values: the relevancies, shape (n,), 0 to 1; NaN for a memory without a vector.
+        parts: what they are made of, by name, shape (n,) each.
+        odds: of an answer.
+    """
+
+    values: Floats
+    parts: Mapping[str, Floats]
+    odds: Odds
+    _reaching: dict[float, NDArray[np.intp]] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def peak(self) -> float:
+        """The highest relevancy; minus infinity where there is none."""
+        return highest(self.values)
+
+    def reaching(self, least: float) -> NDArray[np.intp]:
+        """The rows whose relevancy is at least so much, ascending; all rows are looked at for the first time only."""
+        found = self._reaching.get(least)
+        if found is None:
+            found = np.flatnonzero(self.values >= least) if self.peak >= least else np.zeros(0, np.intp)
+            if len(found) <= _FEW and len(self._reaching) < _TIMES:
+                self._reaching[least] = found
+        return found
+
+
+def highest(values: Floats) -> float:
+    """The highest of some relevancies; minus infinity where there is none."""
+    return float(np.fmax.reduce(values, initial=-np.inf))
+
+
 Measured = Callable[[Tier, Table], Relevancy]
 """Measures the relevancies of one tier."""
 
@@ -71,17 +108,17 @@ class Expanded:
         """The highest relevancy by the cue of all that may be found; 0 where there is none."""
         best = 0.0
         for tier in LIVED:
-            found, admitted = self._cue(tier, self._tables[tier])[0], self._query.admitted(self._tables[tier])
+            found, admitted = self._cue(tier, self._tables[tier]).values, self._query.admitted(self._tables[tier])
             best = float(np.fmax.reduce(found if admitted is None else found[admitted], initial=best))
         return best
 
 
 def _lent(own: Relevancy, others: Sequence[Relevancy], best: float) -> tuple[Relevancy, NDArray[np.intp]]:
     """The relevancies of one tier, and which of the others lends to each row; -1 for none."""
-    values, parts, odds = own
+    values, parts = own.values, own.parts
     if not len(values):
         return own, np.zeros(0, np.intp)
-    offered, rows = np.stack([one[0] for one in others]), np.arange(len(values))
+    offered, rows = np.stack([one.values for one in others]), np.arange(len(values))
     chosen = np.where(np.isnan(offered), -np.inf, offered).argmax(axis=0)
     weights = np.full(offered.shape, BY_ALL / len(others))
     weights[chosen, rows] += BY_BEST
@@ -93,7 +130,7 @@ def _lent(own: Relevancy, others: Sequence[Relevancy], best: float) -> tuple[Rel
     def lent(own: Floats, of_others: Floats) -> Floats:
         return np.where(lends, own + (shares * (of_others - own)).sum(axis=0), own)
 
-    mixed = {name: lent(part, np.stack([one[1][name] for one in others])) for name, part in parts.items()}
+    mixed = {name: lent(part, np.stack([one.parts[name] for one in others])) for name, part in parts.items()}
     # added in the order of the parts, so that what is shown adds up to the last bit
     raised = sum(mixed.values(), np.zeros(len(values))) if mixed else lent(values, offered)
-    return (np.where(lends, raised, values), mixed, odds), np.where(lends, chosen, -1)
+    return Relevancy(np.where(lends, raised, values), mixed, own.odds), np.where(lends, chosen, -1)

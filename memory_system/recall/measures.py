@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, tzinfo
 from functools import lru_cache, partial
+from typing import Self
 
 import numpy as np
 
@@ -24,6 +25,24 @@ _SHORT = 500
 """Characters of a cue whose reading is remembered."""
 
 
+@dataclass(frozen=True, eq=False)
+class _WorkedOut:
+    """What was worked out for a cue: of all tables together, and that of each in their order."""
+
+    of_all: relevancy.Relevancy
+    of_tables: tuple[Relevancy, ...]
+
+    @classmethod
+    def of(cls, found: relevancy.Relevancy, lengths: Sequence[int]) -> Self:
+        """Of tables of these lengths, the rows of which stand one after the other."""
+        each, end = [], 0
+        for length in lengths:
+            rows = slice(end, end := end + length)
+            parts = {name: part[rows] for name, part in found.parts.items()}
+            each.append(Relevancy(found.values[rows], parts, found.outset))
+        return cls(found, tuple(each))
+
+
 class Hybrid:
     """Hybrid relevancy over tables that change; thread-safe, as far as the tables are held still.
 
@@ -37,7 +56,7 @@ class Hybrid:
 
     def __init__(self, tokens: TokenStates) -> None:
         self._tokens = tokens
-        self._kept: Kept[relevancy.Relevancy] = tokens.relevancies
+        self._kept: Kept[_WorkedOut] = tokens.relevancies
         self._joint: tuple[Hashable, Joint] | None = None
 
     def measure(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table]) -> Measured:
@@ -55,22 +74,18 @@ class Hybrid:
             cue = _read(query, tables)
 
             def apart(_tier: Tier, table: Table) -> Relevancy:
-                found = self._found(cue, vector, table.texts, table)
-                return found.values, found.parts, found.outset
+                return self._found(cue, vector, table.texts, table).of_tables[0]
 
             return apart
         texts = self._texts(tables)
         cue = _reading(query, texts.speakers)
-        by_tier: dict[Tier, Relevancy] = {}
+        found: dict[Tier, Relevancy] = {}
 
         def together(tier: Tier, _table: Table) -> Relevancy:
-            if not by_tier:  # once for all tiers
-                found, end = self._found(cue, vector, texts, *(tables[one] for one in LIVED)), 0
-                for one in LIVED:
-                    rows = slice(end, end := end + len(tables[one]))
-                    parts = {name: part[rows] for name, part in found.parts.items()}
-                    by_tier[one] = found.values[rows], parts, found.outset
-            return by_tier[tier]
+            if not found:  # once for all tiers
+                worked_out = self._found(cue, vector, texts, *(tables[one] for one in LIVED))
+                found.update(zip(LIVED, worked_out.of_tables, strict=True))
+            return found[tier]
 
         return together
 
@@ -109,10 +124,10 @@ class Hybrid:
                 continue
             if query.scoring.seats is Seats.CASCADE:
                 texts: Texts = table.texts
-                pool = self._found(cue, vector, texts, table).pool
+                pool = self._found(cue, vector, texts, table).of_all.pool
             else:
                 row, texts = start + row, self._texts(tables)
-                pool = self._found(cue, vector, texts, *(tables[one] for one in LIVED)).pool
+                pool = self._found(cue, vector, texts, *(tables[one] for one in LIVED)).of_all.pool
             return evidence(cue, row, texts, self._tokens, pool=pool)
         return None
 
@@ -131,15 +146,15 @@ class Hybrid:
             held = self._joint = key, Joint(*(tables[tier].texts for tier in LIVED))
         return held[1]
 
-    def _found(self, cue: Cue, vector: Vectors, texts: Texts, *tables: Table) -> relevancy.Relevancy:
+    def _found(self, cue: Cue, vector: Vectors, texts: Texts, *tables: Table) -> _WorkedOut:
         # what else a cue says follows from its text, its names and its times
         key = tuple(map(weakref.ref, tables)), cue.text, cue.names, cue.asked
         version = tuple(table.version for table in tables)
         found = self._kept.get(key, version)
         if found is None:
             similarity = np.concatenate([table.similarities(vector) for table in tables])
-            found = hybrid(cue, similarity, texts, self._tokens)
-            self._kept.put(key, version, found, found.size + 4 * len(cue.text))
+            found = _WorkedOut.of(hybrid(cue, similarity, texts, self._tokens), [len(table) for table in tables])
+            self._kept.put(key, version, found, found.of_all.size + 4 * len(cue.text))
         return found
 
 

@@ -30,7 +30,7 @@ from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
 from ..core.times import ago, stamp
 from .candidates import Candidates, Judged
-from .expansion import Expanded, Measured, Relevancy
+from .expansion import Expanded, Measured, Relevancy, highest
 from .hybrid import UNKNOWN, confidences, lowest, wording
 from .query import Query
 from .seats import Place, Synopses, Twins, behind, in_the_same_words, seated, synopses_of
@@ -118,7 +118,7 @@ _NOTHING = Parts(_NO_TOTALS, _NO_TOTALS, _NO_TOTALS, Weights())
 def by_vectors(measure: Measure, table: Table, cue: Vectors) -> Relevancy:
     """The relevancies of a table's rows by vectors alone: by the cosine distance, or else the squared Euclidean one."""
     found = table.relevancies(cue)
-    return (formulas.by_cosine(found) if measure is Measure.COSINE else found), {}, UNKNOWN
+    return Relevancy(formulas.by_cosine(found) if measure is Measure.COSINE else found, {}, UNKNOWN)
 
 
 def _by_cosine(cue: Vectors, _tier: Tier, table: Table) -> Relevancy:
@@ -365,13 +365,12 @@ class _Asked:
         A confidence grows with relevancy, so that only those near the threshold, and above, have to be worked out.
         """
         if tier not in self._passed:
-            (relevancies, _, odds), allowed = self._found(tier), self._allowed[tier]
+            found, allowed = self._found(tier), self._allowed[tier]
             threshold = self.query.threshold_of(tier)
-            least = lowest(odds, self._best, threshold)
-            rows = np.flatnonzero(relevancies >= least) if self._peaks[tier] >= least else np.zeros(0, np.intp)
+            rows = found.reaching(lowest(found.odds, self._best, threshold))
             if allowed is not None:
                 rows = rows[allowed[rows]]
-            sure = confidences(odds, relevancies[rows], self._best)
+            sure = confidences(found.odds, found.values[rows], self._best)
             self._passed[tier] = rows[sure > threshold], sure[sure > threshold]
         return self._passed[tier]
 
@@ -395,7 +394,7 @@ class _Asked:
         score = self._parts(tier, slice(row, row + 1)).one(0) if plain else scored[tier].one(row)
         table = self.tables[tier]
         missed = below(tier, score, self.query.threshold_of(tier))
-        why = self._found(tier)[2].lacking(self._best) if self.query.scoring.confident else ""
+        why = self._found(tier).odds.lacking(self._best) if self.query.scoring.confident else ""
         words = f"It came nearest: {missed[0].lower()}{missed[1:]} {why}".rstrip()
         return Candidate(table.entries[row], score, 1, Verdict.BELOW_THRESHOLD, words)
 
@@ -451,8 +450,8 @@ class _Asked:
             sought = Sought(self.cue, query.now, query.scoring, query.threshold_of(tier), query.top_k, admitted)
             if self.measured is None:
                 return _Ranked(tier, table, *top_rows(table, sought))
-            relevancies, made_of, _ = self._found(tier)
-            return _Ranked(tier, table, *top_measured(table, sought, relevancies, made_of, sure))
+            found = self._found(tier)
+            return _Ranked(tier, table, *top_measured(table, sought, found.values, found.parts, sure))
         parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals
         above = parts.passing > query.threshold_of(tier)
@@ -463,17 +462,18 @@ class _Asked:
 
     def _surest(self, tier: Tier) -> tuple[NDArray[np.intp], Floats]:
         """The rows that may be the surest of those that may be found, and how sure they are."""
-        (relevancies, _, odds), allowed = self._found(tier), self._allowed[tier]
-        near = relevancies >= self._peaks[tier] - _NEAR
-        rows = np.flatnonzero(near if allowed is None else near & allowed)
-        return rows, confidences(odds, relevancies[rows], self._best)
+        found, allowed = self._found(tier), self._allowed[tier]
+        rows = found.reaching(self._peaks[tier] - _NEAR)
+        if allowed is not None:
+            rows = rows[allowed[rows]]
+        return rows, confidences(found.odds, found.values[rows], self._best)
 
     def _parts(self, tier: Tier, rows: slice = slice(None)) -> Parts:
-        relevancies, made_of, _ = self._found(tier)
+        found = self._found(tier)
         importance, last_access, happened = (column[rows] for column in self._aged(tier))
-        some = {name: values[rows] for name, values in made_of.items()}
+        some = {name: values[rows] for name, values in found.parts.items()}
         now, scoring, sure = self.query.now, self.query.scoring, self._sure(tier, rows)
-        return formulas.score(relevancies[rows], importance, last_access, happened, now, scoring, some, sure)
+        return formulas.score(found.values[rows], importance, last_access, happened, now, scoring, some, sure)
 
     def _found(self, tier: Tier) -> Relevancy:
         """The relevancies of a tier's rows, and what they are made of."""
@@ -489,8 +489,8 @@ class _Asked:
         """The confidences of rows of a tier, shape (n,); ``None`` where it is the scores that have to pass."""
         if not self.query.scoring.confident:
             return None
-        relevancies, _, odds = self._found(tier)
-        return confidences(odds, relevancies[rows], self._best) if len(relevancies) else relevancies
+        found = self._found(tier)
+        return confidences(found.odds, found.values[rows], self._best)
 
     @cached_property
     def _best(self) -> float:
@@ -502,8 +502,8 @@ class _Asked:
         """The same of each tier; minus infinity where there is none."""
         peaks = {}
         for tier in LIVED:
-            found, allowed = self._found(tier)[0], self._allowed[tier]
-            peaks[tier] = float(np.fmax.reduce(found if allowed is None else found[allowed], initial=-np.inf))
+            found, allowed = self._found(tier), self._allowed[tier]
+            peaks[tier] = found.peak if allowed is None else highest(found.values[allowed])
         return peaks
 
     def _aged(self, tier: Tier) -> tuple[Floats, Floats, Floats]:
@@ -520,7 +520,7 @@ class _Asked:
         query = self.query
         if not query.scoring.normalise or query.scoring.seats is Seats.CASCADE:
             return found
-        stm, ltm = ((self._found(tier)[0], *self._aged(tier)) for tier in DECAYING)
+        stm, ltm = ((self._found(tier).values, *self._aged(tier)) for tier in DECAYING)
         relevancies, importance, last_access, happened = map(np.concatenate, zip(stm, ltm, strict=True))
         both = formulas.score(relevancies, importance, last_access, happened, query.now, query.scoring)
         rows, split = np.arange(len(relevancies)), len(stm[0])

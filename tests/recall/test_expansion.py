@@ -14,10 +14,9 @@ from memory_system import AgentMemory, Candidate, Measure, Query, Scoring, Seats
 from memory_system.agent_parts.retrieval import WITHOUT_INSTANCES
 from memory_system.errors import InvalidParameter
 from memory_system.interfaces.client import RemoteWorld
-from memory_system.recall.expansion import ABOVE, BY_ALL, BY_BEST, MANY, Expanded
+from memory_system.recall.expansion import ABOVE, BY_ALL, BY_BEST, MANY, Expanded, Measured, Relevancy
 from memory_system.recall.hybrid import UNKNOWN
 from memory_system.recall.rank import answer
-from memory_system.recall.table import Table
 from tests.conftest import NOW
 from tests.fake_server import FakeServer, error, says
 from tests.recall.test_requery import CUE as VECTOR
@@ -86,13 +85,13 @@ def test_nothing_falls_and_nothing_rises_much_above_what_the_cue_meets_best(
 ) -> None:
     held = tables(**{f"m{number:02d}": angle for number, angle in enumerate(angles)})
 
-    def by(angle: float) -> Callable[[Tier, Table], object]:
-        return lambda _tier, table: (table.relevancies(near(angle)), {}, UNKNOWN)
+    def by(angle: float) -> Measured:
+        return lambda _tier, table: Relevancy(table.relevancies(near(angle)), {}, UNKNOWN)
 
     scoring = dataclasses.replace(RELEVANCY, seats=seats)
     plain = Query("cue", NOW, top_k, 0.0, scoring=scoring)
     wider = dataclasses.replace(plain, instances=tuple(f"instance {number}" for number in range(len(others))))
-    measured = Expanded(wider, held, by(0), [by(one) for one in others])  # type: ignore[arg-type, list-item]
+    measured = Expanded(wider, held, by(0), [by(one) for one in others])
     before = answer(plain, VECTOR, held, "Mira", explain=True).candidates
     after = answer(wider, VECTOR, held, "Mira", explain=True, measured=measured)
     highest = max(one.score.relevancy for one in before)
@@ -108,14 +107,14 @@ def test_what_several_instances_meet_rises_above_what_one_does() -> None:
     held = tables(one=60, both=60)
     by: dict[str, dict[str, float]] = {"first": {"one": 0.6, "both": 0.6}, "second": {"one": 0.1, "both": 0.6}}
 
-    def measured(found: dict[str, float]) -> Callable[[Tier, Table], object]:
-        return lambda _tier, table: (np.array([found[key] for key in table.ids]), {}, UNKNOWN)
+    def measured(found: dict[str, float]) -> Measured:
+        return lambda _tier, table: Relevancy(np.array([found[key] for key in table.ids]), {}, UNKNOWN)
 
     query = Query("cue", NOW, instances=("first", "second"), scoring=RELEVANCY)
     cue = measured({"one": 0.4, "both": 0.4})
-    wider = Expanded(query, held, cue, [measured(one) for one in by.values()])  # type: ignore[arg-type, list-item]
+    wider = Expanded(query, held, cue, [measured(one) for one in by.values()])
     (tier,) = (tier for tier in held if len(held[tier]))
-    found = dict(zip(held[tier].ids, wider(tier, held[tier])[0].tolist(), strict=True))
+    found = dict(zip(held[tier].ids, wider(tier, held[tier]).values.tolist(), strict=True))
     lent = (0.4 * ABOVE - 0.4) * (2 / MANY) ** 0.5
     assert found == pytest.approx({"one": 0.4 + (BY_BEST + BY_ALL / 2) * lent, "both": 0.4 + lent})
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Tier, World
 from memory_system.core.scoring import Measure, Scoring, Weights
 from memory_system.recall import rank as recall_module
-from memory_system.recall.hybrid import Kept, TokenStates
+from memory_system.recall.expansion import Relevancy
+from memory_system.recall.hybrid import UNKNOWN, Kept, TokenStates
 from memory_system.recall.measures import Hybrid
 from memory_system.recall.rank import Recall, answer
 from tests.conftest import NOW
@@ -27,10 +32,12 @@ def told(recall: Recall) -> Told:
     return [(hit.entry.id, hit.score.total, dict(hit.score.sub_parts)) for hit in recall]
 
 
-def as_if_never_asked(agent: AgentMemory, cue: str, tokens: TokenStates) -> Told:
+def as_if_never_asked(
+    agent: AgentMemory, cue: str, tokens: TokenStates, *, threshold: float = 0, top_k: int | None = None
+) -> Told:
     """What the agent would recall if nothing had been kept."""
     tokens.relevancies = Kept()
-    query = agent.explain(cue, threshold=0).query
+    query = agent.query(cue, threshold=threshold, top_k=top_k)
     vector = agent.contents.embedded([cue])[0]
     with (
         agent.contents.shelf(Tier.STATIC) as static,
@@ -60,6 +67,25 @@ def test_a_cue_is_answered_as_if_never_asked_whatever_was_written_between(agent:
                 agent.forget(stm[-1].id)
             case _:
                 agent.query_memory(chance.choice(CUES), threshold=0)
+
+
+def test_a_cue_is_answered_as_if_never_asked_at_whatever_threshold(
+    agent: AgentMemory, remember: Callable[..., str]
+) -> None:
+    for number in range(30):
+        remember(f"Lent Tobias the brass key of shed {number}")
+    cue, thresholds = "Who has the brass key of shed 3?", (0.5, 0.0, 0.9, 0.2, 0.5, 0.99, 0.0)
+    tokens = TokenStates.of(agent.embedder)
+    for threshold in thresholds:
+        recalled = agent.query_memory(cue, threshold=threshold, top_k=20, touch=False)
+        assert told(recalled) == as_if_never_asked(agent, cue, tokens, threshold=threshold, top_k=20)
+
+
+@given(st.lists(st.floats(0, 1) | st.just(math.nan), max_size=400), st.lists(st.floats(0, 1), max_size=8))
+def test_what_reaches_a_relevancy_is_the_same_each_time(values: list[float], asked: list[float]) -> None:
+    held = Relevancy(np.array(values), {}, UNKNOWN)
+    for least in (*asked, *asked, -math.inf, math.inf):
+        assert held.reaching(least).tolist() == [row for row, value in enumerate(values) if value >= least]
 
 
 def test_a_cue_asked_again_costs_no_token_states(agent: AgentMemory, remember: Callable[..., str]) -> None:

@@ -90,7 +90,7 @@ def test_it_is_the_plain_computation(drawn: list[Any], query: Query, odds: Odds,
         held.append((entry, relevancy))
 
     def measured(tier: Tier, _table: Table) -> Relevancy:
-        return np.array(found[tier]), {}, odds
+        return Relevancy(np.array(found[tier]), {}, odds)
 
     cue = np.array([1, 0, 0], np.float32)
     with patch("memory_system.recall.rank.FEW", few):

@@ -11,6 +11,7 @@ else, so that what is less relevant never passes where what is more relevant doe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,7 +138,7 @@ class Odds:
 
     def lacking(self, best: float) -> str:
         """Why even the best memory, of this relevancy, is more likely no answer; empty where it is likely one."""
-        met = float(met_of(np.array(best)))
+        met = _met_of_one(best)
         lowest = min(self.lines, key=lambda line: line.of_best(met))
         return lowest.lacking if lowest.of_best(met) < 0.0 else ""
 
@@ -188,6 +189,12 @@ def met_of(relevancies: Floats) -> Floats:
     return met
 
 
+@lru_cache(maxsize=256)
+def _met_of_one(relevancy: float) -> float:
+    """As ``met_of``, to the last bit, of the best memory of a cue, which is asked for at each step of an answer."""
+    return float(met_of(np.array(relevancy)))
+
+
 def lowest(odds: Odds, best: float, threshold: float) -> float:
     """A relevancy that all exceed whose confidence exceeds a threshold; a little low, for what rounding may add.
 
@@ -200,7 +207,7 @@ def lowest(odds: Odds, best: float, threshold: float) -> float:
     """
     if not 0.0 < threshold < 1.0:
         return -np.inf if threshold <= 0.0 else np.inf
-    best_met = float(met_of(np.array(best)))
+    best_met = _met_of_one(best)
     behind = odds.behind(best_met, float(np.log(threshold / (1.0 - threshold))))
     return float(-np.expm1(-(best_met - behind))) - _ROUNDING
 
@@ -213,6 +220,8 @@ def confidences(odds: Odds, relevancies: Floats, best: float) -> Floats:
         relevancies: of the memories, shape (n,), 0 to below 1; NaN, which stays, without a vector.
         best: the highest relevancy of those that may be found.
     """
-    best_met, met = float(met_of(np.array(best))), met_of(relevancies)
+    if not len(relevancies):
+        return relevancies
+    best_met, met = _met_of_one(best), met_of(relevancies)
     chance: Floats = 1 / (1 + np.exp(-odds.told(best_met, met)))
     return chance
