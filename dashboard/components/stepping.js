@@ -11,8 +11,14 @@ const WHEN_COME_TO = [
   [/\/interview\/?$/, ["show", "mode", "talk"]], [/\/history\/?$/, ["change"]], [/\/cast\/?$/, ["with", "cue", "show"]],
   [/\/memory_map\/?$/, ["of"]], [/\/operations\/?$/, ["operation"]], [/\/installation\/?$/, ["part"]],
 ];
+// So does the first cue on Recall: without one, the page shows the last again.
+const FROM_NOTHING = [/\/recall\/?$/, "cue"];
+// What a page that is come to says in its address at once may arrive before its name does: then it was put on the address
+// of the page that is left. That entry becomes the one of the page that is come to. What follows so soon is one step.
+const AHEAD_MS = 500;
 const LATEST_MS = 1000;
 const push = history.pushState.bind(history);
+let last = null; // the address that was put last, what stood there before, whether on top of it, and when
 let going = null; // what is gone back to, and what Streamlit wants meanwhile
 
 const canonical = (address) => {
@@ -42,9 +48,21 @@ function settle(next) {
 }
 
 function put(...wanted) {
-  const names = WHEN_COME_TO.find(([page]) => page.test(location.pathname))?.[1];
-  if (names && sameButFor(names, wanted[2] ?? "")) history.replaceState(...wanted);
-  else push(...wanted);
+  const before = location.href, there = new URL(wanted[2] ?? "", before), stays = there.pathname === location.pathname;
+  const soon = last?.put === before && performance.now() - last.at < AHEAD_MS;
+  if (soon && stays) {
+    history.replaceState(...wanted);
+    last = { ...last, put: location.href, at: performance.now() };
+    return;
+  }
+  const ahead = soon && there.search === location.search;
+  if (ahead && !last.onTop) history.replaceState(history.state, "", last.before);
+  const [page, name] = FROM_NOTHING, first = page.test(location.pathname) && !new URL(before).searchParams.has(name);
+  const names = first ? [name] : WHEN_COME_TO.find(([one]) => one.test(location.pathname))?.[1];
+  const onTop = !(names && sameButFor(names, there));
+  if (onTop && !(ahead && last.onTop)) push(...wanted);
+  else history.replaceState(...wanted);
+  last = stays ? { put: location.href, before, onTop, at: performance.now() } : null;
 }
 
 history.pushState = put;

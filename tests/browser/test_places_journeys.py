@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote_plus
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -44,6 +45,36 @@ def test_back_leaves_a_page_in_one_step_whatever_it_has_said_in_its_address(page
         page.go_back()
         settled(page)
         assert page.url == before, title
+
+
+def test_an_address_that_comes_ahead_of_its_page_is_no_step_of_its_own(page: Page, dashboard: Dashboard) -> None:
+    for left, come_to, said in (("", "memory_map", "of"), ("cast", "interview", "show")):
+        dashboard.load(page, left, agent="mira")
+        steps, before = page.evaluate("history.length"), page.url
+        said_first, all_said = f"?agent=mira&{said}=mira", f"?agent=mira&{said}=mira&more=1"
+        for address in (f"/{left}{said_first}", f"/{left}{all_said}", f"/{come_to}{all_said}"):
+            # as Streamlit puts them where the answer is quicker than the browser
+            page.evaluate("address => history.pushState({}, '', address)", address)
+        assert page.evaluate("history.length") == steps + 1
+        page.go_back()
+        settled(page)
+        assert page.url == before
+
+
+def test_back_leaves_recall_as_many_steps_as_cues_were_asked(page: Page, dashboard: Dashboard) -> None:
+    dashboard.load(page, "memory", agent="mira")
+    go_to(page, "Recall")
+    for cue in ("Who has the mill key?", "What has Tobias promised?"):
+        write(page, "Cue", cue)
+        page.keyboard.press("Control+Enter")
+        expect(page).to_have_url(re.compile(re.escape(quote_plus(cue))))
+        settled(page)
+    page.go_back()
+    settled(page)
+    expect(page.get_by_role("textbox", name="Cue")).to_have_value("Who has the mill key?")
+    page.go_back()
+    settled(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
 
 
 def test_the_last_change_is_undone_in_the_drawer_over_any_page(page: Page, dashboard: Dashboard) -> None:
