@@ -20,6 +20,8 @@ from memory_system.interfaces.api import feed
 from memory_system.interfaces.api.deps import Desk, Previews
 from memory_system.interfaces.serialize import plain
 from memory_system.maintenance import InUse, export
+from memory_system.recall.verdicts import Verdict
+from memory_system.world import knows
 from tests.fake_server import FakeServer, says
 from tests.served import served_api
 from tests.waiting import LAST_RESORT, until
@@ -721,6 +723,19 @@ def test_every_route_has_a_readable_operation_id_of_its_own(api: httpx.Client) -
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", name) and "v1" not in name for name in ids)
     assert {"migrate", "post_agent_query", "get_agent_memories", "get_agent_memory", "delete_agent"} <= set(ids)
     assert {"know", "unknow", "group"} <= set(ids)
+
+
+def test_every_form_of_the_description_has_a_plain_name_of_its_own(api: httpx.Client) -> None:
+    """Generators of clients leave out the second of two forms of one title, and every answer that is made of it."""
+    described = told(api.get("/openapi.json"))
+    schemas = described["components"]["schemas"]
+    assert all(name.isalnum() and form.get("title", name) == name for name, form in schemas.items())
+    named = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(described)))
+    assert named <= schemas.keys()
+    verdicts = schemas["Verdict"]["enum"], schemas["KnowingVerdict"]["enum"]
+    assert verdicts == ([one.value for one in Verdict], [one.value for one in knows.Verdict])
+    assert "system" in schemas["MessageRole"]["enum"]
+    assert schemas["Role"]["enum"] == ["curator", "viewer"]
 
 
 def test_an_agent_is_made_of_its_personality_as_an_object_or_as_text(api: httpx.Client, world: World) -> None:

@@ -7,6 +7,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from enum import StrEnum
 from typing import Any
 
 from fastapi import Depends, FastAPI, Request
@@ -15,9 +16,12 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
+from ...conversation.talk import Role as Speaks
 from ...errors import InvalidInput
 from ...maintenance import InUse
-from ...world.auth import Door
+from ...recall.verdicts import Verdict
+from ...world.auth import Door, Role
+from ...world.knows import Verdict as Knowing
 from ...world.viewer import for_role
 from ...world.world import World
 from . import problems
@@ -55,6 +59,7 @@ _PARTS = (
 )
 
 
+_SCHEMAS = "#/components/schemas/"
 _VERBS = {"GET": "get", "POST": "post", "PUT": "put", "PATCH": "change", "DELETE": "delete"}
 
 
@@ -83,16 +88,59 @@ def _singular(word: str) -> str:
     return f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")
 
 
+_WORDS: tuple[tuple[type[StrEnum], str], ...] = (
+    (Role, "Role"),
+    (Speaks, "MessageRole"),
+    (Verdict, "Verdict"),
+    (Knowing, "KnowingVerdict"),
+)
+"""What the description calls words that bear one name in Python: of two of a name, generators of clients drop one."""
+
+
 class _Described(FastAPI):
-    """An app whose description tells the form of a problem once."""
+    """An app whose description tells the form of a problem once, and names each form by a plain name of its own."""
 
     def openapi(self) -> dict[str, Any]:
         """The API's description."""
+        if self.openapi_schema is not None:
+            return self.openapi_schema
         told = super().openapi()
         told["components"]["schemas"].setdefault("Problem", problems.Problem.model_json_schema())
         told["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         told["security"] = [{}, {"token": []}]  # a server on its own machine may want none
-        return told
+        self.openapi_schema = _told_apart(told)
+        return self.openapi_schema
+
+
+def _told_apart(description: dict[str, Any]) -> dict[str, Any]:
+    """The description with words of one name told apart; until now they stand under the names of their modules."""
+    schemas = description["components"]["schemas"]
+    names = {
+        key: name
+        for kind, name in _WORDS
+        for key, schema in schemas.items()
+        if schema.get("enum") == [one.value for one in kind]
+    }
+    called = {names.get(key, key): schema for key, schema in schemas.items()}
+    for name in set(names.values()):
+        called[name] = called[name] | {"title": name}
+    description["components"]["schemas"] = dict(sorted(called.items()))
+    told: dict[str, Any] = _referring(
+        description, {f"{_SCHEMAS}{key}": f"{_SCHEMAS}{name}" for key, name in names.items()}
+    )
+    return told
+
+
+def _referring(part: Any, names: Mapping[str, str]) -> Any:
+    """A part of the description that refers to forms by other names."""
+    if isinstance(part, list):
+        return [_referring(one, names) for one in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: names.get(one, one) if key == "$ref" and isinstance(one, str) else _referring(one, names)
+        for key, one in part.items()
+    }
 
 
 def create_app(

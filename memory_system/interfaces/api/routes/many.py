@@ -91,7 +91,7 @@ ANSWERS = items(
     "QueriesTold",
     "The answer to each query, in the order in which they were sent.",
     _told(
-        "QueryTold",
+        "QueryAnswered",
         "The answer to a query, and the revision of the agent that gave it; or the ``problem`` with it.",
         recall=Recall | None,
     ),

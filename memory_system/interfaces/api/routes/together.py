@@ -16,7 +16,7 @@ from .talking import pieces
 
 _HALF = Shape("HalfTold", "One side of a duet.", {"agent": str, "conversation": str})
 _DUET = Shape("DuetTold", "A duet: two conversations, one in each memory.", {"first": _HALF, "second": _HALF})
-_GROUP = Shape("GroupTold", "A group: a conversation in each memory.", {"parts": (_HALF,)})
+_GROUP = Shape("GroupTalk", "A group: a conversation in each memory.", {"parts": (_HALF,)})
 _TURNS = items("Turns", "What was said, in its order.", Said)
 
 
