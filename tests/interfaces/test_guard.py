@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
@@ -183,6 +184,15 @@ def test_who_has_sent_all_may_wait_as_long_as_the_answer_takes(monkeypatch: pyte
         await PlainTextResponse("heard to the end")(scope, receive, send)
 
     assert sent([b"0123456789"], app=until_left).body == "heard to the end"
+
+
+def test_who_leaves_in_the_midst_of_a_body_is_no_fault_of_the_server() -> None:
+    """Each of them stood in the server's log as an exception of sixty lines."""
+
+    async def reads_it_all(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse(await Request(scope, receive).body())(scope, receive, send)
+
+    assert sent([b"01234"], ends=False, app=reads_it_all).sent == []
 
 
 # -- from elsewhere ----------------------------------------------------------------------------------------

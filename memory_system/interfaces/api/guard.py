@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -196,7 +197,7 @@ class Guard:
 
         method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server sends no body to HEAD
         asked = {**scope, "method": method, "query_string": _ZONE.sub(rb"\1%2B", scope.get("query_string", b""))}
-        with suppress(_Refused):
+        with suppress(_Refused, ClientDisconnect):  # who leaves in the midst of a body is owed no answer
             await self.app(asked, counted, unless_refused)
         if refusal is not None and not answered:
             if seen > most and not whole:
