@@ -5,7 +5,10 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import socketserver
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -32,6 +35,7 @@ from memory_system.interfaces.client.talking import RemoteConversation
 from memory_system.world.auth import Door, Role
 from tests.conftest import NOW
 from tests.served import served_api
+from tests.waiting import LAST_RESORT
 
 Remember = Callable[..., str]
 
@@ -48,6 +52,31 @@ def there(world: World) -> Iterator[RemoteWorld]:
     """``world`` by way of a server."""
     with served_api(world) as address, RemoteWorld(address) as opened:
         yield opened
+
+
+@contextmanager
+def broken_off(begins: bytes | None) -> Iterator[str]:
+    """A server that takes requests, and ends them after these bytes; never where there are none."""
+    left = threading.Event()
+
+    class Breaks(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            while not self.request.recv(65_536).partition(b"\r\n\r\n")[1]:
+                pass
+            if begins is None:
+                left.wait(LAST_RESORT)
+            else:
+                self.request.sendall(begins)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Breaks) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
+        serving.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            left.set()
+            server.shutdown()
+            serving.join()
 
 
 def alike(one: inspect.Parameter, other: inspect.Parameter) -> bool:
@@ -224,6 +253,31 @@ def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
             there.agents()
     with pytest.raises(ServerUnavailable, match="was closed here"):
         there.agents()
+
+
+@pytest.mark.parametrize("begins", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n: it begins\n\n"])
+def test_of_a_write_that_broke_off_it_is_said_that_it_may_have_been_done(begins: bytes) -> None:
+    with broken_off(begins) as address, RemoteWorld(address) as there:
+        agent = RemoteAgent(there._wire, "mira")
+        told = []
+        for doing in (
+            lambda: agent.add_short_term({"document": "Woke up."}),
+            lambda: agent.add_short_term({"document": "Woke up."}, progress=lambda _done, _doing: None),
+            lambda: agent.query_memory("Who woke up?"),
+            lambda: agent.entries(Tier.STM),
+        ):
+            with pytest.raises(ServerUnavailable) as raised:
+                doing()
+            told.append("Whether it was done cannot be told" in str(raised.value))
+        assert told == [True, True, False, False]
+
+
+def test_a_server_that_takes_too_long_is_not_said_to_be_out_of_reach() -> None:
+    with broken_off(None) as address, RemoteWorld(address, timeout=0.2) as there:
+        with pytest.raises(ServerUnavailable, match=r"within 0\.2 seconds.* look before you do it again"):
+            there.create_agent("ana")
+        with pytest.raises(ServerUnavailable, match=r"says how long to wait\.$"):
+            there.agents()
 
 
 def test_worlds_are_worked_with_alike(there: RemoteWorld, world: World) -> None:

@@ -30,6 +30,8 @@ Hear = Callable[[str, Any], None]
 """Told the name of an event, and what it says."""
 _TRIES, _PAUSE = 3, 0.2
 _LONGEST_AUTHOR = 60
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+_UNKNOWN = " Whether it was done cannot be told: look before you do it again."
 
 
 def segment(text: str) -> str:
@@ -110,7 +112,8 @@ class Wire:
                 if kind == "problem":
                     raise raised(data["code"], data["detail"])
                 told(kind, data)
-        raise ServerUnavailable(f"The server at {self._address} stopped before it had answered. Is it running?")
+        unknown = "" if method == "GET" else _UNKNOWN
+        raise ServerUnavailable(f"The server at {self._address} stopped before it had answered.{unknown}")
 
     def lines(self, path: str, **query: Any) -> Iterator[str]:
         """The lines of an answer, as they come."""
@@ -132,7 +135,7 @@ class Wire:
                 if held:
                     yield held
         except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
+            raise self._unreachable(error, method != "GET" and not isinstance(error, _NOT_SENT)) from error
 
     def _answer(self, method: str, path: str, *more: Any, **named: Any) -> Any:
         answer = self._asked(method, path, *more, **named)
@@ -147,14 +150,14 @@ class Wire:
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         sent = _sent(body, query or {}, {**self._world, **self._said, **(headers or {})})
+        writes, maybe_done = "Idempotency-Key" in sent["headers"], False
         for left in reversed(range(_TRIES)):
             try:
                 answer = self._opened().request(method, path, **sent)
-            except httpx.TimeoutException as error:
-                raise self._unreachable(error) from error
             except httpx.HTTPError as error:
-                if not left:
-                    raise self._unreachable(error) from error
+                maybe_done |= writes and not isinstance(error, _NOT_SENT)
+                if not left or isinstance(error, httpx.TimeoutException):
+                    raise self._unreachable(error, maybe_done) from error
                 time.sleep(_PAUSE)
                 continue
             if answer.is_error:
@@ -167,9 +170,13 @@ class Wire:
             raise ServerUnavailable(f"The connection to {self._address} was closed here. Make a new one.")
         return self._client
 
-    def _unreachable(self, error: httpx.HTTPError) -> ServerUnavailable:
-        why = str(error).rstrip(".") or type(error).__name__
-        return ServerUnavailable(f"The server at {self._address} cannot be reached: {why}. Is it running?")
+    def _unreachable(self, error: httpx.HTTPError, maybe_done: bool) -> ServerUnavailable:
+        why, unknown = str(error).rstrip(".") or type(error).__name__, _UNKNOWN if maybe_done else ""
+        if isinstance(error, httpx.ReadTimeout):
+            longest = f"{self._client.timeout.read:g} seconds"
+            told = f"The server at {self._address} did not answer within {longest}; 'timeout=' says how long to wait."
+            return ServerUnavailable(f"{told}{unknown}")
+        return ServerUnavailable(f"The server at {self._address} cannot be reached: {why}. Is it running?{unknown}")
 
 
 def long(wire: Wire, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:
