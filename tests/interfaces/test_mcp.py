@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
@@ -17,6 +19,7 @@ from memory_system import AgentMemory, Kind, Tier, World
 from memory_system.interfaces.mcp.remembering import MEMORY_TOOLS
 from memory_system.interfaces.mcp.server import create_server
 from memory_system.interfaces.mcp.tool import Answer, Arguments, Tool, Tools
+from memory_system.llm.base import StandIn
 from memory_system.recall.query import EMPTY_CUE
 from tests.conftest import PERSONALITY
 from tests.fake_server import FakeServer, error, silent
@@ -320,6 +323,45 @@ def test_reflecting_tells_how_far_it_is(agent: AgentMemory, world: World, rememb
         run(lambda: session(url))
     assert told[0] == (0.05, 1.0, "Finding questions")
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_reflection_that_is_called_off_is_not_stored_and_one_that_waits_not_begun(
+    agent: AgentMemory, world: World, remember: Remember, mode: str
+) -> None:
+    for event in (KEY, "Baked forty loaves.", "Tobias came without the key."):
+        remember(event)
+    asked, called_off, questions = threading.Event(), threading.Event(), list[object]()
+
+    class Waits(StandIn):
+        def complete(self, task: Any, deadline: float | None = None) -> Any:
+            questions.extend([task] if task.name == "questions" else [])
+            return super().complete(task, deadline)
+
+        def passed(self, ask: Callable[[], Any], *_sent: Any) -> Any:
+            asked.set()
+            assert called_off.wait(LAST_RESORT)
+            return ask()
+
+    agent.model, before = Waits(agent.model), agent.revision
+
+    async def session(url: str) -> None:
+        async with over_http(url, mode) as client:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.call_tool, "reflect", {"agent": "mira"})
+                while not asked.is_set():
+                    await anyio.sleep(0.02)
+                tasks.start_soon(client.call_tool, "reflect", {"agent": "mira"})  # waits for its turn
+                await called(client, "recall", agent="mira", cue="the key")
+                tasks.cancel_scope.cancel()
+            await called(client, "recall", agent="mira", cue="the key")  # the server has heard of it by now
+            called_off.set()
+            await called(client, "reflect", agent="mira", preview=True)
+        assert len(questions) == 2
+
+    with served(world) as url:
+        run(lambda: session(url))
+    assert agent.revision == before
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -60,9 +60,10 @@ def create_server(world: World, tools: Tools) -> Server[object]:
         context: ServerRequestContext[object], called: types.CallToolRequestParams
     ) -> types.CallToolResult:
         def progress(done: float, doing: str) -> None:  # is called in the tool's thread
+            anyio.from_thread.check_cancelled()  # ends what was called off before anything of it is applied
             anyio.from_thread.run(context.session.report_progress, done, 1.0, doing)
 
-        caller = Caller(world, _client(context), progress)
+        caller = Caller(world, _client(context), progress, anyio.from_thread.check_cancelled)
         try:
             answer = await anyio.to_thread.run_sync(partial(tools.call, called.name, called.arguments or {}, caller))
         except MemorySystemError as error:

@@ -37,6 +37,10 @@ class Answer(BaseModel):
         raise NotImplementedError
 
 
+def always_wanted() -> None:
+    """Nothing calls it off."""
+
+
 @dataclass(frozen=True)
 class Caller:
     """Who calls a tool.
@@ -45,11 +49,13 @@ class Caller:
         world: whose agents are asked.
         client: what the client calls itself; from outside, any text.
         progress: told how far a long operation is.
+        still_wanted: raises where the call was called off meanwhile.
     """
 
     world: World
     client: str = ""
     progress: Progress = no_progress
+    still_wanted: Callable[[], None] = always_wanted
 
     def agent(self, name: object) -> AgentMemory:
         """An agent, whose changes the history tells as the client's.
@@ -156,6 +162,7 @@ class Tools:
         if not tool.turn:
             return tool.run(caller, agent, checked)
         with self._locks[f"{tool.turn} {agent.name}"]:
+            caller.still_wanted()
             return tool.run(caller, agent, checked)
 
 
