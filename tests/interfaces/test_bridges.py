@@ -6,12 +6,14 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from memory_system import AgentMemory, Tier
+from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Tier
 from memory_system.conversation import conversation_search
+from memory_system.errors import InvalidParameter
 from memory_system.interfaces import bridges
 
 WHERE = {"MemoryTool": "anthropic", "MemoryStore": "langgraph.store.base", "MemorySession": "agents"}
@@ -138,8 +140,12 @@ def test_a_file_can_be_empty_and_be_filled_and_emptied_again(
         {"command": "rename", "old_path": "/memories/one", "new_path": "/memories/two"},
         {"command": "rename", "old_path": "/memories/one", "new_path": "/memories/two/below"},
         {"command": "rename", "old_path": "/memories/gone", "new_path": "/memories/there"},
+        {"command": "view", "path": "/memories/one", "view_range": [1]},
+        {"command": "insert", "path": "/memories/one", "insert_line": "first", "insert_text": "x"},
+        {"command": "create", "file_text": "x"},
+        {"command": "burn", "path": "/memories/one"},
     ],
-    ids=lambda given: f"{given['command']} {given.get('path', given.get('new_path'))[:30]}",
+    ids=lambda given: f"{given['command']} {given.get('path', given.get('new_path', 'nowhere'))[:30]}",
 )
 def test_what_cannot_be_done_is_told_to_the_model_and_changes_nothing(
     given: dict[str, Any], tool: Callable[..., str], agent: AgentMemory
@@ -153,6 +159,28 @@ def test_what_cannot_be_done_is_told_to_the_model_and_changes_nothing(
     with pytest.raises(ToolError):
         tool(**given)
     assert agent.stamp == before
+
+
+def test_commands_that_come_at_once_are_carried_out_one_after_the_other(agent: AgentMemory) -> None:
+    """Two files of one path were made, of which one was hidden; and an edit was refused as out of date."""
+    made = bridge("MemoryTool")(agent)
+    from anthropic.lib.tools import ToolError
+
+    def create(number: int) -> bool:
+        try:
+            made.call({"command": "create", "path": "/memories/log", "file_text": f"By {number}.\n"})
+        except ToolError:
+            return False
+        return True
+
+    def insert(number: int) -> None:
+        made.call({"command": "insert", "path": "/memories/log", "insert_line": 1, "insert_text": f"{number}"})
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(create, range(4))).count(True) == 1
+        list(threads.map(insert, range(8)))
+    assert len(agent.entries(Tier.LTM)) == 1
+    assert sorted(files(agent)["/memories/log"].split("\n")[1:-1]) == [str(number) for number in range(8)]
 
 
 # -- a LangGraph store ----------------------------------------------------------------------------------------
@@ -205,6 +233,21 @@ def test_puts_that_come_at_once_are_all_done(agent: AgentMemory) -> None:
     assert [one.key for one in sorted(store.search(("players",)), key=lambda one: one.key)] == ["k0", "k1"]
 
 
+@pytest.mark.parametrize("text", ["The page\x00 ends.", "Half a smile: \ud83d"])
+def test_a_value_whose_text_cannot_be_remembered_is_kept_as_it_came(agent: AgentMemory, text: str) -> None:
+    store = bridge("MemoryStore")(agent)
+    store.put(("pages",), "one", {"text": text})
+    assert store.get(("pages",), "one").value == {"text": text}
+    assert [one.key for one in store.search(("pages",), query=" ")] == ["one"]
+
+
+def test_a_value_that_is_no_json_is_refused_by_its_name(agent: AgentMemory) -> None:
+    store, before = bridge("MemoryStore")(agent), agent.stamp
+    with pytest.raises(InvalidParameter, match="The value of days/today cannot be kept"):
+        store.put(("days",), "today", {"when": agent.now})
+    assert agent.stamp == before
+
+
 # -- a session of OpenAI Agents ---------------------------------------------------------------------------------
 
 
@@ -250,6 +293,50 @@ def test_items_that_come_at_once_are_all_kept(agent: AgentMemory) -> None:
         return [len(await one.get_items()) for one in talks]
 
     assert asyncio.run(lived()) == [8, 8, 4]
+
+
+def test_what_was_taken_back_comes_back_in_its_place_though_the_talk_went_on(agent: AgentMemory) -> None:
+    talk = bridge("MemorySession")("talk", agent)
+
+    def lines() -> list[str]:
+        return [str(one["content"]) for one in asyncio.run(talk.get_items())]
+
+    def say(*texts: str) -> None:
+        asyncio.run(talk.add_items([{"role": "user", "content": text} for text in texts]))
+
+    say("one", "two")
+    asyncio.run(talk.clear_session())
+    cleared = agent.revision
+    say("three", "four")
+    asyncio.run(talk.pop_item())
+    popped = agent.revision
+    say("five")
+    agent.undo(cleared)
+    agent.undo(popped)
+    assert lines() == ["one", "two", "three", "four", "five"]
+
+
+def test_a_talk_whose_items_were_counted_goes_on_after_the_last(agent: AgentMemory) -> None:
+    talk = bridge("MemorySession")("talk", agent)
+    asyncio.run(talk.add_items([{"role": "user", "content": "new"}]))
+    (new,) = agent.entries(Tier.RECALL)
+    old_id = f"{new.id.rpartition('-')[0]}-00000007"
+    item = json.dumps({"role": "user", "content": "old"})
+    held = {**new.extras, "session_item": old_id, "session_json": item}
+    old = MemoryEntry("old", held, old_id, tier=Tier.RECALL, timestamp=agent.now)
+    agent.undo(agent.revision)
+    agent.apply(ChangeSet("add", "Of before", (Change(None, old, "so"),), agent.now, agent.revision, agent="mira"))
+    asyncio.run(talk.add_items([{"role": "user", "content": "new"}]))
+    assert [one["content"] for one in asyncio.run(talk.get_items())] == ["old", "new"]
+
+
+def test_an_item_too_long_for_a_session_is_refused_by_its_length(agent: AgentMemory) -> None:
+    talk = bridge("MemorySession")("talk", agent)
+    fits, too_long = ({"role": "user", "content": "x" * count} for count in (1_400_000, 1_410_001))
+    asyncio.run(talk.add_items([fits]))
+    with pytest.raises(InvalidParameter, match="at most 1,410,000 are taken"):
+        asyncio.run(talk.add_items([too_long]))
+    assert asyncio.run(talk.get_items()) == [fits]
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "a\ud83d"])

@@ -16,11 +16,16 @@ from ...agent import AgentMemory
 from ...conversation.storage import storable
 from ...core.change_set import counted
 from ...core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier
-from ...core.kinds import MAX_EXTRAS, Scalar
+from ...core.kinds import MAX_EXTRAS, Scalar, new_id
+from ...errors import InvalidParameter
 from .notes import Ends, Notes
 
 _KEY, _ITEM, _MORE, _OF = "session_item", "session_json", "session_json_", "session"
 _PIECE, _MOST_PIECES = 30_000, MAX_EXTRAS
+_MOST = _PIECE * (MAX_EXTRAS - 3)
+"""Characters of an item; beside its pieces its session, its id and its speaker are kept."""
+_DIGITS = 14
+"""Digits of an item's id by which items stand in their order."""
 
 
 class MemorySession(SessionABC):
@@ -75,13 +80,18 @@ class MemorySession(SessionABC):
     def _made(self, items: list[TResponseInputItem]) -> list[Ends]:
         """Entries for items that go on after what is held."""
         held, now = self._held(), self._notes.agent.now
-        first = 1 + int(held[-1].id.rpartition("-")[2]) if held else 0
+        last = _number(held[-1]) if held else 0
         of = hashlib.sha256(self.session_id.encode()).hexdigest()[:16]
         made: list[Ends] = []
-        for number, item in enumerate(items, start=first):
-            told = json.dumps(item)
+        for item in items:
+            told, made_up = json.dumps(item), new_id()
+            if len(told) > _MOST:
+                raise InvalidParameter(
+                    f"An item of a session has {len(told):,} characters as JSON; at most {_MOST:,} are taken."
+                )
+            last = max(last + 1, int(made_up[:_DIGITS], 16))  # in the order of the talk, whatever the clock says
             pieces = [told[at : at + _PIECE] for at in range(0, len(told), _PIECE)]
-            entry_id = f"session:{of}-{number:08}"
+            entry_id = f"session:{of}-{last:0{_DIGITS}x}{made_up[_DIGITS:]}"
             metadata: dict[str, Scalar] = {_OF: self.session_id, _KEY: entry_id, "speaker": self._speaker(item)}
             metadata |= {f"{_MORE}{place}" if place else _ITEM: piece for place, piece in enumerate(pieces)}
             text = storable(said(item))[:MAX_DOCUMENT]  # the item itself is kept as it came
@@ -101,6 +111,12 @@ def said(item: TResponseInputItem) -> str:
     texts = [one.get("text", "") if isinstance(one, dict) else one for one in parts]
     told = "\n".join(one for one in texts if isinstance(one, str))
     return told if told.strip() else json.dumps(item, ensure_ascii=False)
+
+
+def _number(entry: MemoryEntry) -> int:
+    """The place of an item; once items were counted, and one took the id of an item that was taken back."""
+    told = entry.id.rpartition("-")[2]
+    return int(told[:_DIGITS], 16) if len(told) > _DIGITS else int(told)
 
 
 def _item(entry: MemoryEntry) -> TResponseInputItem:

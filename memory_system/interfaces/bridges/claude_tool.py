@@ -6,14 +6,16 @@ What the model does is a change set each. Files lie in long-term memory, pinned,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 from anthropic.types import beta
+from pydantic import BaseModel, ValidationError
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ...core.entry import Kind, MemoryEntry, Tier
-from ...errors import MemorySystemError
+from ...errors import MemorySystemError, problem_words
 from ...operations.context import bare
 from .notes import Ends, Notes, below
 
@@ -22,6 +24,7 @@ _KEY = "memory_tool_path"
 _BLANK = "memory_tool_blank"
 """The metadata with the text of a file in which nothing stands; a memory has words, and its are the file's path."""
 _MOST = 1000
+_COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 
 
 class MemoryTool(BetaAbstractMemoryTool):
@@ -36,6 +39,16 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__()
         self._notes = Notes(agent, author, _KEY, Tier.LTM)
 
+    def execute(self, command: beta.BetaMemoryTool20250818Command) -> str:
+        """Carry out a command; nobody else changes the files from when it looks at them until it has.
+
+        Raises:
+            ToolError: it cannot be done; a sentence tells the model why. Nothing was changed.
+        """
+        _refuse_misshapen(command)
+        with nullcontext() if command.command == "view" else self._notes.alone():
+            return str(super().execute(command))
+
     def undo(self) -> ChangeSet | None:
         """Take the last act of this tool that still stands back; ``None`` if there is none."""
         return self._notes.undo()
@@ -45,7 +58,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         path, files = _path(command.path), self._notes.held()
         if path in files:
             lines = _text(files[path]).split("\n")
-            begin, end = (command.view_range or [1, -1])[:2]
+            if len(command.view_range or [1, -1]) != 2:
+                raise ToolError(f"Invalid `view_range` parameter: {command.view_range}. It is two line numbers.")
+            begin, end = command.view_range or [1, -1]
             numbered = list(enumerate(lines, start=1))[max(begin, 1) - 1 : None if end == -1 else end]
             told = "\n".join(f"{number:6}\t{line}" for number, line in numbered)
             return f"Here's the content of {path} with line numbers:\n{told}"
@@ -136,6 +151,21 @@ class MemoryTool(BetaAbstractMemoryTool):
             self._notes.apply(operation, title, changes)
         except MemorySystemError as error:
             raise ToolError(error.sentence) from error
+
+
+def _refuse_misshapen(command: object) -> None:
+    """Tell the model what its command lacks, or has of another kind; the SDK takes it as it came."""
+    if not isinstance(command, BaseModel):
+        raise ToolError("A command is an object with the field `command`.")
+    if getattr(command, "command", None) not in _COMMANDS:
+        raise ToolError(f"Invalid `command` parameter. It is one of {', '.join(_COMMANDS)}.")
+    said = command.model_dump(exclude_unset=True, exclude_none=True, warnings=False)
+    try:
+        type(command).model_validate({"new_str": ""} | said)  # what is put in a text's place may be nothing
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(str(one) for one in problem["loc"])
+        raise ToolError(f"Invalid `{where}` parameter. {problem_words(problem)}.") from error
 
 
 def _text(entry: MemoryEntry) -> str:

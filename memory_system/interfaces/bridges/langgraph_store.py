@@ -17,7 +17,9 @@ from langgraph.store import base
 from langgraph.store.base import Item, Op, Result, SearchItem
 
 from ...agent import AgentMemory
+from ...conversation.storage import storable
 from ...core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier, new_id
+from ...errors import InvalidParameter
 from .notes import Notes
 
 _KEY, _VALUE, _BEGUN, _SILENT = "store_key", "store_value", "store_created", "store_not_searched"
@@ -75,16 +77,21 @@ class MemoryStore(base.BaseStore):
 
     def _after(self, op: base.PutOp, before: MemoryEntry | None) -> MemoryEntry:
         value, now = dict(op.value or {}), self._notes.agent.now
+        try:
+            written = json.dumps(value)
+        except (TypeError, ValueError) as error:
+            where = "/".join((*op.namespace, op.key))
+            raise InvalidParameter(f"The value of {where:.120} cannot be kept: {error}. Hand in plain JSON.") from error
         paths = op.index if isinstance(op.index, list) else ["$"]
         texts = [
             text for path in paths for text in (_texts(value) if path == "$" else base.get_text_at_path(value, path))
         ]
         told = "\n".join(texts).strip() or json.dumps(value, ensure_ascii=False)
         begun = now.isoformat() if before is None else before.extras[_BEGUN]
-        metadata = {_KEY: _name(op.namespace, op.key), _VALUE: json.dumps(value), _BEGUN: begun}
+        metadata = {_KEY: _name(op.namespace, op.key), _VALUE: written, _BEGUN: begun}
         metadata |= {_SILENT: True} if op.index is False else {}
         return MemoryEntry(
-            told[:MAX_DOCUMENT], metadata, tier=Tier.LTM, kind=Kind.FACT, timestamp=now, pinned=True,
+            storable(told)[:MAX_DOCUMENT], metadata, tier=Tier.LTM, kind=Kind.FACT, timestamp=now, pinned=True,
             id=new_id() if before is None else before.id,
         )  # fmt: skip
 
@@ -96,7 +103,7 @@ class MemoryStore(base.BaseStore):
         }
         meant = {name: one for name, one in found.items() if _fits(one["value"], op.filter or {})}
         scores: dict[str, float | None] = dict.fromkeys(meant)
-        if op.query:
+        if op.query and op.query.strip():
             silent = {one.id for one in held.values() if one.extras.get(_SILENT)}
             ranked = self._notes.agent.explain(op.query).candidates
             by = {one.entry.id: one.score.total for one in ranked if one.entry.id in meant.keys() - silent}
