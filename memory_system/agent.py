@@ -29,7 +29,7 @@ from .core.authors import BY_ITSELF, running_script
 from .core.change_set import ChangeSet, is_text
 from .core.dismissed import Dismissed
 from .core.entry import MemoryEntry, Tier
-from .core.files import as_store_errors, refuse_links
+from .core.files import HeldOpen, as_store_errors, refuse_links
 from .core.known import WORLD_AGENT
 from .core.names import checked_name
 from .core.personality import Personality, is_portrait
@@ -82,7 +82,7 @@ def _of(
 
 
 @refusing_no_truth
-class AgentMemory:
+class AgentMemory(HeldOpen):
     """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
 
     Operations that change something answer the change set that was applied. With ``preview=True`` they answer it

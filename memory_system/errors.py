@@ -150,6 +150,17 @@ class MemorySystemError(Exception):
         """The message for people."""
         return str(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The same error where it is unpickled, as in a pool of processes: some are made of more than a sentence."""
+        return _raised_elsewhere, (type(self), self.args, self.__dict__)
+
+
+def _raised_elsewhere(kind: type[MemorySystemError], told: tuple[object, ...], more: dict[str, Any]) -> Any:
+    error = kind.__new__(kind, *told)
+    error.args = told
+    error.__dict__.update(more)
+    return error
+
 
 class ExtraMissing(MemorySystemError):
     """Raise when something was asked for whose packages were not installed.

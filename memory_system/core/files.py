@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 from uuid import uuid4
 
 from ..errors import Exhausted, ForeignStore, MemorySystemError, StoreError
@@ -36,6 +36,17 @@ _FEWER_FILES = 10_240
 _FEW_FILES = 24
 """More than a database opens."""
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
+
+
+class HeldOpen:
+    """What holds files, connections and locks: there is no second one of it, here or in another process."""
+
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        kind = type(self).__name__
+        raise TypeError(
+            f"{kind} cannot be copied or pickled, nor can what holds one: it has files, connections and locks. "
+            "Keep the name of the character or the world instead, and open it by that."
+        )
 
 
 def may_be_open() -> int:

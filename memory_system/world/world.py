@@ -16,7 +16,7 @@ from ..agent_parts.knowledge import Knowledge
 from ..core import personality as static_memory
 from ..core.authors import running_script
 from ..core.change_set import ChangeSet
-from ..core.files import as_store_errors, refuse_links
+from ..core.files import HeldOpen, as_store_errors, refuse_links
 from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group
 from ..core.names import checked_name
 from ..core.settings import Settings
@@ -83,7 +83,7 @@ TOKENS = "token-states.sqlite3"
 
 
 @refusing_no_truth
-class World:
+class World(HeldOpen):
     """All agents of one world. Thread-safe; an agent is opened at its first use and stays open.
 
     Args:

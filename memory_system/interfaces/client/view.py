@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from ...core.change_set import is_text
 from ...core.entry import MemoryEntry, Tier
+from ...core.files import HeldOpen
 from ...core.scoring import whole
 from ...errors import EntryNotFound
 from ...recall.query import QueryOptions
@@ -19,7 +20,7 @@ EVERY = 100_000
 _PAGE = 1000
 
 
-class RemoteView:
+class RemoteView(HeldOpen):
     """The reading calls of ``AgentMemory``, answered by a server.
 
     Args:

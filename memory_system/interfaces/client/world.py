@@ -10,6 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from ...agent_parts.importing import ALL
 from ...core.change_set import ChangeSet
+from ...core.files import HeldOpen
 from ...core.findings import Finding
 from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group, Label
 from ...core.names import checked_name
@@ -89,7 +90,7 @@ class Answered(Generic[_Value]):
     notes: tuple[str, ...] = ()
 
 
-class RemoteWorld:
+class RemoteWorld(HeldOpen):
     """A world on a server. Thread-safe.
 
     Args:
