@@ -271,6 +271,7 @@ def reflect_on_person(
     progress(0.05, f"Thinking of {person.name}")
     who = agent.display_name
     told = acquaintance.reflect(agent.model, who, person.name, person.text, person.trust, found, MAX_BLOCK)
+    progress(1.0, "Planned")  # whoever cancels while the model answers is heard
     record = {**_record(agent, called), "name": person.name, "until": told.until.isoformat(), "seen": list(told.seen)}
     came = list[str]()
     if told.learned:

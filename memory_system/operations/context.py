@@ -104,7 +104,12 @@ class Ground:
         return replace(self, progress=within(self.progress, begin, end))
 
     def plan(self, operation: str, title: str, changes: list[Change], **more: Any) -> ChangeSet:
-        """A change set planned on this ground."""
+        """A change set planned on this ground.
+
+        Where a language model was asked, that it is planned is told: whoever cancels while the model answers is heard.
+        """
+        if more.get("calls"):
+            self.progress(1.0, "Planned")
         return ChangeSet(
             operation, title, tuple(changes), self.now, self.revision, author=self.author, agent=self.agent, **more
         )

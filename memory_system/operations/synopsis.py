@@ -102,6 +102,7 @@ def read(ground: Ground, turns: Sequence[MemoryEntry], speakers: Sequence[str]) 
             break
         calls.append(done.call)
         found.append(_kept(done.answer, part, (ground.who, *speakers), dropped))
+    ground.progress(1.0, "Read the conversation")  # whoever cancels while the model answers is heard
     shown = {} if failure else _merged(found)
     return Read(shown, tuple(calls), tuple(_notes(failure, shown, found, dropped)))
 

@@ -292,7 +292,7 @@ def test_progress_goes_from_rating_to_reading_and_may_cancel(agent: AgentMemory)
     told: list[tuple[float, str]] = []
     agent.remember_conversation(TALK, progress=lambda done, doing: told.append((done, doing)))
     assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1] == (0.8, "Reading part 1 of 1 of the conversation")
+    assert told[-2:] == [(0.8, "Reading part 1 of 1 of the conversation"), (1.0, "Read the conversation")]
 
     def cancel(_done: float, _doing: str) -> None:
         raise KeyboardInterrupt
