@@ -233,6 +233,60 @@ def test_a_slow_tool_holds_no_other_client_up(agent: AgentMemory, world: World, 
         server.close()
 
 
+def test_many_who_wait_for_their_turn_hold_no_other_client_up(
+    agent: AgentMemory, world: World, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for event in (KEY, "Baked forty loaves.", "Tobias came without the key."):
+        remember(event)
+    came, done, queue = list[str](), threading.Event(), Tools.queue
+
+    class Waits(StandIn):
+        def passed(self, ask: Callable[[], Any], *_sent: Any) -> Any:
+            assert done.wait(LAST_RESORT)
+            return ask()
+
+    def noted(tools: Tools, name: str, given: Any) -> str:
+        came.append(name)
+        return queue(tools, name, given)
+
+    agent.model = Waits(agent.model)
+    monkeypatch.setattr(Tools, "queue", noted)
+
+    async def session(url: str) -> None:
+        async with over_http(url) as many, over_http(url) as quick, anyio.create_task_group() as tasks:
+            for _ in range(50):  # more than there are threads
+                tasks.start_soon(called, many, "reflect")
+            while len(came) < 50:
+                await anyio.sleep(0.02)
+            await called(quick, "recall", cue="the key")
+            tasks.cancel_scope.cancel()
+            done.set()
+
+    with served(world, "mira") as url:
+        run(lambda: session(url))
+
+
+def test_tools_are_described_once_however_often_they_are_called(
+    agent: AgentMemory, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described, schema = list[str](), Tool.schema
+
+    def noted(tool: Tool, *, agent: bool) -> dict[str, Any]:
+        described.append(tool.name)
+        return schema(tool, agent=agent)
+
+    monkeypatch.setattr(Tool, "schema", noted)
+
+    async def session(url: str) -> None:
+        async with over_http(url) as client:
+            for _ in range(3):
+                await called(client, "recall", cue="the key")
+
+    with served(world, agent.name) as url:
+        run(lambda: session(url))
+    assert len(described) == len(set(described))
+
+
 def test_two_clients_at_once_lose_nothing(agent: AgentMemory, world: World) -> None:
     async def tell(client: Client, who: str) -> None:
         for number in range(10):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable
-from contextlib import suppress
-from functools import partial
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
 from typing import Any
 
 import anyio
@@ -38,6 +38,8 @@ from .tool import Caller, Tool, Tools
 
 PATH = "/mcp"
 """Where streamable HTTP is served."""
+_ASKING = 40
+"""Threads for tools that wait for a language model; as many again are there for all others."""
 _GRACE = 3
 """Seconds that clients who listen have to leave before the server ends."""
 _LOG = logging.getLogger(__name__)
@@ -49,12 +51,17 @@ _ABOUT = (
 
 def create_server(world: World, tools: Tools) -> Server[object]:
     """The server over a world; it can be run over any transport, and by several clients at once."""
+    asking, queues = anyio.CapacityLimiter(_ASKING), dict[str, anyio.Lock]()
     about = f"{_ABOUT} All tools are about the agent {tools.agent}." if tools.agent else _ABOUT
+
+    @cache
+    def described() -> list[types.Tool]:  # the SDK asks for them at every call over HTTP; they take long to make
+        return [_described(tool, several=not tools.agent) for tool in tools.offered()]
 
     async def list_tools(
         _context: ServerRequestContext[object], _page: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool, several=not tools.agent) for tool in tools.offered()])
+        return types.ListToolsResult(tools=described())
 
     async def call_tool(
         context: ServerRequestContext[object], called: types.CallToolRequestParams
@@ -64,8 +71,12 @@ def create_server(world: World, tools: Tools) -> Server[object]:
             anyio.from_thread.run(context.session.report_progress, done, 1.0, doing)
 
         caller = Caller(world, _client(context), progress, anyio.from_thread.check_cancelled)
+        given = called.arguments or {}
+        queue = tools.queue(called.name, given)
         try:
-            answer = await anyio.to_thread.run_sync(partial(tools.call, called.name, called.arguments or {}, caller))
+            async with _in_turn(queues, queue):
+                run = partial(tools.call, called.name, given, caller)
+                answer = await anyio.to_thread.run_sync(run, limiter=asking if queue else None)
         except MemorySystemError as error:
             return types.CallToolResult(content=[_text(error.sentence)], is_error=True)
         except Exception as error:
@@ -83,6 +94,21 @@ def create_server(world: World, tools: Tools) -> Server[object]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+@asynccontextmanager
+async def _in_turn(queues: dict[str, anyio.Lock], name: str) -> AsyncIterator[None]:
+    """Wait for one's turn in a queue; who waits holds no thread, which others want."""
+    if not name:
+        yield
+        return
+    queue = queues.setdefault(name, anyio.Lock())
+    try:
+        async with queue:
+            yield
+    finally:
+        if not queue.locked():
+            queues.pop(name, None)
 
 
 def serve_stdio(server: Server[object]) -> None:

@@ -140,6 +140,11 @@ class Tools:
         """Those that make sense for the agents it serves."""
         return tuple(tool for tool in self.tools if tool.of_agent or not self.agent)
 
+    def queue(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Which queue a call stands in, where calls of its kind wait for each other; empty where it waits for none."""
+        turn = next((one.turn for one in self.offered() if one.name == name), "")
+        return f"{turn} {shown(self.agent or arguments.get('agent'))}" if turn else ""
+
     def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Any:
         """The answer of a tool.
 
