@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -253,6 +254,19 @@ def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
             there.agents()
     with pytest.raises(ServerUnavailable, match="was closed here"):
         there.agents()
+
+
+@pytest.mark.parametrize("address", [None, 5, "http://127.0.0.1:abc", "http://ex\x00ample", "http://127.0.0.1:9?x=1"])
+def test_what_is_no_address_is_refused_when_a_client_is_made(address: Any) -> None:
+    with pytest.raises(InvalidParameter, match=r"such as http://127\.0\.0\.1:5000, not "):
+        RemoteWorld(address)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, "x", math.nan, math.inf, True])
+def test_a_time_to_wait_is_a_number_of_seconds(timeout: Any) -> None:
+    with pytest.raises(InvalidParameter, match="number of seconds above 0"):
+        RemoteWorld("http://127.0.0.1:9", timeout=timeout)
+    RemoteWorld("http://127.0.0.1:9", timeout=0.5).close()
 
 
 @pytest.mark.parametrize("begins", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n: it begins\n\n"])

@@ -12,7 +12,7 @@ import math
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -56,11 +56,13 @@ class Wire:
         token: what lets this program in, if the server wants one.
     """
 
-    def __init__(self, address: str, timeout: float = 90.0, token: str = "") -> None:
-        if not token.isascii() or not token.isprintable():
+    def __init__(self, address: str, timeout: float | None = 90.0, token: str = "") -> None:
+        if not isinstance(token, str) or not token.isascii() or not token.isprintable():
             raise InvalidParameter(
                 "The token holds a character that cannot be sent; it is plain letters, digits, signs."
             )
+        _refuse_address(address)
+        _refuse_timeout(timeout)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._client = httpx.Client(base_url=address, timeout=timeout, trust_env=False, headers=headers)
         self._address = address
@@ -177,6 +179,20 @@ class Wire:
             told = f"The server at {self._address} did not answer within {longest}; 'timeout=' says how long to wait."
             return ServerUnavailable(f"{told}{unknown}")
         return ServerUnavailable(f"The server at {self._address} cannot be reached: {why}. Is it running?{unknown}")
+
+
+def _refuse_address(address: object) -> None:
+    with suppress(TypeError, httpx.InvalidURL):
+        parts = httpx.URL(address)  # type: ignore[arg-type]  # it checks what it is
+        if isinstance(address, str) and not parts.query and not parts.fragment:
+            return
+    raise InvalidParameter(f"The address of a server is such as http://127.0.0.1:5000, not {shown(address)}.")
+
+
+def _refuse_timeout(timeout: object) -> None:
+    a_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (a_number and 0 < float(timeout) < math.inf):  # type: ignore[arg-type]
+        raise InvalidParameter(f"'timeout' is a number of seconds above 0, not {shown(timeout)}.")
 
 
 def long(wire: Wire, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:
