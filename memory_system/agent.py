@@ -26,7 +26,7 @@ from .agent_parts.replay import Replay
 from .agent_parts.retrieval import Retrieval, ground
 from .agent_parts.trash import Trash
 from .core.authors import BY_ITSELF, running_script
-from .core.change_set import ChangeSet, is_text
+from .core.change_set import ChangeSet, is_text, text_given
 from .core.dismissed import Dismissed
 from .core.entry import MemoryEntry, Tier
 from .core.files import HeldOpen, as_store_errors, refuse_links
@@ -315,7 +315,7 @@ class AgentMemory(HeldOpen):
 
     def looked_at(self, why: str) -> Self:
         """The same memory for somebody who may look and change nothing; ``why`` is the sentence that refuses it."""
-        return self._over(self._context.differing(policy=Viewer(why)))
+        return self._over(self._context.differing(policy=Viewer(text_given("why", why))))
 
     def uncounted(self, model: LanguageModel) -> Self:
         """The same memory with a model of its own, whose calls are not counted: for looking at what would be asked."""

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 
-from ..core.change_set import ChangeSet, is_text
+from ..core.change_set import ChangeSet, is_text, text_given, texts_given
 from ..core.entry import DECAYING, Tier
 from ..core.languages import NAMES, languages_of
 from ..core.memory import Vectors
@@ -52,11 +52,11 @@ class Contents(Part):
 
     def lost(self, ids: Sequence[str]) -> set[str]:
         """Those of these memories of which a purge left nothing."""
-        return self.context.present().journal.bin.lost(ids)
+        return self.context.present().journal.bin.lost(texts_given("ids", ids))
 
     def done(self, change_set_id: str) -> ChangeSet | None:
         """The change set of this id, if it was carried out and the history still tells of it."""
-        return self.context.present().journal.by_id(change_set_id)
+        return self.context.present().journal.by_id(text_given("change_set_id", change_set_id))
 
     @property
     def tokens(self) -> TokenStates:
@@ -69,11 +69,11 @@ class Contents(Part):
 
     def embedded(self, texts: Sequence[str]) -> Vectors:
         """The vectors of texts, shape (n, d), by the embedder in use; they are not stored."""
-        return self.context.embedder.embed(texts)
+        return self.context.embedder.embed(texts_given("texts", texts))
 
     def cue_vector(self, cue: str) -> Vectors:
         """The vector that a cue is compared by, shape (d,)."""
-        vector: Vectors = cue_vectors(self.context.embedder, [cue])[0]
+        vector: Vectors = cue_vectors(self.context.embedder, [text_given("cue", cue)])[0]
         return vector
 
     @contextmanager
@@ -89,8 +89,8 @@ class Contents(Part):
         Args:
             cues: what is going to be asked; embedded first, as that takes longest.
         """
-        if cues:
-            cue_vectors(self.context.embedder, cues)
+        if asked := texts_given("cues", cues):
+            cue_vectors(self.context.embedder, asked)
         self.context.refresh()
         with self.context.ledger.reading():
             yield

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ..core import personality as static_memory
-from ..core.change_set import Change, ChangeSet, ModelCall, TextChange
+from ..core.change_set import Change, ChangeSet, ModelCall, TextChange, text_given, texts_given
 from ..core.entry import MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.times import moment_given
@@ -103,6 +103,7 @@ class Curation(Part):
         return self.context.planned_and_done(lambda: self._putting_off(kind, of, until, mark), preview)
 
     def _putting_off(self, kind: str, of: str, until: datetime | None, mark: str) -> ChangeSet:
+        told, of, mark = put_off.words(kind), text_given("of", of), text_given("mark", mark)
         with self.context.ledger.reading():
             held, revision = self.context.ledger.text(put_off.TEXT), self.context.ledger.revision
         now = self.context.clock()
@@ -111,7 +112,6 @@ class Curation(Part):
         moment = "" if until is None else moment_given("'until'", until).isoformat()
         made = [put_off.PutOff(kind, of, moment, mark)] if moment or mark else []
         after = put_off.dump_put_off([*left, *made][-put_off.MOST :])
-        told = put_off.words(kind)
         title = f"Put off: {told}" if made else f"No longer put off: {told}"
         texts = (TextChange(put_off.TEXT, held, after),) if after != (held or "[]") else ()
         return self.context.plan("put-off", title if texts else "Nothing to change", texts=texts, revision=revision)
@@ -145,6 +145,7 @@ class Curation(Part):
         """
         if not isinstance(text, str):
             raise InvalidParameter(f"The personality must be JSON text, not {kind_of(text)}.")
+        expected = None if expected is None else text_given("expected", expected)
         if not preview:
             self.context.writer()  # before a file is touched
         self.context.refresh()
@@ -254,6 +255,7 @@ class Curation(Part):
         Raises:
             InvalidPersonality: the personality is none.
         """
+        title, reason, noted = text_given("title", title), text_given("reason", reason), texts_given("notes", notes)
         taken = list(changes)
         kept_texts: list[TextChange] = []
         for name, text in texts.items():
@@ -264,7 +266,7 @@ class Curation(Part):
             elif (held := self.context.ledger.text(name)) != text:
                 kept_texts.append(TextChange(name, held, text))
         return self.context.plan(
-            TAKE_OVER, title, taken, texts=kept_texts, reason=reason, notes=notes, calls=tuple(calls)
+            TAKE_OVER, title, taken, texts=kept_texts, reason=reason, notes=noted, calls=tuple(calls)
         )
 
     def _file(self) -> PersonalityFile:

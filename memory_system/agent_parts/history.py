@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
-from ..core.change_set import ChangeSet, Revision, load_entry, revision_of, short
+from ..core.change_set import ChangeSet, Revision, load_entry, revision_of, short, texts_given
 from ..core.entry import MemoryEntry, Tier
 from ..core.scoring import whole
 from ..core.times import moment_given
@@ -274,10 +274,11 @@ class History(Part):
         Raises:
             ChangeSetNotFound: the history reaches not as far back.
         """
+        revision = whole("The revision", revision, 0, 2**63 - 1)
         with self._ledger.reading():
             self._ledger.journal.refuse_let_go(revision)
             past = self._ledger.journal.past
-            wanted = list(past.back(revision, self._ledger.revision)) if ids is None else list(ids)
+            wanted = list(past.back(revision, self._ledger.revision)) if ids is None else texts_given("ids", ids)
             return past.events(wanted, revision)
 
     def texts_at(self, revision: int) -> dict[str, str | None]:

@@ -326,6 +326,30 @@ def is_text(value: object) -> TypeGuard[str]:
         return False
 
 
+def text_given(name: str, value: object) -> str:
+    """A value that is to be a text, if it is one that can be stored.
+
+    Raises:
+        InvalidParameter: it is something else, such as a list, or holds half of a surrogate pair; the message names it.
+    """
+    if is_text(value):
+        return value
+    if isinstance(value, str):
+        raise InvalidParameter(f"'{name}' holds half of a surrogate pair, which is not text: {shown(value)}.")
+    raise InvalidParameter(f"'{name}' must be a text, not {shown(value)}.")
+
+
+def texts_given(name: str, values: object) -> list[str]:
+    """The same of several texts in a row, such as a list.
+
+    Raises:
+        InvalidParameter: it is something else, or one of them is no text.
+    """
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
+        raise InvalidParameter(f"'{name}' must be a list of texts, not {shown(values)}.")
+    return [text_given(f"{name}[{place}]", one) for place, one in enumerate(values)]
+
+
 def paired(text: str) -> str:
     """The text with a sign in the place of each half of a surrogate pair, which can be neither stored nor sent."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

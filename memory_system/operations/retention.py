@@ -310,8 +310,8 @@ def rule_of(
     """
     if threshold is not None:
         threshold = in_range("The threshold", threshold, 0, 1)
-        retention = retention or Retention.IMPORTANCE
-    if checked_retention(retention or settings.retention) is Retention.IMPORTANCE:
+        retention = Retention.IMPORTANCE if retention is None else retention
+    if checked_retention(settings.retention if retention is None else retention) is Retention.IMPORTANCE:
         return ByImportance(settings.migration_threshold if threshold is None else threshold)
     otherwise = ByImportance(settings.migration_threshold)
     return Learned(settings.retention_threshold if threshold is None else threshold, otherwise)

@@ -232,7 +232,7 @@ def ways(asker: Asker, query: Query, entry_id: str) -> tuple[Way, ...]:
         EntryNotFound: there is no such memory.
     """
     candidates = asker.explain(query).candidates
-    one = candidates.of(entry_id)
+    one = candidates.of(entry_id) if isinstance(entry_id, str) else None
     if one is None:
         raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
     if one.recalled or one.verdict is Verdict.NO_VECTOR:

@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Protocol
 
 from ..agent_parts.knowledge import Knowledge
-from ..core.change_set import Change, ChangeSet, short
+from ..core.change_set import Change, ChangeSet, short, text_given
 from ..core.entry import MemoryEntry
 from ..core.kinds import Tier
 from ..core.known import EVERYBODY, OF_GROUP, WORLD_AGENT, Fact, Group, Label, group_name, new_fact_id
+from ..core.names import checked_name
 from ..core.times import Clock, stamp
 from ..errors import AgentNotFound, Conflict, EntryNotFound, InvalidEntry, InvalidParameter, shown
 from ..operations.edit import listed
@@ -80,7 +81,8 @@ class Keeps(Protocol):
 
 def kept_by(world: Keeps, author: str | None = None) -> Kept:
     """What a world keeps of what is known, for a change by this author, or else by the world's own."""
-    by, agent = world.author if author is None else author, world.knowledge.agent()
+    by = world.author if author is None else text_given("author", author)
+    agent = world.knowledge.agent()
     if agent is None:
         return Kept((), world.clock(), by)
     return Kept(agent.entries(Tier.LTM), world.clock(), by, agent.revision)
@@ -99,7 +101,7 @@ def know(
     """Plan to let everybody, or a group, know a fact; see ``World.know``."""
     if not isinstance(text, str) or not text.strip():
         raise InvalidEntry("The fact has no text: say what is known.")
-    name = fact_id or new_fact_id()
+    name = new_fact_id() if fact_id is None else text_given("fact_id", fact_id) or new_fact_id()
     held = kept.find(name)
     if str(name).startswith(OF_GROUP):
         raise InvalidParameter(f"The id {shown(name)} is one of a group; a fact needs another.")
@@ -223,7 +225,7 @@ def refuse_knowledge(name: str) -> None:
     Raises:
         Conflict: it is that one.
     """
-    if name == WORLD_AGENT:
+    if checked_name(name) == WORLD_AGENT:
         raise Conflict(
             f"{WORLD_AGENT!r} keeps what the world knows, and stays where it is; “unknow” forgets facts and groups."
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..agent import AgentMemory
 from ..agent_parts.cues import Tunable
-from ..core.change_set import ChangeSet
+from ..core.change_set import ChangeSet, text_given
 from ..core.settings import AgentSettings
 from ..core.times import moment_given
 from ..errors import MemorySystemError, ReadOnly
@@ -60,7 +60,7 @@ def tune(
     if now is not None:
         moment_given("'now'", now)
     story.story_tests(world)  # a file that is wrong is no matter of one character
-    cast = _Cast(world, now, author)
+    cast = _Cast(world, now, None if author is None else text_given("author", author))
     cast.look(within(progress, 0.0, _LOOKED))
     found = keeping = None
     if tuning.enough(cast.labels):

@@ -15,7 +15,7 @@ from ..agent import AgentMemory
 from ..agent_parts.knowledge import Knowledge
 from ..core import personality as static_memory
 from ..core.authors import running_script
-from ..core.change_set import ChangeSet
+from ..core.change_set import ChangeSet, text_given
 from ..core.files import HeldOpen, as_store_errors, refuse_links
 from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group
 from ..core.names import checked_name
@@ -747,7 +747,7 @@ class World(HeldOpen):
         Raises:
             InvalidAgentName, AlreadyExists: it cannot be used.
         """
-        checked = checked_name(name)
+        checked, but = checked_name(name), text_given("but", but)
         for held in (*self.agents(), WORLD_AGENT):
             if held.casefold() == checked.casefold() and held != but:
                 raise AlreadyExists(f"There is an agent {held!r} already.")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ...agent import AgentMemory
-from ...core.change_set import ChangeSet
+from ...core.change_set import ChangeSet, text_given
 from ...core.names import checked_name
 from ...core.scoring import whole
 from ...core.times import real_clock
@@ -144,18 +144,19 @@ def rehearsal(world: Stage, name: str) -> Rehearsal | None:
     Raises:
         StoreDamaged: its file does not say.
     """
-    return marks.read(world.folder / name) if name in world.agents() else None
+    return marks.read(world.folder / name) if text_given("name", name) in world.agents() else None
 
 
 def rehearsals(world: Stage, of: str | None = None) -> list[Rehearsal]:
     """All rehearsals, or those of one character, the last begun first; a damaged file is passed over."""
+    wanted = None if of is None else text_given("of", of)
     found: list[Rehearsal] = []
     for name in world.agents():
         try:
             told = marks.read(world.folder / name)
         except MemorySystemError:
             continue  # whoever looks at that agent is told
-        if told is not None and of in (None, told.of):
+        if told is not None and wanted in (None, told.of):
             found.append(told)
     return sorted(found, key=lambda one: one.begun_at, reverse=True)
 
@@ -276,11 +277,11 @@ def drop(world: Stage, branch: str) -> Binned:
 
 def dropped(world: Stage, of: str) -> list[Binned]:
     """The rehearsals of a character that are in the bin, the last dropped first."""
-    found = []
+    wanted, found = text_given("of", of), []
     for binned in folders.in_bin(world.folder):
         with suppress(MemorySystemError):  # restored, it will say what is wrong with it
             told = marks.read(binned.folder)
-            if told is not None and told.of == of:
+            if told is not None and told.of == wanted:
                 found.append(binned)
     return found
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ...agent import AgentMemory
+from ...core.change_set import text_given
 from ...core.entry import MemoryEntry, Tier
 from ...core.languages import same_words
 from ...core.times import moment_given
@@ -77,7 +78,7 @@ def beside(world: Cast, one: str, other: str, cue: str, *, at: datetime | None =
         InvalidParameter: it is the same one twice, or the cue or the time cannot be taken.
         OtherEmbedder: an agent's vectors were made by another embedder than the chosen one.
     """
-    if one == other:
+    if text_given("one", one) == text_given("other", other):
         raise InvalidParameter(f"Name two characters, not {shown(one)} twice.")
     moment = None if at is None else moment_given("'at'", at)
     agents = [world.agent(name) for name in (one, other)]
