@@ -23,7 +23,6 @@ from pathlib import Path
 
 import streamlit as st
 import uvicorn
-from pydantic import ValidationError
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
@@ -40,7 +39,6 @@ from dashboard.server.static import Compressed
 from dashboard.server.visitors import visitors
 from dashboard.views import PAGES
 from memory_system import MemorySystemError, Settings, World
-from memory_system.core import explained
 from memory_system.embedding import fetched
 from memory_system.errors import StoreError
 from memory_system.interfaces import address, endings
@@ -135,8 +133,6 @@ def _begun(settings: Settings | None, *, sample: bool, browser: bool, demo: bool
         in_use: InUse = session.in_use(say, settings, _sample=sample)
     except MemorySystemError as error:
         return _refused(error.sentence)
-    except ValidationError as error:
-        return _refused(explained(error))
     except OSError as error:
         return _refused(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")
     first = in_use.world

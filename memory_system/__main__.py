@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from . import __version__
 from .core.authors import COMMAND_LINE
 from .core.extras import needs
 from .core.files import allow_more_open
-from .core.settings import Settings, explained
+from .core.settings import Settings
 from .core.shipped import samples as shipped_samples
 from .embedding.minilm import weights
 from .errors import MemorySystemError
@@ -265,9 +264,6 @@ def main() -> None:
     except MemorySystemError as error:
         say(error.sentence, err=True)
         sys.exit(exit_code(error))
-    except ValidationError as error:  # of the settings: everything else is checked where it comes in
-        say(explained(error), err=True)
-        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -54,8 +54,9 @@ says what was wrong, where, and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 _SHOWN = 60
@@ -72,6 +73,13 @@ def shown(value: object) -> str:
         return told
     end = told[-1] if told[-1] in "'\")]}>" else ""
     return f"{told[: _SHOWN - 1 - len(end)]}…{end}"
+
+
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """What somebody may have meant by a name that there is not, as the end of a message; empty where none is alike."""
+    there = {one.casefold(): one for one in names}
+    near = get_close_matches(name[:_SHOWN].casefold(), there, n=1, cutoff=0.7) if isinstance(name, str) else []
+    return f" Did you mean {str(there[near[0]])!r}?" if near else ""
 
 
 def kind_of(value: object) -> str:
@@ -113,6 +121,7 @@ _PROBLEMS = {
     "string_unicode": "It holds half of a surrogate pair, which is not text",
     "string_too_short": "It must have {min_length} characters or more",
     "string_too_long": "It must have {max_length} characters or fewer",
+    "path_type": "It must be the path of a folder",
     "list_type": "It must be a list",
     "too_short": "It must have {min_length} items or more, not {actual_length}",
     "too_long": "It must have {max_length} items or fewer, not {actual_length}",
@@ -547,5 +556,6 @@ __all__ = [
     "TooMany",
     "UnknownLanguage",
     "WorldNotFound",
+    "did_you_mean",
     "shown",
 ]

@@ -13,7 +13,7 @@ from ..core.memory import Vectors
 from ..core.presets import PRESETS
 from ..core.scoring import Measure
 from ..core.settings import AgentSettings
-from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown
+from ..errors import CueNotFound, EntryNotFound, InvalidParameter, did_you_mean, shown
 from ..operations import edit, tuning
 from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..operations.migration import MIGRATE
@@ -345,6 +345,7 @@ class Cues(Part):
         if preset is None:
             raise InvalidParameter(
                 f"There is no preset {shown(name)}; there are {', '.join((*PRESETS, OWN_SETTINGS))}."
+                f"{did_you_mean(name, (*PRESETS, OWN_SETTINGS))}"
             )
         return Retrieval(self.context).query(cue, top_k, now=now).by(preset)
 

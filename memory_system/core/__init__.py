@@ -22,7 +22,7 @@ from .languages import NAMES as LANGUAGES
 from .memory import Page
 from .names import checked_name
 from .saved_interviews import Answered, Sitting
-from .settings import DEFAULT_WORLD, explained
+from .settings import DEFAULT_WORLD
 from .times import ago, parse_time, real_clock, stamp
 
 __all__ = [
@@ -52,7 +52,6 @@ __all__ = [
     "counted",
     "entry_from_json",
     "entry_to_json",
-    "explained",
     "known_to",
     "parse_time",
     "real_clock",

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..errors import InvalidEntry, kind_of, shown
+from ..errors import InvalidEntry, did_you_mean, kind_of, shown
 from .kinds import (
     DECAYING,
     FLAGS,
@@ -310,7 +310,10 @@ class MemoryEntry:
             InvalidEntry: there is no such field, or a value cannot be taken.
         """
         if unknown := sorted(set(changes) - {one.name for one in dataclasses.fields(self)}):
-            raise InvalidEntry(f"A memory has no field {unknown[0]!r}; put values of your own under 'metadata'.")
+            raise InvalidEntry(
+                f"A memory has no field {unknown[0]!r}; put values of your own under 'metadata'."
+                f"{did_you_mean(unknown[0], TYPED)}"
+            )
         changes.setdefault("metadata", self.extras)
         given = changes["metadata"]
         if isinstance(given, Mapping):
@@ -348,9 +351,13 @@ class MemoryEntry:
                 del fields[optional]
         known = {f.name for f in dataclasses.fields(cls)}
         if unknown := sorted(key if isinstance(key, str) else shown(key) for key in fields if key not in known):
-            meant = _MEANT.get(unknown[0])
-            hint = f"write '{meant}'" if meant else "put values of your own under 'metadata'"
-            raise InvalidEntry(f"Unknown field {unknown[0]!r}: {hint}.")
+            other = _MEANT.get(unknown[0])
+            hint = (
+                f"write '{other}'."
+                if other
+                else f"put values of your own under 'metadata'.{did_you_mean(unknown[0], known)}"
+            )
+            raise InvalidEntry(f"Unknown field {unknown[0]!r}: {hint}")
         return cls(**fields)
 
 

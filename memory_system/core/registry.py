@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
-from ..errors import InvalidParameter, shown
+from ..errors import InvalidParameter, did_you_mean, shown
 
 Made = TypeVar("Made")
 
@@ -44,7 +44,8 @@ class Registry(Generic[Made]):
         found = [self._built_in[name]] if known else self._joined(name)
         if not found:
             raise InvalidParameter(
-                f"There is no {self._what} {shown(name)}; there are: {', '.join(self.names())}. "
+                f"There is no {self._what} {shown(name)}; there are: {', '.join(self.names())}."
+                f"{did_you_mean(name, self.names())} "
                 f"A package can add others by entry points of {self.group!r}."
             )
         if len({point.value for point in found}) > 1:

@@ -8,13 +8,13 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ..errors import InvalidParameter, problem_words, shown
+from ..errors import InvalidParameter, did_you_mean, problem_words, shown
 from . import shipped
 from .chroma_address import DEADLINE, ChromaAddress, NamedStore, StorePlace
 from .files import read_at_most
@@ -140,6 +140,19 @@ class Settings(BaseSettings):
     role: Literal["curator", "viewer"] = Field("curator", validation_alias="MEMORY_ROLE")
     """The most that anybody may do at the servers: ``viewer`` is for demonstrations, where nobody changes anything."""
 
+    if not TYPE_CHECKING:  # whoever checks types is told the fields
+
+        def __init__(self, **told: Any) -> None:
+            """Take what is told, and the rest from the environment.
+
+            Raises:
+                InvalidParameter: a setting is wrong, or there is none of this name.
+            """
+            try:
+                super().__init__(**told)
+            except ValidationError as error:
+                raise InvalidParameter(_explained(error)) from None
+
     @field_validator("chroma_url")
     @classmethod
     def _readable(cls, url: str | None) -> str | None:
@@ -195,10 +208,16 @@ class Settings(BaseSettings):
         return self.llm == "openai" or (self.llm == "auto" and bool(self.openai_api_key or self.openai_base_url))
 
 
-def explained(error: ValidationError) -> str:
-    """What is wrong with the environment's settings, in sentences for people."""
-    told = {str(one["loc"][0]): problem_words(one) for one in error.errors()}
-    return " ".join(f"The setting {name} is wrong: {message}." for name, message in told.items())
+def _explained(error: ValidationError) -> str:
+    """What is wrong with settings, in sentences for people; not what follows from another one that is wrong."""
+    told: dict[str, str] = {}
+    for one in error.errors():
+        name = str(one["loc"][0])
+        if one["type"] == "extra_forbidden":
+            told[name] = f"There is no setting {shown(name)}.{did_you_mean(name, Settings.model_fields)}"
+        elif one["type"] != "default_factory_not_called":
+            told[name] = f"The setting {name} is wrong: {problem_words(one)}."
+    return " ".join(told.values())
 
 
 LEAST_HISTORY = 1_000
@@ -369,9 +388,10 @@ class AgentSettings:
         Raises:
             InvalidParameter: an unknown setting, or a value out of its range.
         """
-        names = {field.name for field in dataclasses.fields(self)}
-        if unknown := sorted(set(changes) - names):
-            raise InvalidParameter(f"There is no setting {unknown[0]!r}; there are {', '.join(sorted(names))}.")
+        names = sorted(field.name for field in dataclasses.fields(self))
+        if unknown := sorted(set(changes).difference(names)):
+            near = did_you_mean(unknown[0], names)
+            raise InvalidParameter(f"There is no setting {unknown[0]!r}; there are {', '.join(names)}.{near}")
         if "migration_threshold" in changes and not changes.keys() & {"retention", "retention_threshold"}:
             changes["retention"] = Retention.IMPORTANCE
         return dataclasses.replace(self, **changes)
@@ -384,7 +404,9 @@ def _one_of(choices: type[_Choice], name: str, value: object) -> _Choice:
     try:
         return choices(value)  # type: ignore[arg-type]  # what is no text is refused too
     except ValueError as error:
-        raise InvalidParameter(f"'{name}' must be one of {', '.join(choices)}, not {shown(value)}.") from error
+        raise InvalidParameter(
+            f"'{name}' must be one of {', '.join(choices)}, not {shown(value)}.{did_you_mean(value, choices)}"
+        ) from error
 
 
 def checked_retention(value: object) -> Retention:
@@ -396,4 +418,6 @@ def checked_retention(value: object) -> Retention:
     try:
         return Retention(value)  # type: ignore[arg-type]  # what is no text is refused too
     except ValueError as error:
-        raise InvalidParameter(f"There is no retention {shown(value)}; there are {', '.join(Retention)}.") from error
+        raise InvalidParameter(
+            f"There is no retention {shown(value)}; there are {', '.join(Retention)}.{did_you_mean(value, Retention)}"
+        ) from error

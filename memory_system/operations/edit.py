@@ -12,7 +12,7 @@ from ..core.entry import SHELVED, MemoryEntry, Tier, is_unrated
 from ..core.kinds import MAX_PEOPLE, MAX_TAGS
 from ..core.known import known_to
 from ..core.settings import AgentSettings
-from ..errors import Conflict, EntryNotFound, Immutable, InvalidEntry, InvalidParameter, Protected, shown
+from ..errors import Conflict, EntryNotFound, Immutable, InvalidEntry, InvalidParameter, Protected, did_you_mean, shown
 from ..recall.cues import Judgment, SavedCue, dump_cues, dump_judgments, parse_cues, parse_judgments
 from ..recall.verdicts import NAMES
 from .context import Ground, bare
@@ -164,7 +164,9 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
     """
     entry = writable(find, entry_id)
     if unknown := sorted(set(fields) - set(EDITABLE)):
-        raise InvalidParameter(f"{unknown[0]!r} cannot be edited; {', '.join(EDITABLE)} can.")
+        raise InvalidParameter(
+            f"{unknown[0]!r} cannot be edited; {', '.join(EDITABLE)} can.{did_you_mean(unknown[0], EDITABLE)}"
+        )
     settled = {"explanation": ""} if "rating" in fields and is_unrated(entry.explanation) else {}
     after = entry.evolve(**(settled | dict(fields)))
     if entry.protected and set(fields) != {"protected"} and after != entry:
@@ -336,6 +338,7 @@ def changes(
     if unknown := sorted(set(fields) - set(FIELDS)):
         raise InvalidParameter(
             f"{unknown[0]!r} cannot be set for many memories; add_tags, remove_tags, {', '.join(FIELDS)} can."
+            f"{did_you_mean(unknown[0], ('add_tags', 'remove_tags', *FIELDS))}"
         )
     done: list[Change] = []
     kept: list[Kept] = []

@@ -21,7 +21,7 @@ from ..core.presets import PRESETS, Preset
 from ..core.scoring import Scoring, in_range, whole
 from ..core.settings import AgentSettings
 from ..core.times import time_given
-from ..errors import InvalidParameter, shown
+from ..errors import InvalidParameter, did_you_mean, shown
 from .table import KINDS, Table
 
 _MOST = 100
@@ -301,7 +301,10 @@ def query_of(cue: str, settings: AgentSettings, now: datetime, given: Mapping[st
         InvalidParameter: a parameter is out of its range.
     """
     if unknown := [name for name in given if name not in (*OF_SETTINGS, *QueryOptions.__annotations__)]:
-        there = ", ".join(sorted({*OF_SETTINGS, *QueryOptions.__annotations__}))
-        raise InvalidParameter(f"There is no option {shown(unknown[0])} of a query; there are {there}.")
+        there = sorted({*OF_SETTINGS, *QueryOptions.__annotations__})
+        raise InvalidParameter(
+            f"There is no option {shown(unknown[0])} of a query; there are {', '.join(there)}."
+            f"{did_you_mean(unknown[0], there)}"
+        )
     own = {name: getattr(settings, name) for name in OF_SETTINGS}
     return Query(cue, now, **(own | {name: value for name, value in given.items() if value is not None}))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from memory_system import AgentMemory, AgentSettings, Measure, Scoring, Seats, Settings, Weights, World
-from memory_system.core.settings import explained
-from memory_system.errors import InvalidParameter
+from memory_system.embedding.registry import EMBEDDERS
+from memory_system.errors import InvalidInput, InvalidParameter
 from tests.conftest import NOW
 
 
@@ -103,11 +103,47 @@ def test_a_setting_that_cannot_be_is_refused_in_plain_words(
     monkeypatch: pytest.MonkeyPatch, setting: str, value: str, told: str
 ) -> None:
     monkeypatch.setenv(setting, value)
-    with pytest.raises(ValidationError) as refused:
+    with pytest.raises(InvalidParameter) as refused:
         Settings()
-    assert explained(refused.value) == f"The setting {setting} is wrong: {told}."
+    assert refused.value.sentence == f"The setting {setting} is wrong: {told}."
 
 
 def test_a_setting_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValidationError, match="wrold"):
+    with pytest.raises(InvalidParameter, match=r"There is no setting 'wrold'\. Did you mean 'world'\?"):
         Settings(wrold="game")  # type: ignore[call-arg]
+
+
+_OUT_OF_RANGE = (0, -1, 10**400, float("nan"), [], {}, object(), b"x", "\ud800", "a\0b", "x" * 5_000, "", True, None)
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_whatever_a_setting_is_given_an_error_of_the_tree_says_so(name: str) -> None:
+    for value in _OUT_OF_RANGE:
+        try:
+            Settings(**{name: value})
+        except InvalidParameter as error:
+            told = error.sentence
+            assert told.startswith(f"The setting {name} is wrong: "), value
+            assert told.count("The setting") == 1, "what follows from it is not told"
+            assert "pydantic" not in told
+
+
+def test_a_name_that_is_nearly_right_is_told_with_what_may_be_meant(agent: AgentMemory) -> None:
+    wrong: dict[str, Callable[[], object]] = {
+        "threshold": lambda: agent.query_memory("smoke", thresold=0.4),  # type: ignore[call-arg]
+        "stm_size": lambda: agent.configure(stm_sze=4),
+        "classic": lambda: agent.versus("classsic", "paper", cues=["smoke"]),
+        "minilm": lambda: EMBEDDERS.get("minilmm"),
+        "rating": lambda: agent.add_short_term({"document": "Smoke.", "raitng": 3}),
+        "tags": lambda: agent.edit_many([], tgas=["a"]),
+        "hybrid": lambda: Scoring(measure="hybrd"),  # type: ignore[arg-type]
+        "learned": lambda: agent.configure(retention="learnt"),
+        "awake_mb": lambda: Settings(AWAKE_MBS=4),  # type: ignore[call-arg]
+    }
+    for name, call in wrong.items():
+        with pytest.raises(InvalidInput) as refused:
+            call()
+        assert f" Did you mean {name!r}?" in refused.value.sentence
+    with pytest.raises(InvalidParameter) as strange:
+        agent.configure(xyz=4)
+    assert "Did you mean" not in strange.value.sentence

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from pydantic import ValidationError
 
 from memory_system import Settings, Tier, World
 from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.errors import InvalidParameter
 from memory_system.maintenance.doctor import mend
 from tests.conftest import PERSONALITY
 from tests.faults.conftest import Counted
@@ -38,7 +38,7 @@ def test_the_level_is_the_one_of_the_environment(
 
 def test_a_level_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_DURABILITY", "off")
-    with pytest.raises(ValidationError, match="MEMORY_DURABILITY"):
+    with pytest.raises(InvalidParameter, match="MEMORY_DURABILITY"):
         Settings()
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 from starlette.testclient import TestClient
 
 from memory_system import AgentMemory, Settings, World
+from memory_system.errors import InvalidParameter
 from memory_system.interfaces.api import create_app
 from memory_system.interfaces.cli.run import settings_for
 from memory_system.world.auth import Door
@@ -72,5 +72,5 @@ def test_origins_are_a_setting_and_an_option(monkeypatch: pytest.MonkeyPatch, tm
 
 @pytest.mark.parametrize("wrong", ["*", "null", "game.example", "https://game.example/play", "ftp://game.example"])
 def test_what_is_no_origin_is_refused(wrong: str) -> None:
-    with pytest.raises(ValidationError, match="is no origin"):
+    with pytest.raises(InvalidParameter, match="is no origin"):
         Settings(origins=wrong)

@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from ...conversation.talk import Role as Speaks
-from ...errors import InvalidInput
+from ...errors import InvalidInput, did_you_mean
 from ...maintenance import InUse
 from ...recall.verdicts import Verdict
 from ...world.auth import Door, Role
@@ -216,6 +216,7 @@ async def asks_what_there_is(request: Request) -> None:
         there = f"there are {', '.join(known)}" if known else "this address has none"
         raise InvalidInput(
             f"The request cannot be taken. query.{unknown[0][:60]}: There is no such parameter; {there}."
+            f"{did_you_mean(unknown[0], known)}"
         )
 
 

@@ -11,17 +11,16 @@ from shlex import quote
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
 from ...agent import AgentMemory
 from ...core.authors import COMMAND_LINE
 from ...core.kinds import Kind, Source
 from ...core.names import checked_name
 from ...core.presets import PRESETS
-from ...core.settings import DEFAULT_WORLD, MEMORY, Settings, explained
+from ...core.settings import DEFAULT_WORLD, MEMORY, Settings
 from ...core.times import parse_time
 from ...embedding import EMBEDDERS
-from ...errors import ExtraMissing, InvalidParameter, MemorySystemError, WorldNotFound, shown
+from ...errors import ExtraMissing, MemorySystemError, WorldNotFound, did_you_mean, shown
 from ...maintenance import Worlds
 from ...store.server_notice import server_of
 from ...world.folders import agent_names
@@ -93,7 +92,9 @@ def preset(name: str) -> str:
         typer.BadParameter: there is none of this name.
     """
     if name not in PRESETS:
-        raise typer.BadParameter(f"There is no preset {shown(name)}; there are {', '.join(PRESETS)}.")
+        raise typer.BadParameter(
+            f"There is no preset {shown(name)}; there are {', '.join(PRESETS)}.{did_you_mean(name, PRESETS)}"
+        )
     return name
 
 
@@ -106,10 +107,10 @@ def settings_of(embedder: str | None = None, **told: object) -> Settings:
     """The environment's settings, but for an embedder and others that are told.
 
     Raises:
-        ValidationError: one of them is wrong.
+        InvalidParameter: one of them is wrong.
     """
-    named = {name: value for name, value in {"embedder": embedder, **told}.items() if value}
-    return Settings.model_validate(named) if named else Settings()
+    named: dict[str, Any] = {name: value for name, value in {"embedder": embedder, **told}.items() if value}
+    return Settings(**named)
 
 
 Origins = Annotated[
@@ -206,9 +207,6 @@ def errors_told(*, json: bool = False) -> Iterator[None]:
     except MemorySystemError as error:
         _tell(error, json=json)
         raise typer.Exit(exit_code(error)) from error
-    except ValidationError as error:  # of the settings: everything else is checked where it comes in
-        _tell(InvalidParameter(explained(error)), json=json)
-        raise typer.Exit(FAILED) from error
     except KeyboardInterrupt:
         say("Stopped.", err=True)
         raise typer.Exit(STOPPED) from None

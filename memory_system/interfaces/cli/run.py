@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -119,9 +119,9 @@ def settings_for(
     """The environment's settings, but for what was told on the command line.
 
     Raises:
-        ValidationError: one of the environment's is wrong.
+        InvalidParameter: one of the environment's is wrong.
     """
-    told: dict[str, object] = {}
+    told: dict[str, Any] = {}
     if world is not None:
         home = world.expanduser().absolute()
         told = {"home": home, "database": home / "database", "personalities": home / "agent_personalities"}
@@ -133,7 +133,7 @@ def settings_for(
         told["embedder"] = embedder
     if origins:
         told["origins"] = ",".join(origins)
-    return Settings.model_validate(told) if told else Settings()
+    return Settings(**told)
 
 
 def has_screen(environment: Mapping[str, str], platform: str) -> bool:

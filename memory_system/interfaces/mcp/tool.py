@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, Vali
 from ...agent import AgentMemory
 from ...core.authors import authored_by
 from ...core.entry import MAX_DOCUMENT
-from ...errors import InvalidParameter, problem_words, shown
+from ...errors import InvalidParameter, did_you_mean, problem_words, shown
 from ...operations.context import Progress, no_progress
 from ...world.world import World
 
@@ -172,11 +172,12 @@ class Tools:
 
 
 def _told(tool: Tool, error: ValidationError) -> str:
-    parts = []
+    parts, near = [], ""
     for problem in error.errors(include_url=False, include_input=False)[:3]:
         where = ".".join(str(part) for part in problem["loc"])[:80]
         unknown = problem["type"] == "extra_forbidden"
+        near = near or (did_you_mean(problem["loc"][-1], tool.takes.model_fields) if unknown else "")
         message = "there is no such argument" if unknown else problem_words(problem)
         parts.append(f"{where}: {message}" if where else message)
     known = ", ".join(tool.takes.model_fields) or "none"
-    return f"{'; '.join(parts)}. Its arguments are: {known}."
+    return f"{'; '.join(parts)}. Its arguments are: {known}.{near}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from ...errors import InvalidParameter, shown
+from ...errors import InvalidParameter, did_you_mean, shown
 from . import card, pages, rows
 from .character import Character, Exported, Form
 
@@ -42,7 +42,9 @@ def form_of(given: Form | str) -> Form:
     named = next((form for form in Form if f".{text}".endswith(f".{form}")), None)
     found = named or _BY_ENDING.get(PurePath(text).suffix.lower().removeprefix(".") or text.lower())
     if found is None:
-        raise InvalidParameter(f"There is no form of export {shown(text)}; there are: {', '.join(Form)}.")
+        raise InvalidParameter(
+            f"There is no form of export {shown(text)}; there are: {', '.join(Form)}.{did_you_mean(text, Form)}"
+        )
     return found
 
 
