@@ -28,7 +28,7 @@ from .agent_parts.trash import Trash
 from .core.authors import BY_ITSELF, running_script
 from .core.change_set import ChangeSet, is_text, text_given
 from .core.dismissed import Dismissed
-from .core.entry import MemoryEntry, Tier
+from .core.entry import MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from .core.files import HeldOpen, as_store_errors, refuse_links
 from .core.known import WORLD_AGENT
 from .core.names import checked_name
@@ -86,8 +86,8 @@ class AgentMemory(HeldOpen):
     """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
 
     Operations that change something answer the change set that was applied. With ``preview=True`` they answer it
-    unapplied and change nothing; ``apply`` carries it out later, without asking a language model again. Wherever
-    ``now`` may be given it is the world's time, aware of its zone; the world's clock otherwise.
+    unapplied and change nothing; ``apply`` carries it out later, without asking a language model again. ``now`` is
+    the world's time, with its zone; by its clock if not given. Where ids are taken, memories themselves are, too.
 
     Args:
         name: the agent's name.
@@ -462,17 +462,17 @@ class AgentMemory(HeldOpen):
         """All memories of a tier, ordered by id; touches nothing."""
         return self._context.entries(tier)
 
-    def find(self, entry_id: str) -> MemoryEntry | None:
+    def find(self, entry_id: MemoryId) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``; touches nothing."""
-        return self._context.find(entry_id)
+        return self._context.find(id_of(entry_id))
 
-    def last_version(self, entry_id: str) -> MemoryEntry:
+    def last_version(self, entry_id: MemoryId) -> MemoryEntry:
         """A memory as it is, or as it was before it was forgotten.
 
         Raises:
             EntryNotFound: the agent never had it.
         """
-        return self._context.last_version(entry_id)
+        return self._context.last_version(id_of(entry_id))
 
     def get_stats(self, now: datetime | None = None) -> dict[str, Any]:
         """Counts, settings and what is in use, as plain values; touches nothing."""
@@ -576,7 +576,7 @@ class AgentMemory(HeldOpen):
                 world.apply(dataclasses.replace(plan, reason=why))
         return done
 
-    def edit(self, entry_id: str, *, preview: bool = False, **fields: Any) -> ChangeSet:
+    def edit(self, entry_id: MemoryId, *, preview: bool = False, **fields: Any) -> ChangeSet:
         """Change fields of one memory; see ``operations.edit.EDITABLE``.
 
         Raises:
@@ -587,7 +587,7 @@ class AgentMemory(HeldOpen):
     def edit_many(
         self,
         /,
-        ids: str | Sequence[str],
+        ids: MemoryIds,
         *,
         add_tags: str | Sequence[str] = (),
         remove_tags: str | Sequence[str] = (),
@@ -600,7 +600,7 @@ class AgentMemory(HeldOpen):
         without an explanation is told as made by hand.
 
         Args:
-            ids: the memories.
+            ids: the memories, or their ids.
             add_tags: tags that each of them gets.
             remove_tags: tags that none of them keeps.
             preview: whether to plan only.
@@ -735,7 +735,7 @@ class AgentMemory(HeldOpen):
         self,
         threshold: float | None = None,
         *,
-        ids: str | Sequence[str] | None = None,
+        ids: MemoryIds | None = None,
         now: datetime | None = None,
         retention: Retention | None = None,
         preview: bool = False,
@@ -747,7 +747,7 @@ class AgentMemory(HeldOpen):
         Args:
             threshold: what has to be exceeded, 0 to 1; the agent's setting if not given. It is an importance, unless
                 ``retention`` says that it is a chance.
-            ids: move these entries instead, whatever they are worth.
+            ids: move these entries, or those of these ids, instead, whatever they are worth.
             now: the world's time.
             retention: ``importance``, or ``learned``: by the chance that it is asked for, with the reason for each
                 memory. The agent's setting if not given.
@@ -756,7 +756,7 @@ class AgentMemory(HeldOpen):
         Raises:
             InvalidParameter, EntryNotFound: the threshold, the retention or an id is wrong.
         """
-        chosen = None if ids is None else edit.listed(ids)
+        chosen = None if ids is None else edit.ids_of(ids)
 
         def planned() -> ChangeSet:
             on = ground(self._context, now, recalls=False, newest=BESIDE)

@@ -8,13 +8,14 @@ from contextlib import AbstractContextManager, contextmanager
 import numpy as np
 
 from ..core.change_set import ChangeSet, is_text, text_given, texts_given
-from ..core.entry import DECAYING, Tier
+from ..core.entry import DECAYING, MemoryId, Tier, id_of
 from ..core.languages import NAMES, languages_of
 from ..core.memory import Vectors
 from ..embedding.embedder import known_languages
 from ..errors import InvalidParameter, OtherEmbedder, shown
 from ..operations import reembed
 from ..operations.context import Progress, no_progress
+from ..operations.edit import ids_of
 from ..operations.reembed import Reembedded
 from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import TokenStates
@@ -50,9 +51,9 @@ class Contents(Part):
         """Whether a memory was purged by a later change than this one, so that what was told then is told no more."""
         return self.context.present().journal.bin.last_purge() > revision
 
-    def lost(self, ids: Sequence[str]) -> set[str]:
+    def lost(self, ids: Sequence[MemoryId]) -> set[str]:
         """Those of these memories of which a purge left nothing."""
-        return self.context.present().journal.bin.lost(texts_given("ids", ids))
+        return self.context.present().journal.bin.lost(ids_of(ids))
 
     def done(self, change_set_id: str) -> ChangeSet | None:
         """The change set of this id, if it was carried out and the history still tells of it."""
@@ -203,12 +204,13 @@ class Contents(Part):
         """As ``alone``, for those who copy its files: within they lie as a closed agent's."""
         return self.context.owner().at_rest()
 
-    def vector(self, entry_id: str) -> Vectors | None:
+    def vector(self, entry_id: MemoryId) -> Vectors | None:
         """The vector, shape (d,), float32, of a memory; ``None`` if it has none of the embedder in use.
 
         Raises:
             EntryNotFound: there is no such memory.
         """
+        entry_id = id_of(entry_id)
         with self.context.ledger.reading():
             entry = self.context.entry(entry_id)
             vector = self.context.ledger.tables[entry.tier].vector(entry_id)

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 
 from ..core.change_set import ChangeSet, TextChange, short
-from ..core.entry import DECAYING, LIVED, MemoryEntry, Tier
+from ..core.entry import DECAYING, LIVED, MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from ..core.memory import Vectors
 from ..core.presets import PRESETS
 from ..core.scoring import Measure
@@ -362,8 +362,8 @@ class Cues(Part):
         self,
         name: str,
         cue: str,
-        must: str | Sequence[str] = (),
-        must_not: str | Sequence[str] = (),
+        must: MemoryIds = (),
+        must_not: MemoryIds = (),
         *,
         preview: bool = False,
     ) -> ChangeSet:
@@ -372,8 +372,8 @@ class Cues(Part):
         Args:
             name: 1 to 80 characters; its case does not tell it apart from another.
             cue: what memory is asked, 1 to 32,000 characters.
-            must: ids of memories that have to be recalled, at most 100.
-            must_not: ids of memories that may not be, at most 100; forgotten ones are taken.
+            must: memories, or their ids, that have to be recalled, at most 100.
+            must_not: memories, or their ids, that may not be, at most 100; forgotten ones are taken.
             preview: whether to plan only.
 
         Raises:
@@ -381,7 +381,7 @@ class Cues(Part):
             EntryNotFound: there is no memory of an id in ``must``, or never was one of an id in ``must_not``.
             StaleChange: others changed the saved cues again and again meanwhile. Nothing was changed.
         """
-        saved = SavedCue(name, cue, tuple(edit.listed(must)), tuple(edit.listed(must_not)))
+        saved = SavedCue(name, cue, tuple(edit.ids_of(must)), tuple(edit.ids_of(must_not)))
         return self.context.planned_and_done(lambda: self._saving(saved), preview)
 
     def _saving(self, saved: SavedCue) -> ChangeSet:
@@ -414,7 +414,7 @@ class Cues(Part):
         text = dump_cues([one for one in cues if one is not removed])
         return self._keeping(TextChange("cues", held, text), f"Remove the cue “{removed.name}”")
 
-    def judge(self, cue: str, entry_id: str, verdict: bool | None, *, preview: bool = False) -> ChangeSet:
+    def judge(self, cue: str, entry_id: MemoryId, verdict: bool | None, *, preview: bool = False) -> ChangeSet:
         """Say that a memory is a right (true) or a wrong (false) answer to a cue, or take that back (``None``).
 
         Raises:
@@ -422,7 +422,7 @@ class Cues(Part):
             EntryNotFound: there is no such memory, unless it is taken back.
             StaleChange: others judged again and again meanwhile. Nothing was changed.
         """
-        return self.context.planned_and_done(lambda: self._judging(cue, entry_id, verdict), preview)
+        return self.context.planned_and_done(lambda: self._judging(cue, id_of(entry_id), verdict), preview)
 
     def _judging(self, cue: str, entry_id: str, verdict: bool | None) -> ChangeSet:
         asked = checked_cue(cue).strip()

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core import personality as static_memory
 from ..core.change_set import Change, ChangeSet, ModelCall, TextChange, text_given, texts_given
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from ..core.files import as_store_errors
 from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter, StaleChange, kind_of
@@ -31,16 +31,16 @@ CREATE = "create"
 class Curation(Part):
     """Edit, forget, settings, personality."""
 
-    def edit(self, entry_id: str, fields: Mapping[str, Any], *, preview: bool) -> ChangeSet:
+    def edit(self, entry_id: MemoryId, fields: Mapping[str, Any], *, preview: bool) -> ChangeSet:
         """Change fields of one memory."""
 
         def planned() -> ChangeSet:
-            return edit.edit(ground(self.context), self.context.find, entry_id, fields)
+            return edit.edit(ground(self.context), self.context.find, id_of(entry_id), fields)
 
         return self.context.planned_and_done(planned, preview)
 
-    def forget(self, ids: str | Sequence[str], *, preview: bool = False) -> ChangeSet:
-        """Take memories out of recall; ``restore`` or ``undo`` bring them back."""
+    def forget(self, ids: MemoryIds, *, preview: bool = False) -> ChangeSet:
+        """Take memories, or those of these ids, out of recall; ``restore`` or ``undo`` bring them back."""
 
         def planned() -> ChangeSet:
             return edit.forget(ground(self.context), self.context.find, ids)
@@ -49,7 +49,7 @@ class Curation(Part):
 
     def edit_many(
         self,
-        ids: str | Sequence[str],
+        ids: MemoryIds,
         add_tags: str | Sequence[str],
         remove_tags: str | Sequence[str],
         fields: Mapping[str, Any],

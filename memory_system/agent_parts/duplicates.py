@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..core.change_set import ChangeSet, TextChange, short
 from ..core.dismissed import Dismissed, dump_dismissed, fingerprint, of_texts, parse_dismissed
-from ..core.entry import DECAYING
+from ..core.entry import DECAYING, MemoryId, id_of
 from ..core.scoring import in_range, whole
 from ..errors import InvalidParameter
 from ..llm.offline.model import OfflineModel
@@ -105,7 +105,7 @@ class Duplicates(Part):
     # -- settling --------------------------------------------------------------------------------------
 
     def merge(
-        self, ids: Sequence[str], text: str | None = None, *, keep: str | None = None, preview: bool = False
+        self, ids: Sequence[MemoryId], text: str | None = None, *, keep: MemoryId | None = None, preview: bool = False
     ) -> ChangeSet:
         """Make one memory of several; the others are forgotten, and can be restored.
 
@@ -114,9 +114,9 @@ class Duplicates(Part):
         on it, and saved cues and judgments that named another name it.
 
         Args:
-            ids: two memories or more, at most 1,000.
+            ids: two memories or more, at most 1,000, or their ids.
             text: what it says; its own text if not given.
-            keep: the id of the one that stays, one of ``ids``; the first if not given.
+            keep: the one that stays, or its id, one of ``ids``; the first if not given.
             preview: whether to plan only.
 
         Raises:
@@ -125,7 +125,8 @@ class Duplicates(Part):
             InvalidEntry: the text cannot be one.
             Conflict: one that would go is pinned.
         """
-        return self.context.planned_and_done(lambda: self._merging(edit.listed(ids), text, keep), preview)
+        stays = None if keep is None else id_of(keep)
+        return self.context.planned_and_done(lambda: self._merging(edit.ids_of(ids), text, stays), preview)
 
     def _merging(self, wanted: list[str], text: str | None, keep: str | None) -> ChangeSet:
         self.context.refresh()
@@ -143,20 +144,20 @@ class Duplicates(Part):
         title = f"Merge {len(wanted)} memories into “{short(stays.document)}”"
         return self.context.plan("merge", title, changes, texts=texts, kept=left, notes=notes, revision=revision)
 
-    def dismiss(self, ids: Sequence[str], *, preview: bool = False) -> ChangeSet:
+    def dismiss(self, ids: Sequence[MemoryId], *, preview: bool = False) -> ChangeSet:
         """Say that these memories are neither duplicates nor contradictions; they are not suspected again.
 
         It is kept by their texts: one that is edited may be suspected anew.
 
         Args:
-            ids: two memories, or more that hold the same text.
+            ids: two memories, or more that hold the same text, or their ids.
             preview: whether to plan only.
 
         Raises:
             EntryNotFound: there is no memory of an id.
             InvalidParameter: one memory only, or more than two different texts.
         """
-        return self.context.planned_and_done(lambda: self._dismissing_one(edit.listed(ids)), preview)
+        return self.context.planned_and_done(lambda: self._dismissing_one(edit.ids_of(ids)), preview)
 
     def _dismissing_one(self, wanted: Sequence[str]) -> ChangeSet:
         entries = [self.context.entry(entry_id) for entry_id in wanted]

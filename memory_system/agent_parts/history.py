@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
-from ..core.change_set import ChangeSet, Revision, load_entry, revision_of, short, texts_given
-from ..core.entry import MemoryEntry, Tier
+from ..core.change_set import ChangeSet, Revision, load_entry, revision_of, short
+from ..core.entry import MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from ..core.scoring import whole
 from ..core.times import moment_given
 from ..errors import ChangeSetNotFound, Conflict, InvalidParameter, StaleChange
 from ..operations.context import bare
-from ..operations.edit import listed
+from ..operations.edit import ids_of
 from ..operations.undo import (
     AS_BEFORE,
     GO_BACK,
@@ -50,7 +50,7 @@ class History(Part):
         contains: str = "",
         author: str = "",
         operation: str = "",
-        entry_id: str = "",
+        entry_id: MemoryId = "",
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[Applied]:
@@ -62,7 +62,7 @@ class History(Part):
             contains: words in the title, the reason, the author or a memory's text before or after, in any case.
             author: exactly this one; ``history_kinds`` tells which there are.
             operation: exactly this kind, such as ``migrate``.
-            entry_id: only those that changed this memory.
+            entry_id: only those that changed this memory, or that of this id.
             since: applied at this real time or later.
             until: applied before this real time.
 
@@ -70,7 +70,7 @@ class History(Part):
             InvalidParameter: a value is out of its range.
         """
         older = None if before is None else whole("before", before, 0, _MOST)
-        sought = Sought(contains, author, operation, entry_id, since, until)
+        sought = Sought(contains, author, operation, id_of(entry_id), since, until)
         with self.context.ledger.reading():
             return self.context.ledger.journal.history(whole("limit", limit, 1, 10_000), older, sought)
 
@@ -124,15 +124,15 @@ class History(Part):
         self,
         revision: Revision,
         *,
-        keep: str | Sequence[str] = (),
-        overwrite: str | Sequence[str] = (),
+        keep: MemoryIds = (),
+        overwrite: MemoryIds = (),
         preview: bool = False,
     ) -> ChangeSet:
         """Take an applied change set, or the one of a revision, back; an undo can itself be undone.
 
         Args:
             revision: which one.
-            keep: ids of memories, or names of texts, that later changes touched and that stay as they are now.
+            keep: memories or their ids, or names of texts, that later changes touched and that stay as they are now.
             overwrite: those that are taken back all the same; what later changes made of them is lost from recall,
                 and stays in the history. ``conflicts`` tells where there is something to choose.
             preview: whether to plan only.
@@ -143,7 +143,7 @@ class History(Part):
             Conflict: it has been undone already, or cannot be undone at all.
             StaleChange: later changes touched the same memories, and it was not chosen what to do; it says which.
         """
-        number, kept, overwritten = _number(revision), listed(keep), listed(overwrite)
+        number, kept, overwritten = _number(revision), ids_of(keep), ids_of(overwrite)
 
         def planned() -> ChangeSet:
             self.context.refresh()
@@ -170,8 +170,8 @@ class History(Part):
         self,
         revision: Revision,
         *,
-        keep: str | Sequence[str] = (),
-        overwrite: str | Sequence[str] = (),
+        keep: MemoryIds = (),
+        overwrite: MemoryIds = (),
         preview: bool = False,
     ) -> ChangeSet:
         """Do again what was undone: the undo of the undo. The arguments are those of ``undo``.
@@ -268,7 +268,7 @@ class History(Part):
         with self._ledger.reading():
             return self._ledger.journal.past.heads_since(revision)
 
-    def events_since(self, revision: int, ids: Sequence[str] | None = None) -> dict[str, list[Event]]:
+    def events_since(self, revision: int, ids: Sequence[MemoryId] | None = None) -> dict[str, list[Event]]:
         """What happened to these memories after a revision, or to all that anything happened to, the oldest first.
 
         Raises:
@@ -278,7 +278,7 @@ class History(Part):
         with self._ledger.reading():
             self._ledger.journal.refuse_let_go(revision)
             past = self._ledger.journal.past
-            wanted = list(past.back(revision, self._ledger.revision)) if ids is None else texts_given("ids", ids)
+            wanted = list(past.back(revision, self._ledger.revision)) if ids is None else ids_of(ids)
             return past.events(wanted, revision)
 
     def texts_at(self, revision: int) -> dict[str, str | None]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from ..core.change_set import ChangeSet
-from ..core.entry import Tier
+from ..core.entry import MemoryIds, Tier
 from ..core.times import moment_given
 from ..operations import day, planning
 from ..operations.context import Progress, no_progress
 from ..operations.day import PlanNow
-from ..operations.edit import listed
+from ..operations.edit import ids_of
 from .context import Part
 from .retrieval import ground
 
@@ -23,7 +22,7 @@ class Plans(Part):
         self,
         now: datetime | None = None,
         *,
-        because: str | Sequence[str] = (),
+        because: MemoryIds = (),
         preview: bool = False,
         progress: Progress = no_progress,
     ) -> ChangeSet:
@@ -31,7 +30,7 @@ class Plans(Part):
 
         Args:
             now: the world's time, aware of its zone; its clock if not given.
-            because: ids of memories that the plan is to heed, beside what recall brings to mind.
+            because: memories, or their ids, that the plan is to heed, beside what recall brings to mind.
             preview: whether to plan only.
             progress: told how far it is.
 
@@ -40,7 +39,7 @@ class Plans(Part):
             EntryNotFound: one of the memories is not there.
         """
         context = self.context
-        heeded = [context.entry(one) for one in listed(because)]
+        heeded = [context.entry(one) for one in ids_of(because)]
         routine = context.personality.routine if context.personality else []
         return context.done(planning.plan(ground(context, now, progress), routine, heeded), preview)
 

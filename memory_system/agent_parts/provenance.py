@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from ..core.change_set import ChangeSet
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import MemoryEntry, MemoryId, Tier, id_of
 from ..core.scoring import whole
 from ..errors import Protected
 from ..operations import provenance, rederivation
@@ -23,13 +23,13 @@ from .retrieval import ground
 class Provenance(Part):
     """What rests on what. Nothing is rewritten by itself: ``stale`` tells, and a person decides."""
 
-    def lineage(self, entry_id: str, depth: int = 4) -> Lineage:
+    def lineage(self, entry_id: MemoryId, depth: int = 4) -> Lineage:
         """What a memory rests on and what rests on it, through summaries to forgotten originals.
 
         Of what was built on it and is forgotten only that is told which leads to something in recall.
 
         Args:
-            entry_id: a memory, which may be forgotten.
+            entry_id: a memory, or its id; it may be forgotten.
             depth: how many steps to go each way, 1 to 20.
 
         Raises:
@@ -37,7 +37,7 @@ class Provenance(Part):
             InvalidParameter: the depth is out of its range.
         """
         steps = whole("depth", depth, 1, 20)
-        entry = self.context.last_version(entry_id)
+        entry = self.context.last_version(id_of(entry_id))
         with self.context.ledger.reading():
             flagged = {one.entry.id for one in self.stale()}
             return provenance.trace(
@@ -62,12 +62,14 @@ class Provenance(Part):
             held = [(one, self.context.ledger.find(one.entry.id)) for one in found]
         return tuple(dataclasses.replace(one, entry=entry) for one, entry in held if entry is not None)
 
-    def stale_of(self, entry_id: str) -> Stale | None:
+    def stale_of(self, entry_id: MemoryId) -> Stale | None:
         """What has changed of what a memory rests on; ``None`` if nothing has."""
-        return next((one for one in self.stale() if one.entry.id == entry_id), None)
+        wanted = id_of(entry_id)
+        return next((one for one in self.stale() if one.entry.id == wanted), None)
 
-    def built_on(self, entry_id: str) -> list[MemoryEntry]:
+    def built_on(self, entry_id: MemoryId) -> list[MemoryEntry]:
         """The reflections, summaries and plans in recall that rest on a memory, the oldest first."""
+        entry_id = id_of(entry_id)
         with self.context.ledger.reading():
             known = [entry_id] if isinstance(entry_id, str) else []
             ids = [other for _, other in self.context.ledger.journal.evidence.built_on(known)]
@@ -89,7 +91,7 @@ class Provenance(Part):
 
     def rederive(
         self,
-        entry_id: str,
+        entry_id: MemoryId,
         *,
         now: datetime | None = None,
         preview: bool = False,
@@ -107,18 +109,18 @@ class Provenance(Part):
             InvalidParameter: it was not derived from memories.
             ModelError: the language model did not help. Nothing was changed.
         """
-        entry = writable(self.context.find, entry_id)
+        entry = writable(self.context.find, id_of(entry_id))
         if entry.protected:
             raise Protected(PROTECTED)
         routine = self.context.personality.routine if self.context.personality else []
         on = ground(self.context, now, progress)
         return self.context.done(rederivation.plan(on, entry, self._sources(entry), routine), preview)
 
-    def keep_stale(self, entry_id: str, *, preview: bool = False) -> ChangeSet:
+    def keep_stale(self, entry_id: MemoryId, *, preview: bool = False) -> ChangeSet:
         """Say that a person looked at a stale memory and keeps it as it is; the history tells it, and can undo it.
 
         Raises:
             EntryNotFound, Immutable: there is no such memory, or it is static.
         """
-        entry = writable(self.context.find, entry_id)
+        entry = writable(self.context.find, id_of(entry_id))
         return self.context.done(rederivation.keep(ground(self.context), entry, self.stale_of(entry_id)), preview)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ..core.change_set import ChangeSet
-from ..core.entry import DECAYING, MemoryEntry
+from ..core.entry import DECAYING, MemoryEntry, MemoryId, MemoryIds
 from ..core.files import as_store_errors
 from ..core.scoring import whole
 from ..core.settings import RatedBy
@@ -67,10 +67,8 @@ def arriving(context: Context, entries: Sequence[MemoryEntry], wait: bool | None
 class Rating(Part):
     """Ratings, and what they cost."""
 
-    def rate_again(
-        self, ids: str | Sequence[str], *, preview: bool = False, progress: Progress = no_progress
-    ) -> ChangeSet:
-        """Rate memories (again); those that the model cannot rate stay as they are."""
+    def rate_again(self, ids: MemoryIds, *, preview: bool = False, progress: Progress = no_progress) -> ChangeSet:
+        """Rate memories, or those of these ids, (again); those that the model cannot rate stay as they are."""
         return self.context.done(edit.rate_again(ground(self.context, None, progress), self.context.find, ids), preview)
 
     @property
@@ -108,7 +106,7 @@ class Rating(Part):
         progress: Progress = no_progress,
         cancelled: Callable[[], bool] = lambda: False,
         only_wanted: bool = False,
-        but: Collection[str] = (),
+        but: MemoryIds | Set[MemoryId] = (),
         most: int | None = None,
     ) -> Rerated:
         """Rate the memories without a rating, several at a time, stored in pieces: what was rated stays.
@@ -119,7 +117,7 @@ class Rating(Part):
             progress: told how far it is, 0 to 1, and what is being done.
             cancelled: asked now and then whether to stop.
             only_wanted: whether those are left alone that were added with ``rate=False``.
-            but: ids that are left alone.
+            but: memories that are left alone, or their ids.
             most: how many are asked about, the oldest first, 1 to 1,000,000; all if not given.
 
         Raises:
@@ -131,7 +129,7 @@ class Rating(Part):
         refuse_uncallable(progress=progress, cancelled=cancelled)
         limit = 10**6 if most is None else whole("most", most, 1, 10**6)
         ids: Any = list(but) if isinstance(but, Set) else but
-        left_alone = set(edit.listed(ids, "'but'"))
+        left_alone = set(edit.ids_of(ids, "'but'"))
         with self._alone_at_it():
             return self._rate_unrated(progress, cancelled, only_wanted=only_wanted, but=left_alone, most=limit)
 

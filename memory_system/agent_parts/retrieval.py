@@ -10,7 +10,7 @@ from typing import Unpack
 
 import numpy as np
 
-from ..core.entry import DECAYING, MemoryEntry, Tier
+from ..core.entry import DECAYING, MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from ..core.memory import Vectors
 from ..core.scoring import Measure, whole
 from ..errors import EntryNotFound, InvalidParameter, ModelError, shown
@@ -129,12 +129,12 @@ class Retrieval(Part):
         with self._measured(query) as (cue, lived, measured):
             return answer(query, cue, lived, self.context.display_name, explain=False, measured=measured)
 
-    def evidence(self, query: Query, entry_id: str) -> Evidence | None:
+    def evidence(self, query: Query, entry_id: MemoryId) -> Evidence | None:
         """What of a memory met the cue, where relevancy is measured by more than similarity; touches nothing."""
         if query.scoring.measure is not Measure.HYBRID:
             return None
         with self._measured(query) as (cue, lived, _):
-            return self.context.hybrid.evidence(query, cue, lived, entry_id)
+            return self.context.hybrid.evidence(query, cue, lived, id_of(entry_id))
 
     @contextmanager
     def _measured(self, query: Query) -> Iterator[tuple[Vectors, Mapping[Tier, Table], Measured | None]]:
@@ -157,7 +157,7 @@ class Retrieval(Part):
         vectors = [cue, *cue_vectors(self.context.embedder, query.instances)] if query.instances else [cue]
         return (hybrid or self.context.hybrid).measured(query, vectors, lived)
 
-    def touch(self, ids: str | Sequence[str], *, now: datetime | None = None) -> None:
+    def touch(self, ids: MemoryIds, *, now: datetime | None = None) -> None:
         """Let memories of STM and LTM count as recalled, which renews their recency; others are passed over.
 
         Raises:
@@ -166,18 +166,19 @@ class Retrieval(Part):
         context, present = self.context, self.context.present()
         moment = context.time(now)
         with present.reading():
-            held = [entry for entry_id in edit.listed(ids) if (entry := present.find(entry_id)) is not None]
+            held = [entry for entry_id in edit.ids_of(ids) if (entry := present.find(entry_id)) is not None]
             lived = [one.id for one in held if one.tier in DECAYING and one.timestamp is not None]
             if lived and context.policy.why is None:
                 context.writer().touch(lived, moment)
 
-    def similar(self, entry_id: str, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
+    def similar(self, entry_id: MemoryId, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
         """The STM and LTM memories nearest in meaning to one, with their cosine (-1 to 1), nearest first.
 
         Raises:
             EntryNotFound: there is no such memory.
         """
         whole("top_k", top_k, 1, 100)
+        entry_id = id_of(entry_id)
         with self.context.ledger.reading():
             entry = self.context.ledger.find(entry_id)
             if entry is None:
@@ -246,7 +247,7 @@ class Retrieval(Part):
 
     # -- what would change an answer ---------------------------------------------------------------------
 
-    def ways(self, asked: Asked, entry_id: str) -> tuple[Way, ...]:
+    def ways(self, asked: Asked, entry_id: MemoryId) -> tuple[Way, ...]:
         """The smallest single changes that would recall a memory, the smallest first, each verified by running it.
 
         None if it is recalled as it is, or if no single change is enough.
@@ -256,7 +257,7 @@ class Retrieval(Part):
         """
         query = self._meant(asked)
         with self._asking([query.cue]) as asker:
-            return ways(asker, query, entry_id)
+            return ways(asker, query, id_of(entry_id))
 
     def forecast(self, asked: Asked, horizon: timedelta = YEAR) -> tuple[Forecast, ...]:
         """When each memory that is recalled falls out of the answer, if nothing is added and nothing is accessed.
@@ -273,7 +274,7 @@ class Retrieval(Part):
             return forecasts(asker, query, horizon)
 
     def forecast_of(
-        self, entry_id: str, cues: Sequence[Asked], horizon: timedelta = YEAR
+        self, entry_id: MemoryId, cues: Sequence[Asked], horizon: timedelta = YEAR
     ) -> tuple[tuple[Query, Forecast], ...]:
         """For each cue in whose answer a memory is, when it falls out of it, in the order of the cues.
 
@@ -281,6 +282,7 @@ class Retrieval(Part):
             EntryNotFound: there is no such memory.
             InvalidParameter: the horizon is no such span of time.
         """
+        entry_id = id_of(entry_id)
         if isinstance(cues, str | Query | Recall):
             cues = (cues,)
         if not isinstance(cues, Sequence):

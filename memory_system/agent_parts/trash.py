@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from ..core.change_set import ChangeSet
+from ..core.entry import MemoryIds
 from ..core.scoring import whole
 from ..errors import EntryNotFound
 from ..operations import edit, purging
-from ..operations.edit import listed
+from ..operations.edit import ids_of
 from ..store.journal.history import Sought
 from ..store.journal.trash import Forgotten
 from .context import Part
@@ -41,14 +41,14 @@ class Trash(Part):
         with self.context.ledger.reading():
             return self.context.ledger.journal.count_forgotten(words)
 
-    def restore(self, ids: str | Sequence[str], *, preview: bool = False) -> ChangeSet:
+    def restore(self, ids: MemoryIds, *, preview: bool = False) -> ChangeSet:
         """Bring forgotten memories back as they last were, such as the sources of a summary.
 
         Raises:
             EntryNotFound: there never was such a memory, or it has been purged.
             Immutable: it was a fact of the personality.
         """
-        wanted = listed(ids)
+        wanted = ids_of(ids)
         journal = self.context.present().journal
 
         def planned() -> ChangeSet:
@@ -58,7 +58,7 @@ class Trash(Part):
 
         return self.context.planned_and_done(planned, preview)
 
-    def purge(self, ids: str | Sequence[str], *, preview: bool = False) -> ChangeSet:
+    def purge(self, ids: MemoryIds, *, preview: bool = False) -> ChangeSet:
         """Take what forgotten memories said out of the history and every file of the agent. This cannot be undone.
 
         Their ids, kinds and times stay, so that the history hangs together. What was derived from them is left, and
@@ -70,7 +70,7 @@ class Trash(Part):
             Conflict: one is still remembered: forget it first.
             StoreError: files cannot be written; what is left to erase is erased at the next change or opening.
         """
-        wanted = listed(ids)
+        wanted = ids_of(ids)
         return self.context.planned_and_done(
             lambda: purging.plan(self.context.plan, self.context.present(), wanted), preview
         )

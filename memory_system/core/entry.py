@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -404,3 +404,14 @@ __all__ = [
     "Tier",
     "new_id",
 ]
+
+
+MemoryId = str | MemoryEntry
+"""A memory, or its id."""
+MemoryIds = MemoryId | Sequence[MemoryId]
+"""A memory or its id, or several."""
+
+
+def id_of(memory: MemoryId) -> str:
+    """The id of a memory; what is none is answered as it is."""
+    return memory.id if isinstance(memory, MemoryEntry) else memory

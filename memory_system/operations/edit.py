@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core import personality as personalities
 from ..core.change_set import Change, ChangeSet, Kept, TextChange, short, so_many
-from ..core.entry import SHELVED, MemoryEntry, Tier, is_unrated
+from ..core.entry import SHELVED, MemoryEntry, MemoryIds, Tier, id_of, is_unrated
 from ..core.kinds import MAX_PEOPLE, MAX_TAGS
 from ..core.known import known_to
 from ..core.settings import AgentSettings
@@ -108,6 +108,17 @@ def listed(ids: str | Sequence[str], what: str = "Ids") -> list[str]:
     return list(dict.fromkeys(items))
 
 
+def ids_of(memories: MemoryIds, what: str = "Ids") -> list[str]:
+    """The ids of memories, or of one, that are given by themselves or by their ids, without repeats.
+
+    Raises:
+        InvalidParameter: something else; the message says ``what`` must be one or the other.
+    """
+    several = [memories] if isinstance(memories, MemoryEntry) else memories
+    told = isinstance(several, Sequence) and not isinstance(several, str | bytes)
+    return listed([id_of(one) for one in several] if told else several, what)  # type: ignore[arg-type]  # it refuses
+
+
 def _short(change: Change) -> str:
     held = change.after or change.before
     assert held is not None, "a change has a before or an after"
@@ -175,20 +186,20 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
     return ground.plan("edit", f"Edit “{_short(changes[0])}”" if changes else "Nothing to edit", changes)
 
 
-def forget(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSet:
+def forget(ground: Ground, find: Find, ids: MemoryIds) -> ChangeSet:
     """Plan to take memories out of recall; they can be restored. Pinned and protected ones are left.
 
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
-    entries = [writable(find, entry_id) for entry_id in listed(ids)]
+    entries = [writable(find, entry_id) for entry_id in ids_of(ids)]
     kept = tuple(Kept(entry.id, why) for entry in entries if (why := lasting(entry)) is not None)
     changes = [Change(bare(entry), None, "Forgotten by hand.") for entry in entries if lasting(entry) is None]
     title = f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget “{_short(changes[0])}”"
     return ground.plan("forget", title, changes, kept=kept)
 
 
-def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[str]) -> ChangeSet:
+def restore(ground: Ground, find: Find, last_version: Find, ids: MemoryIds) -> ChangeSet:
     """Plan to bring forgotten memories back as they last were.
 
     Raises:
@@ -197,7 +208,7 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[
     """
     changes: list[Change] = []
     kept: list[Kept] = []
-    for entry_id in listed(ids):
+    for entry_id in ids_of(ids):
         if find(entry_id) is not None:
             kept.append(Kept(entry_id, "It is not forgotten."))
             continue
@@ -217,13 +228,13 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[
     )
 
 
-def rate_again(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSet:
+def rate_again(ground: Ground, find: Find, ids: MemoryIds) -> ChangeSet:
     """Plan to rate memories; those that the model cannot rate stay as they are, and so do protected ones.
 
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
-    return rate_entries(ground, [writable(find, entry_id) for entry_id in listed(ids)])[0]
+    return rate_entries(ground, [writable(find, entry_id) for entry_id in ids_of(ids)])[0]
 
 
 def rate_entries(
@@ -320,7 +331,7 @@ def unchangeable(entry: MemoryEntry, fields: Collection[str]) -> str | None:
 
 def changes(
     find: Find,
-    ids: str | Sequence[str],
+    ids: MemoryIds,
     add_tags: str | Sequence[str],
     remove_tags: str | Sequence[str],
     fields: Mapping[str, Any],
@@ -344,7 +355,7 @@ def changes(
     kept: list[Kept] = []
     words = _words(adding, removing, fields)
     wanted = {*fields, *(("tags",) if adding or removing else ())}
-    for entry_id in listed(ids):
+    for entry_id in ids_of(ids):
         entry = find(entry_id)
         if entry is None:
             raise EntryNotFound(f"There is no memory {shown(entry_id)}.")

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from ..agent import AgentMemory
-from ..core.entry import MemoryEntry, Source, Tier
+from ..core.entry import MemoryEntry, MemoryId, Source, Tier, id_of
 from ..errors import AgentNotFound, EntryNotFound, InvalidParameter, shown
 from ..recall.query import Facets
 from .happening import named
@@ -54,7 +54,7 @@ class Cast(Protocol):
         """An agent by its name."""
 
 
-def trail(world: Cast, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
+def trail(world: Cast, name: str, entry_id: MemoryId, about: str = "") -> tuple[Hop, ...]:
     """Who told whom: how a memory came to a character, back to whoever did not have it from anybody here.
 
     Who told it is a field of the memory. What they knew it by is found by recall as of then: the first of their
@@ -64,7 +64,7 @@ def trail(world: Cast, name: str, entry_id: str, about: str = "") -> tuple[Hop, 
     Args:
         world: the one whose characters they are.
         name: whose memory it is.
-        entry_id: the memory, which may be forgotten.
+        entry_id: the memory, or its id; it may be forgotten.
         about: what of it is meant, such as "the party", where it is about more than that.
 
     Returns:
@@ -77,7 +77,7 @@ def trail(world: Cast, name: str, entry_id: str, about: str = "") -> tuple[Hop, 
     if not isinstance(about, str):
         raise InvalidParameter(f"'about' must be a text, not {shown(about)}.")
     agents, agent = {one: partial(world.agent, one) for one in world.characters()}, world.agent(name)
-    entry: MemoryEntry | None = agent.last_version(entry_id)
+    entry: MemoryEntry | None = agent.last_version(id_of(entry_id))
     hops: list[Hop] = []
     while entry is not None and len(hops) < MOST and agent.name not in {one.agent for one in hops}:
         if (source := heard(agent, entry, about)) is not entry:

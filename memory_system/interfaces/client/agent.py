@@ -17,13 +17,13 @@ from ...agent_parts.retrieval import Asked
 from ...core import personality as static_memory
 from ...core.change_set import ChangeSet, is_text
 from ...core.dismissed import Dismissed
-from ...core.entry import MemoryEntry, Tier
+from ...core.entry import MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from ...core.settings import AgentSettings
 from ...errors import InvalidParameter
 from ...llm.tasks import Rating
 from ...llm.usage import Spent
 from ...operations.context import Progress, by_age, no_progress
-from ...operations.edit import listed
+from ...operations.edit import ids_of, listed
 from ...operations.exporting import MEDIA, Exported, Form, form_of
 from ...operations.importing import events as intake
 from ...operations.importing.dates import Order
@@ -185,9 +185,9 @@ class RemoteAgent(RemoteView):
         address = f"{self._of}/previews/{segment(change_set.preview)}/apply"
         return read(RemoteChangeSet, self._wire.write("POST", address, {"without": list(change_set.refused)}))
 
-    def edit(self, entry_id: str, *, preview: bool = False, **fields: Any) -> RemoteChangeSet:
+    def edit(self, entry_id: MemoryId, *, preview: bool = False, **fields: Any) -> RemoteChangeSet:
         """As ``AgentMemory.edit``."""
-        return self._changed("PATCH", f"memories/{segment(entry_id)}", plain(fields), preview)
+        return self._changed("PATCH", f"memories/{segment(id_of(entry_id))}", plain(fields), preview)
 
     def configure(self, *, preview: bool = False, **settings: Any) -> RemoteChangeSet:
         """As ``AgentMemory.configure``."""
@@ -310,14 +310,15 @@ class RemoteAgent(RemoteView):
 
     # -- memories beside each other --------------------------------------------------------------------
 
-    def similar(self, entry_id: str, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
+    def similar(self, entry_id: MemoryId, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
         """As ``AgentMemory.similar``."""
-        told = self._wire.get(f"{self._of}/similar", memory=entry_id, top_k=top_k)
+        told = self._wire.get(f"{self._of}/similar", memory=id_of(entry_id), top_k=top_k)
         return [(read(MemoryEntry, one["entry"]), one["cosine"]) for one in told["items"]]
 
-    def stale_of(self, entry_id: str) -> Stale | None:
+    def stale_of(self, entry_id: MemoryId) -> Stale | None:
         """As ``AgentMemory.stale_of``."""
-        return next((one for one in self.stale() if one.entry.id == entry_id), None)
+        wanted = id_of(entry_id)
+        return next((one for one in self.stale() if one.entry.id == wanted), None)
 
     @property
     def dismissed(self) -> tuple[Dismissed, ...]:
@@ -334,9 +335,9 @@ class RemoteAgent(RemoteView):
         ids = [one.entry.id if isinstance(one, Candidate) else one.id for one in chosen]
         return read(Narrative, self._wire.ask(f"{self._of}/narrate", {"cue": cue, "ids": ids}))
 
-    def ways(self, asked: Asked, entry_id: str) -> tuple[Way, ...]:
+    def ways(self, asked: Asked, entry_id: MemoryId) -> tuple[Way, ...]:
         """As ``AgentMemory.ways``."""
-        body = {**self._meant(asked), "id": entry_id}
+        body = {**self._meant(asked), "id": id_of(entry_id)}
         return tuple(read(Way, one) for one in self._wire.ask(f"{self._of}/ways", body)["items"])
 
     def forecast(self, asked: Asked, horizon: timedelta = YEAR) -> tuple[Forecast, ...]:
@@ -426,9 +427,9 @@ class RemoteAgent(RemoteView):
 
     # -- what was asked, and what has happened ---------------------------------------------------------
 
-    def touch(self, ids: str | Sequence[str], *, now: datetime | None = None) -> None:
+    def touch(self, ids: MemoryIds, *, now: datetime | None = None) -> None:
         """As ``AgentMemory.touch``."""
-        self._wire.write("POST", f"{self._of}/touch", given(ids=listed(ids), now=now))
+        self._wire.write("POST", f"{self._of}/touch", given(ids=ids_of(ids), now=now))
 
     def forgotten(self, limit: int = 100, contains: str = "") -> list[Forgotten]:
         """The bin: memories that are gone and can be restored, the last forgotten first."""

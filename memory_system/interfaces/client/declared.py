@@ -16,8 +16,9 @@ from pydantic import BaseModel
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet, revision_of
+from ...core.entry import id_of
 from ...operations.context import Progress, no_progress
-from ...operations.edit import listed
+from ...operations.edit import ids_of
 from ..forms import says
 from ..operations import OPERATIONS
 from ..reads import READS
@@ -105,7 +106,7 @@ def _fields(
             several = (
                 value is not None and field in form.model_fields and _is_texts(form.model_fields[field].annotation)
             )
-            sent = filed(value) if field in files else listed(value) if several else value
+            sent = filed(value) if field in files else ids_of(value) if several else id_of(value)
             named[field] = revision_of(value) if name == "revision" else plain(sent)
     return named, progress
 

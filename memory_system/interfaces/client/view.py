@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Unpack
 
 from ...core.change_set import is_text
-from ...core.entry import MemoryEntry, Tier
+from ...core.entry import MemoryEntry, MemoryId, Tier, id_of
 from ...core.files import HeldOpen
 from ...core.scoring import whole
 from ...errors import EntryNotFound
@@ -65,8 +65,9 @@ class RemoteView(HeldOpen):
         told = self._pages(f"{self._of}/memories", tier=str(tier), **self._looked)
         return [read(MemoryEntry, one) for one in told]
 
-    def find(self, entry_id: str) -> MemoryEntry | None:
+    def find(self, entry_id: MemoryId) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""
+        entry_id = id_of(entry_id)
         if not is_text(entry_id) or not entry_id:
             return None
         try:

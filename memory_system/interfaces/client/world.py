@@ -10,6 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from ...agent_parts.importing import ALL
 from ...core.change_set import ChangeSet
+from ...core.entry import MemoryId, id_of
 from ...core.files import HeldOpen
 from ...core.findings import Finding
 from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group, Label
@@ -532,14 +533,14 @@ class RemoteWorld(HeldOpen):
         name: str,
         fact: str,
         verdict: Verdict | str | None,
-        memory: str = "",
+        memory: MemoryId = "",
         *,
         author: str | None = None,
         preview: bool = False,
     ) -> RemoteChangeSet:
         """As ``World.correct``."""
         said = None if verdict is None else str(verdict)
-        body = given(name=name, fact=fact, verdict=said, memory=memory)
+        body = given(name=name, fact=fact, verdict=said, memory=id_of(memory))
         return self._changed("correct", body, author, preview=preview)
 
     def labels(self) -> tuple[Label, ...]:
@@ -622,16 +623,18 @@ class RemoteWorld(HeldOpen):
         self,
         branch: str,
         *,
-        ids: Iterable[str] | None = None,
+        ids: Iterable[MemoryId] | None = None,
         texts: Iterable[str] | None = None,
         revisions: Iterable[int] | None = None,
-        overwrite: Iterable[str] = (),
+        overwrite: Iterable[MemoryId] = (),
         author: str | None = None,
         preview: bool = False,
     ) -> RemoteChangeSet:
         """Let the original take something of a rehearsal; a preview is applied by the original."""
-        chosen = {"ids": ids, "texts": texts, "revisions": revisions, "overwrite": overwrite}
-        body = given(**{name: None if some is None else list(some) for name, some in chosen.items()})
+        named = {"ids": ids, "overwrite": overwrite}
+        chosen = {name: None if some is None else list(map(id_of, some)) for name, some in named.items()}
+        others = {"texts": texts, "revisions": revisions}
+        body = given(**chosen, **{name: None if some is None else list(some) for name, some in others.items()})
         address = f"/v1/agents/{segment(branch)}/keep"
         return read(RemoteChangeSet, self._by(author).write("POST", address, body, preview=str(preview).lower()))
 
@@ -664,9 +667,9 @@ class RemoteWorld(HeldOpen):
         """As ``World.chart``."""
         return read(Chart, self._wire.get("/v1/chart", names=listed(names, "'names'")))
 
-    def trail(self, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
+    def trail(self, name: str, entry_id: MemoryId, about: str = "") -> tuple[Hop, ...]:
         """As ``World.trail``."""
-        told = self._wire.get(f"/v1/agents/{segment(name)}/trail", memory=entry_id, about=about)
+        told = self._wire.get(f"/v1/agents/{segment(name)}/trail", memory=id_of(entry_id), about=about)
         return tuple(read(Hop, one) for one in told["items"])
 
     # -- keeping ---------------------------------------------------------------------------------------

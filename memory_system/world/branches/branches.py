@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet, text_given
+from ...core.entry import MemoryEntry, MemoryId, id_of
 from ...core.names import checked_name
 from ...core.scoring import whole
 from ...core.times import real_clock
@@ -217,10 +218,10 @@ def keep(
     world: Stage,
     branch: str,
     *,
-    ids: Iterable[str] | None = None,
+    ids: Iterable[MemoryId] | None = None,
     texts: Iterable[str] | None = None,
     revisions: Iterable[int] | None = None,
-    overwrite: Iterable[str] = (),
+    overwrite: Iterable[MemoryId] = (),
     author: str | None = None,
     preview: bool = False,
 ) -> ChangeSet:
@@ -232,10 +233,10 @@ def keep(
     Args:
         world: the one that both are in.
         branch: the rehearsal.
-        ids: memories, of those that ``compare`` tells.
+        ids: memories or their ids, of those that ``compare`` tells.
         texts: names of texts, of those that ``compare`` tells, such as ``settings``.
         revisions: changes, of those that ``changes_of`` tells.
-        overwrite: ids of memories and names of texts that the original changed by itself, and that are to be the
+        overwrite: memories or their ids, and names of texts that the original changed by itself, and that are to be the
             rehearsal's all the same.
         author: who keeps it, as above.
         preview: whether to plan only; ``world.agent(original).apply`` carries it out.
@@ -248,7 +249,7 @@ def keep(
     """
     told, agent, original = _pair(world, branch)
     original = _acting(original, author)
-    settled = set(_listed("overwrite", overwrite, str))
+    settled = set(_ids("overwrite", overwrite))
     if revisions is not None:
         if ids is not None or texts is not None:
             raise InvalidParameter("Keep either changes ('revisions') or memories and texts, not both at once.")
@@ -259,7 +260,7 @@ def keep(
             diff.compare(told, agent, original),
             agent,
             original,
-            None if ids is None else _listed("ids", ids, str),
+            None if ids is None else _ids("ids", ids),
             None if texts is None else _listed("texts", texts, str),
             settled,
         )
@@ -316,7 +317,11 @@ def _acting(agent: AgentMemory, author: str | None) -> AgentMemory:
     return agent if author is None else agent.acting_as(author)
 
 
-def _listed(what: str, items: Iterable[Item], kind: type[Item]) -> list[Item]:
+def _ids(what: str, memories: Iterable[MemoryId]) -> list[str]:
+    return [id_of(one) for one in _listed(what, memories, (str, MemoryEntry))]
+
+
+def _listed(what: str, items: Iterable[Item], kind: type[Item] | tuple[type[Item], ...]) -> list[Item]:
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise InvalidParameter(f"'{what}' must be a list, not {kind_of(items)}.")
     listed: list[Item] = list(items)

@@ -13,7 +13,7 @@ from typing import Protocol, cast
 from ...agent import AgentMemory
 from ...agent_parts.knowledge import Then
 from ...core.change_set import ChangeSet
-from ...core.entry import MemoryEntry
+from ...core.entry import MemoryEntry, MemoryId, id_of
 from ...core.known import Label
 from ...core.memory import Vectors
 from ...core.names import checked_name
@@ -129,7 +129,7 @@ def correct(
     name: str,
     fact: str,
     verdict: Verdict | str | None,
-    memory: str = "",
+    memory: MemoryId = "",
     *,
     author: str | None = None,
     preview: bool = False,
@@ -143,7 +143,7 @@ def correct(
         name: the character.
         fact: the sentence; capitals and spaces tell no two of them apart.
         verdict: "knows", "half knows", "has it wrong" or "does not know".
-        memory: the id of the memory that shows it, if one does.
+        memory: the memory that shows it, or its id, if one does.
         author: who says so, as the history tells it; this world's author if not given.
         preview: whether to plan only.
 
@@ -151,13 +151,13 @@ def correct(
         AgentNotFound, EntryNotFound, InvalidParameter: there is no such character, memory or verdict, or the fact
             cannot be asked about. Nothing was changed.
     """
-    sentence, who = by_hand.checked_fact(fact), world.character_of(name)
+    sentence, who, shows = by_hand.checked_fact(fact), world.character_of(name), id_of(memory)
     said = None if verdict is None else by_hand.checked_verdict(verdict)
     if who not in world.characters():
         raise AgentNotFound(f"There is no character {shown(name)}; there are {', '.join(world.characters())}.")
-    if memory and world.agent(name).find(memory) is None:
-        raise EntryNotFound(f"{name} has no memory {shown(memory)}, so it cannot show what {name} knows.")
-    plan = by_hand.correct(kept_by(world, author), who, sentence, said, memory)
+    if shows and world.agent(name).find(shows) is None:
+        raise EntryNotFound(f"{name} has no memory {shown(shows)}, so it cannot show what {name} knows.")
+    plan = by_hand.correct(kept_by(world, author), who, sentence, said, shows)
     return plan if preview else world.carry_out(plan)
 
 
