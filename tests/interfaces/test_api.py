@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -299,6 +300,17 @@ def test_a_foreign_host_header_is_refused(api: httpx.Client, host: str) -> None:
     answer = api.post("/rate", json={"memory": "a"}, headers={"Host": host})
     assert _problem(answer, 400, "foreign-host") == "This server answers to its own names only; MEMORY_HOSTS adds one."
     assert api.get("/docs", headers={"Host": host}).status_code == 400
+
+
+@pytest.mark.parametrize("how", ["gzip", "GZIP", "br, gzip", "x" * 500])
+def test_a_compressed_body_is_said_not_to_be_read(api: httpx.Client, agent: AgentMemory, how: str) -> None:
+    packed = gzip.compress(b'{"memory": "Made the bed."}')
+    sent = {"Content-Type": "application/json", "Content-Encoding": how}
+    told = _problem(api.post("/rate", content=packed, headers=sent), 415, "compressed")
+    assert "Send it as it is" in told
+    assert len(told) < 200
+    plain = {"Content-Type": "application/json", "Content-Encoding": "identity"}
+    assert api.post("/rate", content=gzip.decompress(packed), headers=plain).status_code == 200
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["with its length", "in chunks"])

@@ -263,6 +263,26 @@ def test_an_edit_made_on_a_stale_revision_gets_a_412(api: httpx.Client, agent: A
     assert done.headers["etag"] == f'"{told(done)["revision"]}"'
 
 
+def test_an_edit_may_be_made_on_one_of_several_revisions(
+    api: httpx.Client, agent: AgentMemory, remember: Remember
+) -> None:
+    address = f"{MIRA}/memories/{remember('Lent Tobias the key.')}"
+
+    def edited(tags: str) -> httpx.Response:
+        return api.patch(address, json={"rating": 9}, headers={"If-Match": tags})
+
+    now = agent.stamp[0]
+    for stale in (f'"{now - 1}"', f'"{now + 1}", "x,y"', f'W/"{now}"'):
+        assert code(edited(stale), 412) == "stale-revision"
+    assert "without W/" in edited(f'W/"{now}"').json()["detail"]
+    for wrong in (str(now), f'"{now}', f'"{now}" or "8"', ",", f"*, '{now}'"):
+        assert "no list of ETags" in edited(wrong).json()["detail"]
+        assert code(edited(wrong), 422) == "invalid-parameter"
+    assert agent.stamp[0] == now, "nothing was changed"
+    for fits in (f'"x,y" ,, W/"3",\t"{now}"', "*"):
+        assert edited(fits).status_code == 200
+
+
 def test_of_ten_edits_made_on_one_revision_one_wins(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
     held = remember("Lent Tobias the key.")
     loaded = {"If-Match": api.get(MIRA).headers["etag"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -26,7 +27,7 @@ from ...core.authors import API, authored_by
 from ...core.change_set import ChangeSet
 from ...core.names import MAX_NAME
 from ...core.settings import RatedBy
-from ...errors import ChangeSetNotFound, Conflict, InvalidParameter, MemorySystemError, StaleRevision
+from ...errors import ChangeSetNotFound, Conflict, InvalidParameter, MemorySystemError, StaleRevision, shown
 from ...maintenance import InUse, Worlds
 from ...world.world import World
 from .. import serialize
@@ -434,17 +435,29 @@ class Desk:
         return JSONResponse(serialize.plain(done), headers=tag(agent.stamp[0]))
 
 
+_TAG = re.compile(r'(W/)?("[!#-~\x80-\xff]*")')
+"""An ETag, and whether it is weak."""
+
+
 def refuse_stale(agent: AgentMemory, if_match: str | None) -> None:
-    """Do nothing if there is no ``If-Match``, or if it names the agent's revision.
+    """Do nothing if there is no ``If-Match``, or if one of its ETags names the agent's revision (RFC 9110, 13.1.1).
 
     Raises:
-        StaleRevision: it names another.
+        InvalidParameter: it is neither a list of ETags nor ``*``.
+        StaleRevision: it names others, or is weak, which says that something may be different.
     """
     if if_match is None or if_match.strip() == "*":
         return
-    tags = [one.strip() for one in if_match.split(",")]
-    now = agent.stamp[0]
-    if f'"{now}"' not in tags:
+    tags = _TAG.findall(if_match)
+    if not tags or _TAG.sub("", if_match).strip(" \t,"):
+        raise InvalidParameter(
+            f"If-Match is {shown(if_match)}, which is no list of ETags. Send them as they came, in double quotes, such "
+            'as "7", or * for any.'
+        )
+    now = f'"{agent.stamp[0]}"'
+    if ("", now) not in tags:
+        weak = " A weak ETag (W/) is never the same: send it without W/." if ("W/", now) in tags else ""
         raise StaleRevision(
-            f"{agent.name!r} is at revision {now}, and If-Match says {if_match[:40]}. Load it again, then change it."
+            f"{agent.name!r} is at revision {now[1:-1]}, and If-Match says {if_match[:40]}. Load it again, then change "
+            f"it.{weak}"
         )

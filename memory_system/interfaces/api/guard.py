@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...core.settings import Settings
+from ...errors import shown
 from ...operations.importing.events import MAX_FILE
 from ...world.auth import is_this_machine
 from .problems import problem_json
@@ -117,7 +118,9 @@ class _Refused(Exception):
 
 
 class Guard:
-    """Answers 400 to another host name (DNS rebinding), 403 to pages from elsewhere, 413 to large, 408 to slow bodies.
+    """Answers 400 to another host name (DNS rebinding), 403 to pages from elsewhere.
+
+    Bodies that are compressed are answered with 415, large ones with 413 and slow ones with 408.
 
     Args:
         app: what is guarded.
@@ -163,6 +166,11 @@ class Guard:
             await refused(scope, receive, send)
 
     async def _passed(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
+        told = headers.get(b"content-encoding", b"").decode("latin-1")
+        if {one.strip().lower() for one in told.split(",")} - {"", "identity"}:
+            await _let_finish(receive)
+            await _packed(told)(scope, receive, send)
+            return
         most = self._largest(scope["path"])
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length[:20]) > most:
@@ -207,6 +215,11 @@ class Guard:
 
 def _too_large(most: int) -> JSONResponse:
     return _last(413, "too-large", "Too large", f"A body may have {most:,} bytes at most.")
+
+
+def _packed(encoding: str) -> JSONResponse:
+    what = f"Compressed bodies are not read, and this one is {shown(encoding)}"
+    return _last(415, "compressed", "Compressed body", f"{what}. Send it as it is, without 'Content-Encoding'.")
 
 
 def _last(status: int, code: str, title: str, detail: str) -> JSONResponse:

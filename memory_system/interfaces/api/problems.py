@@ -31,7 +31,7 @@ _MEANING = {
     409: "It does not fit what is stored now.",
     412: "The agent has moved on from the revision in If-Match.",
     413: "The body, or what the model was sent, is too large.",
-    415: "The body is of another media type.",
+    415: "The body is of another media type, or compressed.",
     422: "Something handed in cannot be taken; nothing was changed.",
     429: "Too much at once; try again later.",
     500: "Something that should not have happened, such as files that cannot be written.",
