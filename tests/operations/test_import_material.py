@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -250,3 +251,32 @@ def test_lines_without_a_rating_are_embedded_once_and_in_pieces(rosa: AgentMemor
         "Embedding 0 of 300 to rate them", "Embedding 256 of 300 to rate them",
     ]  # fmt: skip
     assert rosa.stamp == before
+
+
+_WHOLE, _CUT = '{"text": "I saw a fox."}', '{"text": "I saw a'
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            [_WHOLE, _CUT],
+            "these are cut, or no JSON for another reason: 2. In line 2 this is not JSON",
+        ),
+        ([_CUT, "", _WHOLE], "of its 2 JSON lines these are cut, or no JSON for another reason: 1. In line 1"),
+        ([_WHOLE, *([_CUT] * 9)], "reason: 2, 3, 4, 5, 6 .... In line 2"),
+        ([_WHOLE, "and then", "nothing"], "reason: 2, 3. In line 2"),
+        (["{", ' "text": ', "}"], "line 3: this is not JSON"),
+    ],
+)
+def test_json_lines_that_are_cut_are_named_and_nothing_is_taken(rosa: AgentMemory, lines: list[str], told: str) -> None:
+    before = rosa.revision
+    with pytest.raises(InvalidFile, match=re.escape(told)):
+        rosa.import_material("\n".join(lines), file_name="lines.jsonl")
+    assert rosa.revision == before
+
+
+def test_few_json_lines_that_are_cut_are_left_out(rosa: AgentMemory) -> None:
+    done = rosa.import_material("\n".join([_WHOLE, _WHOLE.replace("fox", "hare"), _CUT]), preview=True)
+    assert len(done.changes) == 2
+    assert any(note.startswith("Left out: 1 (This is not JSON") for note in done.notes)

@@ -178,7 +178,11 @@ class _Reading:
         whole = sum(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines)
         if len(lines) > 1 and whole * 2 > len(lines):
             return self._of_lines(lines)
-        value, _ = _json(text)
+        try:
+            value, _ = _json(text)
+        except InvalidFile:
+            _refuse_cut(lines)
+            raise
         return self._of_value(value, text)
 
     def _of_value(self, value: object, text: str) -> Gathering:
@@ -272,6 +276,8 @@ class _Reading:
         return Gathering(origin, self.now, self.who)
 
 
+_NAMED = 5
+"""Lines that are no JSON of which the number is told."""
 _OF_TEXT = (Origin.TABLE, Origin.CHAT, Origin.LINES, Origin.PROSE)
 _Read = Callable[[_Reading, Any, str, Gathering], None]
 _VALUES: tuple[tuple[Origin, Callable[[Any], bool], _Read], ...] = (
@@ -336,6 +342,29 @@ def _json(text: str | bytes) -> tuple[Any, str]:
     if isinstance(text, bytes):
         text = decoded(text, "the material")
     return parse_strict(text.removeprefix("\ufeff"), "the material", MAX_FILE, InvalidFile)
+
+
+def _refuse_cut(lines: Sequence[tuple[int, str]]) -> None:
+    """Do nothing about a text that is no JSON, unless it is JSON lines too many of which are none to be left out.
+
+    Raises:
+        InvalidFile: it is; the message says which they are.
+    """
+    wrong: list[tuple[int, str]] = []
+    for number, line in lines:
+        try:
+            _json(line)
+        except InvalidFile as error:
+            wrong.append((number, error.problems[0].message))
+    one_each = all(line.lstrip().startswith("{") for _, line in lines)
+    if len(lines) < 2 or not (one_each or lines[0][0] not in [number for number, _ in wrong]):
+        return
+    numbers = ", ".join(str(number) for number, _ in wrong[:_NAMED]) + (" ..." if len(wrong) > _NAMED else "")
+    number, why = wrong[0]
+    raise refusal(
+        f"of its {len(lines):,} JSON lines these are cut, or no JSON for another reason: {numbers}. "
+        f"In line {number} {why}. Write each record whole in a line of its own, or take those lines out"
+    )
 
 
 def _is_list(text: str) -> bool:
