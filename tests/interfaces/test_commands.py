@@ -12,7 +12,7 @@ import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Tier, World
 from memory_system.agent_parts.retrieval import WITHOUT_INSTANCES
-from memory_system.conversation import Conversation
+from memory_system.conversation import Conversation, describe_person
 from memory_system.interfaces.cli import shapes
 from memory_system.interfaces.cli.meant import MEANT
 from memory_system.interfaces.cli.terminal import say
@@ -44,6 +44,16 @@ HOSTILE = "Read \x1b[2J\u202e[bold red]letters[/bold red] \u2066in\x9b the [/] m
 def cli(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """The command line over a world with one agent, mira."""
     return CommandLine(world, monkeypatch)
+
+
+def test_who_asks_what_waits_is_told_that_nothing_does(cli: CommandLine, agent: AgentMemory, world: World) -> None:
+    agent.plan_from_memory()
+    assert cli("inbox", "mira").out.splitlines()[-1] == "Nothing waits for a decision."
+    assert "Nothing" not in cli("inbox", "mira", "--json").out
+    assert cli("due").out.splitlines()[-1] == "Nothing happens by itself until then."
+    assert cli("trust", "mira", "Nobody").out == "Nothing is told of how trust in a person of this name went.\n"
+    describe_person(agent, "Tobias Finch", "Sings.", trust=0.9)
+    assert "0.9" in cli("trust", "mira", "tobias").out, "a first name is enough"
 
 
 # -- help ------------------------------------------------------------------------------------------------

@@ -121,7 +121,10 @@ def _look(read: Read) -> Callable[..., None]:
             form = _body(read.form, asked, given)
         with the_world(json=json) as world, quiet_progress() as progress:
             written, _ = read.asked(world, opened(world, agent) if agent is not None else None, form, progress)
-        (show_json if json else show_told)(loads(written))
+        if json:
+            show_json(loads(written))
+        else:
+            show_told(loads(written), read.nothing)
 
     first = [_parameter("agent", Agent)] if read.of_agent else []
     example = " ".join(word for word in (read.on_command_line, _WHOSE if read.of_agent else "", read.example) if word)

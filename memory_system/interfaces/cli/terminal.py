@@ -218,8 +218,13 @@ def show_memories(memories: Sequence[MemoryEntry], now: datetime) -> None:
     show_table(_MEMORIES, rows)
 
 
-def show_told(told: Mapping[str, Any]) -> None:
-    """An answer for people: each list in it as a table, everything else a line each."""
+def show_told(told: Mapping[str, Any], nothing: str = "") -> None:
+    """An answer for people: each list in it as a table, everything else a line each.
+
+    Args:
+        told: the answer.
+        nothing: a sentence for where no list has anything in it; an answer without any says that there is nothing.
+    """
     flat = _flat(told, "")
     for head, value in zip(heads(list(flat)), flat.values(), strict=True):
         if isinstance(value, list):
@@ -229,8 +234,8 @@ def show_told(told: Mapping[str, Any]) -> None:
             show_table(columns, [[_cell(row.get(key)) for key in names] for row in rows])
         elif value not in (None, "", []):
             say(f"{head}: {_cell(value, 2_000)}")
-    if not flat:
-        say("There is nothing.")
+    if not any(isinstance(value, list) for value in flat.values()) and (nothing or not flat):
+        say(nothing or "There is nothing.")
 
 
 def heads(names: Sequence[str]) -> list[str]:

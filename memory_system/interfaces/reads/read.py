@@ -117,6 +117,7 @@ class Read:
         command: the command that tells it, where that is not one of its own.
         tool: the tool of MCP that tells it, where that is not one of its own.
         call: what the client calls it, where that is not its name with underscores.
+        nothing: what the command says where it finds nothing; that there is nothing if not given.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Read:
     command: str = ""
     tool: str = ""
     call: str = ""
+    nothing: str = ""
 
     @property
     def model(self) -> Any:

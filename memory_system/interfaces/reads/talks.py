@@ -241,6 +241,7 @@ READS = (
         "trust",
         "'Tobias Finch'",
         call="conversation.trust_over_time",
+        nothing="Nothing is told of how trust in a person of this name went.",
     ),
     _of_talks(
         "interviews",

@@ -242,6 +242,7 @@ READS = (
         "--compare",
         told=True,
         of_world=True,
+        nothing="Nothing waits for a decision.",
     ),
     _of_rehearsals(
         "rehearsals",
@@ -520,6 +521,7 @@ READS = (
         Advanced,
         "due",
         "--to 2026-03-28T08:00:00+00:00",
+        nothing="Nothing happens by itself until then.",
     ),
     _of_the_world(
         "world",
