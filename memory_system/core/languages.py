@@ -67,6 +67,26 @@ _SCRIPTS = (
     ("ta", re.compile(r"[\u0b82-\u0bcd]")),
     ("hy", re.compile(r"[\u0531-\u0556\u0561-\u0587]")),
 )
+_ALONE = (
+    ("bn", re.compile(r"[\u0980-\u09e3\u09f0\u09f1]")),
+    ("pa", re.compile(r"[\u0a01-\u0a5e\u0a70-\u0a75]")),
+    ("gu", re.compile(r"[\u0a81-\u0ae3\u0af9-\u0aff]")),
+    ("or", re.compile(r"[\u0b01-\u0b63\u0b71]")),
+    ("te", re.compile(r"[\u0c00-\u0c63]")),
+    ("kn", re.compile(r"[\u0c80-\u0ce3\u0cf1-\u0cf3]")),
+    ("ml", re.compile(r"[\u0d00-\u0d63\u0d7a-\u0d7f]")),
+    ("si", re.compile(r"[\u0d81-\u0ddf\u0df2\u0df3]")),
+    ("lo", re.compile(r"[\u0e81-\u0ecd\u0edc-\u0edf]")),
+    ("bo", re.compile(r"[\u0f00\u0f40-\u0fbc]")),
+    ("my", re.compile(r"[\u1000-\u103f\u1050-\u108f\ua9e0-\ua9ef\uaa60-\uaa7f]")),
+    ("ka", re.compile(r"[\u10a0-\u10ff\u1c90-\u1cbf\u2d00-\u2d2d]")),
+    ("am", re.compile(r"[\u1200-\u135f\u1380-\u138f\u2d80-\u2dde\uab01-\uab2e]")),
+    ("km", re.compile(r"[\u1780-\u17d3\u17d7\u17dc]")),
+)
+"""Scripts of which nothing more is known than whose they are."""
+BY_SCRIPT = frozenset(name for name, _ in _ALONE)
+"""The languages that are known by their script alone: there are neither common words of them nor a stemmer."""
+_OF_THESE = re.compile(r"[\u0980-\u0fff\u1000-\u1cbf\u2d00-\u2dde\ua9e0-\uab2e]")
 _SYLLABIC = {"ja", "zh", "ko"}
 _A_SYLLABLE = 3
 """Latin letters that one sign of these counts as much as."""
@@ -237,11 +257,14 @@ _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|https?://\S+")
 
 NAMES: Mapping[str, str] = MappingProxyType(
     {
-        "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
-        "fa": "Persian", "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian",
-        "hy": "Armenian", "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "no": "Norwegian",
-        "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sv": "Swedish", "ta": "Tamil",
-        "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
+        "am": "Amharic", "ar": "Arabic", "bn": "Bengali", "bo": "Tibetan", "cs": "Czech", "da": "Danish",
+        "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fa": "Persian", "fi": "Finnish",
+        "fr": "French", "gu": "Gujarati", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "hy": "Armenian",
+        "it": "Italian", "ja": "Japanese", "ka": "Georgian", "km": "Khmer", "kn": "Kannada", "ko": "Korean",
+        "lo": "Lao", "ml": "Malayalam", "my": "Burmese", "nl": "Dutch", "no": "Norwegian", "or": "Odia",
+        "pa": "Punjabi", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
+        "si": "Sinhala", "sv": "Swedish", "ta": "Tamil", "te": "Telugu", "th": "Thai", "tr": "Turkish",
+        "uk": "Ukrainian", "zh": "Chinese",
     }
 )  # fmt: skip
 """What a language is called in English, by its code of ISO 639-1: every one that ``language_of`` can answer."""
@@ -275,9 +298,17 @@ def language_of(text: str) -> str:
     return _LANGUAGES[counts.index(most, counts[1:].count(most) > 0)]
 
 
+def rules_of(text: str) -> str:
+    """The language by whose rules the words of a text are read: its own, or English where only its script is known."""
+    language = language_of(text)
+    return ENGLISH if language in BY_SCRIPT else language
+
+
 def _script(text: str) -> str:
     """The language that a script says; empty where most is written in Latin letters, as in a script not listed."""
     counts = {name: len(signs.findall(text)) * (_A_SYLLABLE if name in _SYLLABIC else 1) for name, signs in _SCRIPTS}
+    if _OF_THESE.search(text):
+        counts |= {name: len(signs.findall(text)) for name, signs in _ALONE}
     if counts["ja"]:  # Japanese is written with Chinese signs too, Chinese without these
         counts["ja"] += counts.pop("zh")
     best = max(counts, key=lambda name: counts[name])

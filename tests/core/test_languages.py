@@ -9,7 +9,17 @@ import unicodedata
 import pytest
 
 from memory_system.core import LANGUAGES
-from memory_system.core.languages import COMMON, WORD, language_of, languages_of, long_word, word_of
+from memory_system.core.languages import (
+    BY_SCRIPT,
+    COMMON,
+    WORD,
+    language_of,
+    languages_of,
+    long_word,
+    rules_of,
+    word_of,
+)
+from memory_system.recall.hybrid.words import stems
 from tests.conftest import ROOT
 
 
@@ -36,6 +46,24 @@ from tests.conftest import ROOT
         ("मैं Microsoft में काम करता हूँ", "hi"),
         ("வெள்ளத்தில் பாலம் இடிந்தது", "ta"),
         ("สะพานพังในน้ำท่วม", "th"),
+        ("বন্যায় সেতু ভেঙে গেছে।", "bn"),
+        ("ਪੁਲ ਢਹਿ ਗਿਆ", "pa"),
+        ("પુલ તૂટી ગયો", "gu"),
+        ("ପୋଲ ଭାଙ୍ଗିଗଲା", "or"),
+        ("వంతెన కూలిపోయింది", "te"),
+        ("ಸೇತುವೆ ಕುಸಿದಿದೆ", "kn"),
+        ("പാലം തകർന്നു", "ml"),
+        ("පාලම කඩා වැටුණා", "si"),
+        ("ຂົວພັງແລ້ວ", "lo"),
+        ("ཟམ་པ་ཆག་སོང་", "bo"),
+        ("တံတား ကျိုးသွားပြီ", "my"),
+        ("ხიდი ჩამოინგრა", "ka"),
+        ("ድልድዩ ፈረሰ", "am"),
+        ("ស្ពានបាក់ហើយ", "km"),
+        ("הגשר קרס", "he"),
+        ("Կամուրջը փլուզվեց", "hy"),
+        ("আমি Microsoft এ কাজ করি", "bn"),
+        ("She said “ধন্যবাদ” and went home.", "en"),
         ("Köprü dün yıkıldı.", "tr"),
         ("Anahtar kayboldu, evet.", "tr"),
         ("Où e\u0301tait-il passe\u0301 ?", "fr"),
@@ -81,7 +109,14 @@ def test_the_paraphrases_of_the_tests_are_english_and_every_language_has_a_name(
     told = json.loads((ROOT / "tests" / "data" / "confidence.json").read_text(encoding="utf-8"))
     texts = [one[part] for one in told["paraphrases"] for part in ("memory", "cue")]
     assert languages_of([*texts, *told["unrelated"]]) == {"en": len(texts) + len(told["unrelated"])}
-    assert set(COMMON) <= set(LANGUAGES)
+    assert {*COMMON, *BY_SCRIPT} <= set(LANGUAGES)
+
+
+def test_a_language_that_is_known_by_its_script_alone_is_read_as_before() -> None:
+    text = "বন্যায় সেতু ভেঙে গেছে। the keys walking"
+    assert (language_of(text), rules_of(text)) == ("bn", "en")
+    assert stems(text) == stems(text, "en")
+    assert rules_of("बाढ़ में पुल गिर गया") == "hi"
 
 
 def test_what_has_no_marks_is_read_in_the_words_that_it_was_read_in_before_marks_belonged_to_words() -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.entry import Kind, MemoryEntry
-from ...core.languages import language_of
+from ...core.languages import rules_of
 from .dates import Stretch, mentions_time, stretches
 from .neighbours import Neighbours, place_of
 from .speakers import heard, speaker_of
@@ -349,7 +349,7 @@ class TextIndex:
     def _enter(self, row: int) -> None:
         entry = self._entries[row]
         name, said = _spoken(entry)
-        language = language_of(said)
+        language = rules_of(said)
         self._languages[language] += 1
         found = stems(said, language)
         counted, number = Counter(found), _wording(name, said, found)
@@ -379,7 +379,7 @@ class TextIndex:
 
     def _leave(self, row: int) -> None:
         name, said = _spoken(self._entries[row])
-        language = language_of(said)
+        language = rules_of(said)
         self._languages -= Counter([language])
         counted = Counter(stems(said, language))
         for stem in counted:

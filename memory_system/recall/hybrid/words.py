@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from ...core.languages import COMMON, ENGLISH, JOINERS, MARKS, WORD, language_of, same_words
+from ...core.languages import COMMON, ENGLISH, JOINERS, MARKS, WORD, rules_of, same_words
 
 _SPACELESS = (
     r"\u3041-\u30ff\uff66-\uff9d\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af\uac00-\ud7a3\u1100-\u115f"
@@ -79,7 +79,7 @@ class Word:
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text in their order, stop words included."""
-    language = language_of(text)
+    language = rules_of(text)
     for found in WORD.finditer(text):
         for start, end in _cut(found.group()):
             written = found.group()[start:end]
@@ -88,7 +88,7 @@ def words(text: str) -> Iterator[Word]:
 
 def stems(text: str, language: str = "") -> list[str]:
     """The stems of a text's words in their order, by the rules of a language or of its own, stop words left out."""
-    found, language = WORD.findall(text), language or language_of(text)
+    found, language = WORD.findall(text), language or rules_of(text)
     if not text.isascii():
         found = [one[start:end] for one in found for start, end in _cut(one)]
     return list(filter(None, map(_stems_of(language), found)))
