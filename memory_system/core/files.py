@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -179,6 +180,18 @@ def state_of(file: Path) -> State:
     """
     about = file.stat()
     return about.st_mtime_ns, about.st_size, about.st_ino
+
+
+_AT_REST_NS = 2_000_000_000
+"""So long after its last change a file has another time if it is changed again, on any file system."""
+
+
+def at_rest(state: State) -> bool:
+    """Whether a file that looks so has been read as it is; else another that looks the same could still follow.
+
+    One whose time is still to come is told from the next by its time.
+    """
+    return abs(time.time_ns() - state[0]) >= _AT_REST_NS
 
 
 _A_LITTLE = 65_536

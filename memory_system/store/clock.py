@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 from filelock import FileLock
 
 from ..core.change_set import is_text
-from ..core.files import State, as_store_errors, read_at_most, replace_text, state_of
+from ..core.files import State, as_store_errors, at_rest, read_at_most, replace_text, state_of
 from ..core.scoring import in_range
 from ..core.times import Clock, moment_given, parse_time, real_clock
 from ..errors import InvalidParameter, StoreDamaged, shown
@@ -24,8 +23,6 @@ LOCK = ".clock.lock"
 SPEEDS = (0.001, 100_000.0)
 """Seconds of the world in a real one, from and to."""
 _MAX_BYTES = 1_000_000
-_AT_REST_NS = 2_000_000_000
-"""So long after its last change a file has another time if it is changed again, on any file system."""
 _LONGEST = {"title": 1_000, "about": 32_000, "first": 1_000}
 """Characters that what a world is may have."""
 
@@ -262,7 +259,7 @@ def _settled(file: Path) -> State | None:
         return 0, 0, 0
     except (OSError, ValueError):  # reading it tells what is wrong
         return None
-    return None if time.time_ns() - state[0] < _AT_REST_NS else state
+    return state if at_rest(state) else None
 
 
 def world_clock(folder: Path) -> Clock:

@@ -7,18 +7,19 @@ from pathlib import Path
 
 from ..core import personality as static_memory
 from ..core.change_set import ChangeSet
+from ..core.files import State, at_rest, state_of
 from ..errors import InvalidPersonality, StoreError
 
 
 class PersonalityFile:
-    """Notices edits: asks for the file's time and size, and reads it only when they moved."""
+    """Notices edits: reads the file when its state moved, or moved so lately that another edit could look the same."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._seen: tuple[int, int] | None = None
+        self._seen: State | None = None
 
     def edited(self) -> str | None:
-        """The text, if the file was edited since ``seen`` was last called; ``None`` if not, or if it is missing.
+        """The text, if the file may have been edited since ``seen`` was last called; ``None`` if not, or if missing.
 
         Raises:
             InvalidPersonality: the file is too large, or not UTF-8.
@@ -27,7 +28,8 @@ class PersonalityFile:
 
     def seen(self) -> None:
         """Take the file as it is for known."""
-        self._seen = self._about()
+        state = self._about()
+        self._seen = state if state is not None and at_rest(state) else None
 
     def write_if_missing(self, text: str) -> None:
         """Write the text that is in use, if its file was deleted."""
@@ -58,12 +60,11 @@ class PersonalityFile:
             number += 1
         self.path.rename(aside)
 
-    def _about(self) -> tuple[int, int] | None:
+    def _about(self) -> State | None:
         try:
-            about = self.path.stat()
+            return state_of(self.path)
         except OSError:  # missing, or a link that leads nowhere: ``problem`` tells
             return None
-        return about.st_mtime_ns, about.st_size
 
     def problem(self, held: str | None) -> str | None:
         """What is wrong with the file, in a sentence, while ``held`` is in use; ``None`` if it is in order."""

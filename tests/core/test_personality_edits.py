@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, Tier, World
+from memory_system.core import personality as static_memory
 from memory_system.core.authors import running_script
 from memory_system.errors import InvalidPersonality, StaleChange
 from tests.conftest import PERSONALITY
@@ -78,6 +80,31 @@ def test_an_edit_re_indexes_only_what_changed(
     assert agent.personality_text == file.read_text(encoding="utf-8") == EDITED
     assert any("flood" in hit.entry.document for hit in agent.query_memory("What did the flood take?"))
     assert len(agent.history()) == 2
+
+
+def test_an_edit_of_the_same_size_at_the_same_time_is_seen(agent: AgentMemory, file: Path) -> None:
+    first = varied(facts=["The key is brass."])
+    write(file, first)
+    now = time.time_ns()
+    os.utime(file, ns=(now, now))
+    assert [one.document for one in agent.entries(Tier.STATIC) if "key" in one.document][-1] == "The key is brass."
+    file.write_text(first.replace("brass", "steel"), encoding="utf-8")
+    os.utime(file, ns=(now, now))
+    assert "The key is steel." in [one.document for one in agent.entries(Tier.STATIC)]
+
+
+def test_a_file_at_rest_is_not_read_again(agent: AgentMemory, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    past = time.time_ns() - 60 * 10**9
+    os.utime(file, ns=(past, past))
+    agent.entries(Tier.STATIC)
+    monkeypatch.setattr(static_memory, "read", None)
+    agent.entries(Tier.STATIC)
+    later = time.time_ns() + 3600 * 10**9
+    monkeypatch.undo()
+    os.utime(file, ns=(later, later))
+    agent.entries(Tier.STATIC)
+    monkeypatch.setattr(static_memory, "read", None)
+    agent.entries(Tier.STATIC)
 
 
 def test_an_edit_that_changes_only_white_space_changes_no_fact(agent: AgentMemory, file: Path) -> None:
