@@ -38,6 +38,11 @@ def as_address(raw: bytes) -> str:
     return f"{_ADDRESS};base64,{base64.b64encode(raw).decode('ascii')}"
 
 
+def _refuse_neither(material: object) -> None:
+    if not isinstance(material, bytes | str):
+        raise InvalidParameter(f"Material is bytes or text, not {kind_of(material)}.")
+
+
 def from_address(material: bytes | str) -> bytes | str:
     """The file that an address holds; any other text as it is.
 
@@ -73,6 +78,7 @@ def preview_of(
     With a ``model`` prose is read by it, which is told how far it is.
     """
     refuse_uncallable(progress=progress)
+    _refuse_neither(raw)
     material = read_material(
         from_address(raw), now, file_name=file_name, origin=form, who=who, order=dates, columns=columns
     )
@@ -260,8 +266,7 @@ class Importing(Part):
         reader: Progress | None = None,
     ) -> tuple[Material, Taken]:
         wanted = _wanted(take)
-        if not isinstance(material, bytes | str):
-            raise InvalidParameter(f"Material is bytes or text, not {kind_of(material)}.")
+        _refuse_neither(material)
         at, context = self.context.time(now), self.context
         context.refresh()
         who = context.display_name

@@ -385,8 +385,9 @@ def _changed(
     before: MemoryEntry, adding: Sequence[str], removing: Sequence[str], fields: Mapping[str, Any]
 ) -> MemoryEntry:
     wanted = dict(fields)
-    if "rating" in wanted and "explanation" not in wanted and wanted["rating"] != before.rating:
-        wanted["explanation"] = "" if wanted["rating"] is None else _BY_HAND
+    rating = wanted.get("rating", before.rating)
+    if "explanation" not in wanted and not getattr(rating, "shape", ()) and rating != before.rating:
+        wanted["explanation"] = "" if rating is None else _BY_HAND
     if adding or removing:
         # a list of anything else is refused by the entry itself, in its words
         held = wanted.get("tags", before.tags)

@@ -226,7 +226,7 @@ class Query:
 
     def __post_init__(self) -> None:
         checked_cue(self.cue)
-        if self.instances != ():
+        if not isinstance(self.instances, tuple) or self.instances:
             object.__setattr__(self, "instances", tuple(_listed("instances", self.instances, MAX_INSTANCES)))
             for instance in self.instances:
                 checked_cue(instance)

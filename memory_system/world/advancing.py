@@ -439,7 +439,7 @@ def foresee(
     """
     at, end = begin, _ = until(world, to, foreseen=True)
     whys = {(one.agent, one.what, one.of): one.waits for one in failed}
-    coming = expected(events or {}, at)
+    coming = expected({} if events is None else events, at)
     _refuse_unknown(world, coming)
     lives: dict[str, Life] = {}
     steps: list[Step] = []
@@ -489,7 +489,7 @@ class Advance:
     ) -> None:
         refuse_uncallable(progress=progress, cancelled=cancelled)
         self._world = world
-        self._events = expected(events or {}, world_clock(world.folder)())
+        self._events = expected({} if events is None else events, world_clock(world.folder)())
         _refuse_unknown(world, self._events)
         self._progress = progress
         self._cancelled = cancelled

@@ -789,7 +789,7 @@ class World(HeldOpen):
 
     def __contains__(self, agent: object) -> bool:
         """Whether there is an agent of this name, or this agent."""
-        return getattr(agent, "name", agent) in self.agents()
+        return isinstance(name := getattr(agent, "name", agent), str) and name in self.agents()
 
     def __iter__(self) -> Iterator[AgentMemory]:
         """The characters, one after the other; rehearsals are asked for by their names."""

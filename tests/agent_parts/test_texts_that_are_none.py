@@ -105,3 +105,20 @@ def test_a_text_that_is_told_wrong_is_told_by_its_name(agent: AgentMemory, world
     ):
         raise AssertionError("tables are held still for no such cues")
     assert knowing.kept_by(world).facts == ()
+
+
+def test_an_array_where_none_is_meant_is_refused_in_a_sentence(agent: AgentMemory, world: World) -> None:
+    two: Any = np.array([1, 2])
+    agent.add_short_term({"document": "The oven", "id": "oven", "rating": 3})
+    before = agent.revision
+    with pytest.raises(InvalidInput, match="'instances' must be a list"):
+        agent.query_memory("smoke", instances=two)
+    with pytest.raises(InvalidInput, match="rating"):
+        agent.edit_many("oven", rating=two)
+    for call in (lambda: world.advance(events=two), lambda: world.advance(events=two, preview=True)):
+        with pytest.raises(InvalidInput):
+            call()
+    with pytest.raises(InvalidParameter, match="Material is bytes or text, not a ndarray"):
+        world.bring_character("ana", two)
+    assert two not in world
+    assert agent.revision == before
