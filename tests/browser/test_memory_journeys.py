@@ -68,6 +68,12 @@ def test_no_field_of_the_drawer_is_cut(page: Page, dashboard: Dashboard) -> None
         assert cut.bounding_box()["width"] > 100
 
 
+def test_the_score_beside_the_list_is_not_cut(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "memory", agent="mira", cue=CUE, memory="mira-0308-01")
+    table = page.locator(".st-key-memory-drawer table.why")
+    assert table.evaluate("one => one.offsetWidth - one.parentElement.clientWidth") <= 1, "a pixel is rounded"
+
+
 def test_the_keyboard_walks_and_opens_and_the_address_leads_back(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "memory", agent="mira")
     page.keyboard.press("/")

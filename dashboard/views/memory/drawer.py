@@ -105,8 +105,8 @@ _TABLE = (
     ".why td{text-align:right;white-space:nowrap;padding:0 0 0 .5rem}.why :is(th,td):first-child{text-align:left;"
     "padding:0}.why td:nth-child(4){width:40%}.why i{display:inline-block;width:.5rem;height:.5rem;border-radius:2px;"
     "margin-right:.5rem}.why b{display:block;height:.5rem;border-radius:2px}.why .sum td{text-align:left;"
-    "border-top:1px solid color-mix(in srgb,currentColor 25%,transparent)}.why .sum td:last-child{text-align:right;"
-    "font-weight:600}</style>"
+    "white-space:normal;border-top:1px solid color-mix(in srgb,currentColor 25%,transparent)}"
+    ".why .sum td:last-child{text-align:right;font-weight:600}</style>"
 )
 
 
