@@ -42,6 +42,7 @@ def style() -> None:
         "[data-testid='stMainBlockContainer']{max-width:1180px;padding-top:3.25rem;padding-bottom:4rem}"
         "@media(min-width:1600px){[data-testid='stMainBlockContainer']{max-width:none;padding-inline:3rem}"
         "[data-testid='stCaptionContainer'] p,[data-testid='stText']{max-width:72rem}}"
+        "[data-testid='stText'],[data-testid='stMain'] :is(input,textarea){unicode-bidi:plaintext;text-align:start}"
         "[data-testid='stText']{white-space:pre-wrap;overflow-wrap:anywhere;font-family:inherit}"
         "[class*='st-key-personality-'] textarea{font-family:monospace;font-size:var(--type-text)}"
         "h1{font-size:var(--type-title)!important;line-height:var(--type-title-line)!important;"
@@ -130,7 +131,7 @@ def listed(notes: Iterable[str]) -> str:
 
 def plain(text: str) -> str:
     """Text as markdown that shows it as it is."""
-    return _MARKDOWN.sub(r"\\\1", _REPLACED.sub(_JOINER, tables.visible(text)))
+    return tables.isolated(_MARKDOWN.sub(r"\\\1", _REPLACED.sub(_JOINER, tables.visible(text))))
 
 
 def problem(error: MemorySystemError, text: str = "") -> None:

@@ -48,6 +48,9 @@ _SHADE_OF = {"words": "words", "names": "names", "times": "times"}
 VERBS = {"add": "Remember", "forget": "Forget", "move": "Move to long-term", "update": "Change"}
 
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+_TURNED = re.compile(_RIGHT_TO_LEFT)
+_TURNED_WORDS = re.compile(rf"{_RIGHT_TO_LEFT}+(?:[ '’]{_RIGHT_TO_LEFT}+|\\?-{_RIGHT_TO_LEFT}+)*")
 
 
 def visible(text: str) -> str:
@@ -58,6 +61,21 @@ def visible(text: str) -> str:
 def lines(text: str) -> str:
     """Text with its lines as they are, without characters that hide or turn what stands beside it."""
     return _HIDDEN.sub("", text)
+
+
+def isolated(text: str) -> str:
+    """Text in whose midst words from right to left keep their order, and turn nothing that stands beside them.
+
+    What begins with such words and mostly is them, as a memory in Arabic, is isolated as a whole; of an English
+    sentence each name is.
+    """
+    letters = [letter for letter in text if letter.isalpha()]
+    turned = len(_TURNED.findall("".join(letters)))
+    if not turned:
+        return text
+    if _TURNED.match(letters[0]) and 2 * turned > len(letters):
+        return f"\u2067{text}\u2069"
+    return _TURNED_WORDS.sub("\u2067\\g<0>\u2069", text)
 
 
 def exact(moment: datetime) -> str:

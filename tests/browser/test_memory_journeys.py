@@ -13,7 +13,7 @@ from dashboard import words
 from tests.waiting import LAST_RESORT
 
 from .conftest import Dashboard, settled
-from .hands import go_to, open_expander, press
+from .hands import go_to, open_expander, paste, press
 
 pytestmark = pytest.mark.browser
 
@@ -72,6 +72,22 @@ def test_the_score_beside_the_list_is_not_cut(page: Page, dashboard: Dashboard) 
     dashboard.show(page, "memory", agent="mira", cue=CUE, memory="mira-0308-01")
     table = page.locator(".st-key-memory-drawer table.why")
     assert table.evaluate("one => one.offsetWidth - one.parentElement.clientWidth") <= 1, "a pixel is rounded"
+
+
+def test_a_memory_from_right_to_left_reads_so(page: Page, dashboard: Dashboard) -> None:
+    first, last = "رأيت", "الطاحونة"
+    paste(page, dashboard, "ines", f"{first} Tobias عند {last}")
+    press(page, words.REMEMBER_THESE)
+    dashboard.show(page, "memory", agent="ines")
+    text = page.get_by_role("option").locator(".text").filter(has_text=last).first
+    places = """(one, sought) => sought.map((word) => {
+        const range = document.createRange(), at = one.firstChild.data.indexOf(word);
+        range.setStart(one.firstChild, at);
+        range.setEnd(one.firstChild, at + word.length);
+        return range.getBoundingClientRect().x;
+    })"""
+    right, left = text.evaluate(places, [first, last])
+    assert right > left
 
 
 def test_the_keyboard_walks_and_opens_and_the_address_leads_back(page: Page, dashboard: Dashboard) -> None:
