@@ -129,7 +129,7 @@ def _begin(agent: AgentMemory, key: str) -> None:
     called = session.labels([agent.name, *others]).__getitem__
     left, right = st.columns([1, 1])
     other = left.selectbox(
-        f"{agent.display_name} talks with",
+        f"{widgets.plain(agent.display_name)} talks with",
         others,
         format_func=called,
         key=f"{key}-other",
