@@ -33,7 +33,7 @@ from .replaying import GoingOn, Recorded, Replay, asked, messages_of, replayed
 from .stepping import Told, untold
 from .steps import MUTED, OPERATION, WITHOUT, Step, planned, step_of
 from .storage import actions_of, conversations, entry_of, message_id, read, removal
-from .talk import NOBODY, UNPROMPTED, Message, Talk, TalkSettings, checked_settings
+from .talk import NOBODY, UNPROMPTED, Message, Talk, TalkSettings, checked_settings, title_of
 
 SYNOPSIS = "synopsis"
 """The operation under which the history tells of a talk that was remembered."""
@@ -107,7 +107,7 @@ class Conversation:
         if len(with_whom) > MOST_OTHERS:
             raise InvalidParameter(f"A conversation is with {MOST_OTHERS} others at most, not {len(with_whom):,}.")
         name = _together(with_whom) or people.talks_with(agent, storage.line("The name", human))
-        called = storage.line("The title", title or f"With {name}, {moment.day} {moment:%b %Y, %H:%M}", MAX_TITLE)
+        called = storage.line("The title", title or title_of(name, moment), MAX_TITLE)
         talk = Talk(new_id(), called, name, checked_settings(settings), others=with_whom)
         talk = dataclasses.replace(talk, blocks=first_blocks(agent, talk, persona, human_block))
         plan = planned(

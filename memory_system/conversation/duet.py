@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self, Unpack
 from ..agent import AgentMemory
 from ..core.change_set import ChangeSet, is_text
 from ..core.scoring import whole
+from ..core.times import moment_given
 from ..errors import InvalidParameter
 from ..llm.base import Heard, unheard
 from ..llm.offline.prompt import SIGN
@@ -25,7 +26,7 @@ from ..recall.query import QueryOptions
 from ..recall.rank import Recall
 from .conversation import Conversation
 from .steps import Step
-from .talk import SCENE, Message, Role, TalkSettings
+from .talk import SCENE, Message, Role, TalkSettings, title_of
 
 __all__ = ["MAX_TURNS", "MOST_IN_A_GROUP", "SCENE", "Duet", "Group", "Said", "go_on"]
 
@@ -148,6 +149,8 @@ class Duet:
     ) -> Self:
         """Two new conversations, in which each is the other's human.
 
+        The titles that are made for two of one name tell the files they are kept under, too.
+
         Raises:
             InvalidParameter: it is the same character twice, or a parameter cannot be taken.
         """
@@ -156,8 +159,14 @@ class Duet:
                 part(one)  # it says why not
         if first.name == second.name:
             raise InvalidParameter(_ITSELF)
-        how: dict[str, Any] = {"title": title, "settings": settings, "now": now}
-        return cls(part(first, others=[second.display_name], **how), part(second, others=[first.display_name], **how))
+        alike = first.display_name.casefold() == second.display_name.casefold()
+
+        def begun(one: Character, other: Character) -> Part:
+            moment = one.now if now is None else moment_given("'now'", now)
+            made = title_of(f"{other.display_name} ({other.name})", moment) if alike else ""
+            return part(one, others=[other.display_name], title=title or made, settings=settings, now=now)
+
+        return cls(begun(first, second), begun(second, first))
 
     def talk(
         self,

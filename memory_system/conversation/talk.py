@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from ..core.change_set import is_text
+from ..core.change_set import is_text, short
 from ..core.scoring import in_range, whole
 from ..errors import InvalidParameter, shown
 from ..llm.base import ToolCall
@@ -214,6 +214,11 @@ class TalkSettings:
     def block_room(self) -> int:
         """Characters that a block may really have: two of them must leave room for the talk in a small budget."""
         return max(100, min(self.block_limit, (self.budget - 1300) // 2))
+
+
+def title_of(name: str, moment: datetime) -> str:
+    """The title of a talk that is given none: with whom, and when it was begun."""
+    return f"With {short(name, 150)}, {moment.day} {moment:%b %Y, %H:%M}"
 
 
 def checked_settings(settings: object) -> TalkSettings:

@@ -281,6 +281,15 @@ def test_two_of_one_name_take_turns_when_they_go_on(agent: AgentMemory, world: W
     assert [one.step.change_set.agent for one in said if one.step.change_set] == ["mira", "twin"] * 2
 
 
+def test_the_titles_of_two_of_one_name_tell_them_apart(agent: AgentMemory, world: World) -> None:
+    twin = world.create_agent("twin", json.dumps({"identity": {"name": agent.display_name}}))
+    begun = Duet.begin(agent, twin)
+    titles = [Conversation.open(one, part.id).head.title for one, part in ((agent, begun.first), (twin, begun.second))]
+    told = [f"With {agent.display_name} (twin), ", f"With {agent.display_name} (mira), "]
+    assert [title[: len(begins)] for title, begins in zip(titles, told, strict=True)] == told
+    assert Duet.begin(agent, twin, title="At the mill").second.messages() == ()
+
+
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_two_characters_go_on_after_a_failure(
     agent: AgentMemory, tobias: AgentMemory, server: FakeServer, failing: int
