@@ -27,6 +27,8 @@ _THIRD = re.compile(r"\b(?:he|she|him|her|hers|his|they|them|their|theirs|himsel
 _TITLES = frozenset(
     {"father", "mother", "mr", "mrs", "ms", "miss", "dr", "sir", "lady", "lord", "old", "young", "captain"}
 )
+_BEFORE = re.compile(r"\b[A-Z][\w’'-]+\.? $")
+"""A word with a capital right before a name: another's first name or title, or the verb that a note begins with."""
 _WITH_YOU = {"was": "were", "is": "are", "has": "have", "does": "do"}
 _WHERE = re.compile(
     r"(?P<where>(?:At|From|In|On|By|Through|Under|Behind|Before|After|Over|With) [^A-Z.,;:]*?[a-z]) (?P<verb>[a-z]+) "
@@ -214,7 +216,8 @@ def _called(human: str) -> re.Pattern[str] | None:
     parts = [part for part in human.split() if len(part) > 2 and part.lower() not in _TITLES]
     if not parts:
         return None
-    called = "|".join(re.escape(one) for one in (human, *parts))
+    *given, family = map(re.escape, parts)
+    called = "|".join((re.escape(human), *given, f"(?P<family>{family})"))
     return re.compile(
         rf"(?<![\w’'-])(?:{called})(?P<own>['’]s?(?!\w))?(?:(?P<gap> )(?P<next>[\w’']+))?(?![\w’'])", re.IGNORECASE
     )
@@ -224,6 +227,10 @@ def _to(line: str, named: re.Pattern[str]) -> str:
     """The line with "you" for the one who is told it; empty where its verbs do not go with "you"."""
     for one in named.finditer(line):
         after = one["next"] or "x"
+        before = _BEFORE.search(line[: one.start()])
+        word = before[0].strip(" .") if before else ""
+        if word.lower() in _TITLES or (word and one["family"] and not _is_past(word)):
+            return ""  # "Mrs Marsh", or somebody else of the same family, as "Hester Marsh"
         if after[0].isupper() or (not one["own"] and after.endswith("s") and after not in _WITH_YOU):
             return ""  # somebody else of the same first name, or "Tobias says"
 
