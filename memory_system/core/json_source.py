@@ -46,9 +46,8 @@ def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[I
     try:
         value = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
-        raise fail(
-            f"this is not JSON: {error.msg[0].lower()}{error.msg[1:]} (column {error.colno})", error.lineno
-        ) from error
+        why = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise fail(f"this is not JSON: {why[0].lower()}{why[1:]} (column {error.colno})", error.lineno) from error
     except _Twin as error:
         raise fail(f"the key {error.key!r} stands twice in one object", _line_of_twin(text, error.key)) from error
     except _Refused as error:
