@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
-from ..core.change_set import ChangeSet, Revision, load_entry, revision_of, short
+from ..core.change_set import ChangeSet, Revision, in_quotes, load_entry, revision_of, short
 from ..core.entry import MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from ..core.scoring import whole
 from ..core.times import moment_given
@@ -296,7 +296,7 @@ class History(Part):
     def _undo_of(self, revision: Revision) -> int:
         told = self._ledger.journal.get(_number(revision))
         if told.undone_by is None:
-            raise Conflict(f"“{told.change_set.title}” has not been undone, so there is nothing to do again.")
+            raise Conflict(f"{in_quotes(told.change_set.title)} has not been undone, so there is nothing to do again.")
         return told.undone_by
 
     def _present(self, told: Applied) -> Present:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from ..core.change_set import so_many
+from ..core.change_set import in_quotes, so_many
 from ..core.entry import MemoryEntry
 from ..core.scoring import Score, whole
 from ..core.settings import AgentSettings
@@ -246,7 +246,7 @@ def _sentence(head: str, causes: Sequence[str]) -> str:
 
 
 def _when(event: Event) -> str:
-    return f"{stamp(event.at)} (“{event.title}”)"
+    return f"{stamp(event.at)} ({in_quotes(event.title)})"
 
 
 def quoted(entry: MemoryEntry) -> str:

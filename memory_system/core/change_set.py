@@ -297,6 +297,7 @@ def together(plans: Sequence[tuple[ChangeSet, Iterable[str]]], title: str) -> tu
 
 _SHORT = 60
 """Characters of a text that is quoted; where its last word begins before half of them, it is cut within that."""
+_INNER = str.maketrans("“”", "‘’")
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -316,6 +317,11 @@ def short(text: str, most: int = _SHORT) -> str:
         return line
     end = line.rfind(" ", 0, most)
     return f"{line[: end if end >= most // 2 else most - 1]}…"
+
+
+def in_quotes(title: str) -> str:
+    """A title in quotation marks, with other ones for what it quotes: “Edit ‘Smoke, and then rain’”."""
+    return f"“{title.translate(_INNER)}”"
 
 
 def is_text(value: object) -> TypeGuard[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.change_set import Change, ChangeSet, Kept, TextChange, dump_entry, short
+from ..core.change_set import Change, ChangeSet, Kept, TextChange, dump_entry, in_quotes, short
 from ..core.entry import MemoryEntry, Tier
 from ..errors import Conflict, InvalidParameter, StaleChange, shown
 from ..store.journal.as_of import Event
@@ -101,7 +101,7 @@ def refuse_undone(told: Applied) -> None:
     """
     done = told.change_set
     if told.undone_by is not None:
-        raise Conflict(f"“{done.title}” has been undone already, by revision {told.undone_by}.")
+        raise Conflict(f"{in_quotes(done.title)} has been undone already, by revision {told.undone_by}.")
     if done.purges:
         raise Conflict("What was purged is gone for good; there is nothing left to bring it back from.")
     if any(text.name == _PERSONALITY and text.before is None for text in done.texts):

@@ -273,7 +273,7 @@ def test_what_was_forgotten_edited_and_added_since_is_told(
     told = why(agent.relive(logged.number))
     assert told["key"] == (
         "left",
-        f"{FORGOTTEN} Fri 27 Mar 2026, 20:00 UTC (“Forget “A key was seen at the mill.””).",
+        f"{FORGOTTEN} Fri 27 Mar 2026, 20:00 UTC (“Forget ‘A key was seen at the mill.’”).",
     )
     shift, because = told["quay"]
     assert shift == "left"
@@ -283,7 +283,7 @@ def test_what_was_forgotten_edited_and_added_since_is_told(
     assert ", relevancy fell from 0." in because
     assert told["new"] == (
         "entered",
-        "It was added on Fri 27 Mar 2026, 20:00 UTC (“Remember “Mira has the key to the mill now.””).",
+        "It was added on Fri 27 Mar 2026, 20:00 UTC (“Remember ‘Mira has the key to the mill now.’”).",
     )
 
 

@@ -412,7 +412,7 @@ def test_a_memory_that_the_original_changed_by_itself_is_kept_only_if_that_is_sa
     mira(world).acting_as("Short-term page").edit(ids[0], document="Smoke, and then rain")
     first = world.compare(BRANCH).memories[0]
     assert first.clash
-    assert first.sentence == "The original has changed it meanwhile by “Edit “Smoke, and then rain”” (Short-term page)."
+    assert first.sentence == "The original has changed it meanwhile by “Edit ‘Smoke, and then rain’” (Short-term page)."
     before = told(mira(world))
     with pytest.raises(StaleChange, match=r"“Smoke over the north field”: The original has changed it meanwhile"):
         world.keep(BRANCH)
@@ -566,7 +566,7 @@ def test_a_change_that_builds_on_another_says_which(world: World, branch: AgentM
     first, second = revisions(world)
     assert not world.fits(BRANCH)[first].there
     assert world.fits(BRANCH)[second].problem.startswith(
-        "“A stranger came”: this builds on “Remember “A stranger came”” of the rehearsal; keep that too."
+        "“A stranger came”: this builds on “Remember ‘A stranger came’” of the rehearsal; keep that too."
     )
     with pytest.raises(StaleChange, match="keep that too"):
         world.keep(BRANCH, revisions=[second])
@@ -585,7 +585,7 @@ def test_a_change_that_the_original_is_past_clashes(world: World, branch: AgentM
     mira(world).configure(top_k=7)
     first, second = revisions(world)
     told = {number: fit.problem for number, fit in world.fits(BRANCH).items()}
-    assert "The original has changed it meanwhile by “Edit “Smoke, and then rain”” (script" in told[first]
+    assert "The original has changed it meanwhile by “Edit ‘Smoke, and then rain’” (script" in told[first]
     assert "the original has another top k" in told[second]
     with pytest.raises(StaleChange):
         world.keep(BRANCH, revisions=[first, second])

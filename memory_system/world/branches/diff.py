@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...agent import AgentMemory
-from ...core.change_set import PERSON, TEXTS, Change, ChangeSet, dump_entry
+from ...core.change_set import PERSON, TEXTS, Change, ChangeSet, dump_entry, in_quotes
 from ...core.entry import MemoryEntry, Tier
 from ...operations.context import bare
 from ...store.journal.as_of import Event
@@ -108,7 +108,7 @@ class Apart:
 def told_meanwhile(theirs: MemoryEntry | None, meanwhile: Sequence[Event]) -> str:
     """What happened to a memory in the original, in a sentence."""
     last = meanwhile[-1] if meanwhile else None
-    by = f" by “{last.title}” ({last.author})" if last else ""
+    by = f" by {in_quotes(last.title)} ({last.author})" if last else ""
     return f"The original has {'forgotten' if theirs is None else 'changed'} it meanwhile{by}."
 
 

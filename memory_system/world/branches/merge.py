@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...agent import AgentMemory
-from ...core.change_set import Change, ChangeSet, ModelCall, counted, dump_entry, short
+from ...core.change_set import Change, ChangeSet, ModelCall, counted, dump_entry, in_quotes, short
 from ...core.entry import MemoryEntry, Tier
 from ...errors import ChangeSetNotFound, EntryNotFound, InvalidParameter, StaleChange, shown
 from ...store.journal.as_of import Event
@@ -200,7 +200,7 @@ class _Replay:
         earlier = [one for one in self._sides.steps.get(change.entry_id, ()) if one.revision < revision]
         missing = [one for one in earlier if one.revision not in self._chosen]
         if missing and dump_entry(self._entries[change.entry_id]) in versions(earlier):
-            return f"this builds on “{missing[-1].title}” of the rehearsal; keep that too."
+            return f"this builds on {in_quotes(missing[-1].title)} of the rehearsal; keep that too."
         return told_meanwhile(self._entries[change.entry_id], self._sides.meanwhile.get(change.entry_id, ()))
 
 
