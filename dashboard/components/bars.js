@@ -57,6 +57,7 @@ class Bars {
     row.title = data.told;
     row.setAttribute("aria-label", `${data.label}. ${data.said}`);
     text.textContent = data.label;
+    text.dir = direction(data.label);
     score.textContent = data.score;
     bar.replaceChildren(
       ...data.bar.filter(([, value]) => value > 0).map(([name, value]) => {

@@ -258,6 +258,7 @@ class ChangeSet {
     }
     if (data.parts.length === 2 && data.parts[0][0] === "gone" && data.parts[1][0] === "new") text.classList.add("anew");
     text.title = data.parts.filter(([what]) => what !== "gone").map(([, part]) => part).join("");
+    text.dir = direction(text.title);
     const facts = make("span", "facts");
     for (const [name, before, after] of data.facts) {
       const fact = make("span", "fact", name ? `${name} ` : "");

@@ -1,12 +1,21 @@
 // What the components have in common; it stands before the script of each.
 // What a memory says comes from strangers: it is only ever set as text.
 const views = new WeakMap();
+const TURNED = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 function make(tag, name, text) {
   const made = document.createElement(tag);
   if (name) made.className = name;
   if (text !== undefined) made.textContent = text;
+  if (text && name === "text") made.dir = direction(text);
   return made;
+}
+
+// Where a text begins: a sentence in English that only begins with a name from right to left is none itself.
+function direction(text) {
+  const letters = text.match(/\p{L}/gu) ?? [];
+  const turned = letters.filter((one) => TURNED.test(one)).length;
+  return TURNED.test(letters[0] ?? "") && 2 * turned > letters.length ? "rtl" : "ltr";
 }
 
 // The same of a picture.

@@ -88,6 +88,11 @@ def test_a_memory_from_right_to_left_reads_so(page: Page, dashboard: Dashboard) 
     })"""
     right, left = text.evaluate(places, [first, last])
     assert right > left
+    text.click()
+    settled(page)
+    card = page.locator(".st-key-memory-drawer").get_by_test_id("stText").locator("span").first
+    right, left = card.evaluate(places, [first, last])
+    assert right > left
 
 
 def test_the_keyboard_walks_and_opens_and_the_address_leads_back(page: Page, dashboard: Dashboard) -> None:
