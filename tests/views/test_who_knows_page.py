@@ -66,6 +66,14 @@ def test_a_fact_is_asked_of_all_corrected_and_kept_as_a_test(open_page: OpenPage
     assert said(page.button(key="cell-0-mira").label) == Verdict.KNOWS
 
 
+def test_characters_of_one_name_are_told_apart(open_page: OpenPage) -> None:
+    session.opened().duplicate_agent("mira", "twin")
+    page = open_page("who_knows", fact=STOLEN)
+    named = {str(one.key): one.label.partition(r"\:")[0] for one in page.button if "cell-0-" in str(one.key)}
+    assert named["cell-0-mira"] == r"Mira Holloway \(mira\)"
+    assert named["cell-0-twin"] == r"Mira Holloway \(twin\)"
+
+
 def test_the_slider_goes_back_to_when_nobody_knew(open_page: OpenPage) -> None:
     page = open_page("who_knows")
     page.text_input(key="who-knows-fact").set_value(STOLEN)

@@ -79,12 +79,13 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
     """A fact, and how each character stands to it; a click on one shows what that rests on."""
     world = session.world()
     found = cells(fact, at)
+    called = session.labels([cell.agent for cell in found])
     with st.container(border=True, gap="small", key=f"fact-{number}"):
         st.text(tables.visible(fact))
         with st.container(horizontal=True, gap="small"):
             for cell in _shown(found):
                 st.button(
-                    widgets.plain(f"{session.shown_name(cell.agent)}: {cell.verdict}"),
+                    widgets.plain(f"{called[cell.agent]}: {cell.verdict}"),
                     icon=_ICONS[cell.verdict],
                     key=f"cell-{number}-{cell.agent}",
                     width=250,
@@ -97,7 +98,7 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
         chosen = st.session_state.get(_OPEN)
         if chosen is not None and chosen[0] == fact:
             for opened in (one for one in found if one.agent == chosen[1]):
-                _evidence(agent, number, world.with_author(opened), at)
+                _evidence(agent, number, world.with_author(opened), at, called[opened.agent])
 
 
 def _shown(found: Sequence[Cell]) -> Sequence[Cell]:
@@ -118,9 +119,9 @@ def _open(fact: str, name: str) -> None:
     st.session_state[_OPEN] = None if held == (fact, name) else (fact, name)
 
 
-def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None) -> None:
+def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None, called: str) -> None:
     st.divider()
-    st.text(tables.visible(f"{session.shown_name(cell.agent)} {cell.verdict}. {cell.why}"))
+    st.text(tables.visible(f"{called} {cell.verdict}. {cell.why}"))
     if cell.memory:
         st.text(tables.visible(f"“{cell.text}”"))
         since = stamp(cell.since) if cell.since is not None else "always"

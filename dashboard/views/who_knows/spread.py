@@ -25,13 +25,15 @@ def follow() -> None:
 
 def show(number: int, fact: str, at: datetime | None) -> None:
     """A fact, and how it spread until a time of the world."""
-    spread = spread_of(session.world(), grid.cells(fact, at), fact)
+    cells = grid.cells(fact, at)
+    called = session.labels([cell.agent for cell in cells])
+    spread = spread_of(session.world(), cells, fact)
     with st.container(border=True, gap="small", key=f"spread-{number}"):
         st.text(tables.visible(fact))
         if not spread.knowers:
             widgets.empty(words.NOBODY_KNOWS, "Go on in the story by the slider, or let somebody hear of it.")
             return
-        picture = spreading.picture(spread, words.OPEN_MEMORY, session.picture, session.shown_name)
+        picture = spreading.picture(spread, words.OPEN_MEMORY, session.picture, lambda name: called.get(name, name))
         mounting.show("graph", picture, mounting.keeping(_OPENED), key=f"graph-{number}")
         if spread.unaware:
-            st.caption(widgets.plain(f"Does not know: {', '.join(map(session.shown_name, spread.unaware))}."))
+            st.caption(widgets.plain(f"Does not know: {', '.join(map(called.__getitem__, spread.unaware))}."))

@@ -61,4 +61,5 @@ def _called(found: WorldsCompared) -> Callable[[str], str]:
     """What people call an agent of either world, as far as the open world knows it: by its name, or its file's."""
     world = session.world()
     known = world.stored() if world.name in (found.left, found.right) else ()
-    return lambda name: session.shown_name(name) if name in known else name
+    called = session.labels(list(known))
+    return lambda name: called.get(name, name)
