@@ -43,7 +43,7 @@
         ├── StoreBusy                  503  another process holds the agent for longer than we wait
         ├── StoreDamaged               500  files that cannot be opened or do not agree
         │   └── JournalDamaged              the journal's: what the store holds is shown read-only
-        ├── ReadOnly                   409  the agent is shown from its store, since its journal is damaged
+        ├── ReadOnly                   409  its journal is damaged and its store shown, or its disk is read-only
         ├── OtherEmbedder              409  the agent's vectors were made by another embedder than the chosen one
         ├── AgentGone                  409  the agent that is held was closed, renamed, deleted or replaced
         └── ForeignStore               409  files that were not made by this system
@@ -480,7 +480,7 @@ class JournalDamaged(StoreDamaged):
 
 
 class ReadOnly(StoreError):
-    """Raise when something would be written to an agent whose journal is damaged. Nothing was changed."""
+    """Raise when something would be written to an agent whose journal is damaged, or whose disk is read-only."""
 
     status = 409
     code = "read-only"

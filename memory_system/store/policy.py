@@ -53,7 +53,7 @@ class Past(Policy):
 
 @dataclass(frozen=True)
 class ReadOnly(Policy):
-    """Shows an agent whose journal is damaged, from what its store holds.
+    """Shows an agent whose journal is damaged, from what its store holds; or one that lies on a read-only disk.
 
     Args:
         name: the agent's name.

@@ -1,5 +1,7 @@
 """An agent whose journal is damaged, shown from what its store holds; and a new journal begun from that.
 
+And an agent on a disk that is read-only, shown from a copy of its journal.
+
 The store was written after the journal, change by change, so it holds every memory as it last was, with its vector.
 What it does not hold is the history, the settings, and when memories were recalled: they are taken from the journal, as
 far as that can still be read.
@@ -7,6 +9,7 @@ far as that can still be read.
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 import time
@@ -27,14 +30,15 @@ from ..core.files import sqlite_files
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
-from ..errors import InvalidPersonality, JournalDamaged, MemorySystemError, StoreDamaged, StoreError
+from ..errors import InvalidPersonality, JournalDamaged, MemorySystemError, ReadOnly, StoreDamaged, StoreError
+from . import ledger_checks as checks
+from . import policy
 from .chroma import files, rows
 from .chroma.probe import probe
 from .journal.journal import Journal, content_hash
 from .journal.location import JOURNAL, POINTER, JournalHome, broken_pages
 from .journal.moving import Journals
 from .ledger import Ledger
-from .policy import ReadOnly
 from .projection import Stores
 from .write_lock import WriteLock
 
@@ -54,6 +58,8 @@ def open_ledger(
 ) -> Ledger:
     """An agent's ledger; one that can only be read where the journal is damaged and the store is whole.
 
+    So it can where the disk is read-only, and the journal, which lies in a file, is whole.
+
     See ``Ledger`` for the arguments.
 
     Raises:
@@ -67,6 +73,10 @@ def open_ledger(
         return opening()
     except JournalDamaged as damage:
         rescued = rescuing(damage)
+    except StoreDamaged as error:
+        if not _of_read_only_disk(error) or (folder / POINTER).exists() or not (folder / JOURNAL).is_file():
+            raise
+        return LookedAtLedger(folder, personality, embedder, clock, error, journals.of(folder), take_over=take_over)
     if rescued.as_found == seen:
         return rescued
     rescued.close()  # a journal was begun or put back meanwhile: what was found damaged is not what lies there now
@@ -114,7 +124,7 @@ class ReadOnlyLedger(Ledger):
             raise
         held = sum(len(table) for table in self.tables.values())
         why = f"{damage.sentence} {self._told} {_what_to_do(home)}"
-        self.policy = ReadOnly(why, folder.name)
+        self.policy = policy.ReadOnly(why, folder.name)
         self.messages.append(
             f"{why} Until then nothing can be changed. {so_many(held)} can be recalled, looked at and exported, as the "
             "store holds them."
@@ -202,6 +212,80 @@ class ReadOnlyLedger(Ledger):
                 stores.close()
         self.close()
         return aside if was else None
+
+
+class LookedAtLedger(ReadOnlyLedger):
+    """An agent on a read-only disk, in a copy of its journal in a temporary folder. It refuses every change.
+
+    Args:
+        folder: the agent's folder.
+        personality: the path of its personality file.
+        embedder: what turns texts into vectors.
+        clock: the real time.
+        refused: why it could not be opened to be written.
+        home: where its journal is.
+        take_over: as for ``Ledger``; vectors that it lacks are made in the copy.
+
+    Raises:
+        StoreDamaged: ``refused``, since the journal cannot be read either.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        personality: Path,
+        embedder: Embedder,
+        clock: Clock,
+        refused: StoreDamaged,
+        home: JournalHome,
+        *,
+        take_over: bool,
+    ) -> None:
+        self._begin(folder, personality, embedder)
+        self._take_over, self._clock, self._home, self._closed = take_over, clock, home, False
+        self._file_lock = WriteLock(folder)
+        self._scratch = tempfile.TemporaryDirectory(prefix="memory-looked-at-", ignore_cleanup_errors=True)
+        copy = Path(self._scratch.name) / JOURNAL
+        try:
+            self.as_found = _journal_files(folder)
+            self._take_from(copy, refused)
+        except BaseException:
+            self._scratch.cleanup()
+            raise
+        why = f"{refused.sentence} Until then it can be recalled from, looked at and exported."
+        self.policy = policy.ReadOnly(why, folder.name)
+        self.messages.append(why)
+
+    def _take_from(self, copy: Path, refused: StoreDamaged) -> None:
+        if not _readable(self._home, copy, self._clock):
+            raise refused
+        self.journal = Journal(f"sqlite:///{copy}", self._clock)
+        try:
+            for pending in self.journal.pending():
+                self.journal.mark_done(pending.number)
+            self._revision, self._access = self.journal.position()
+            self._made_by = checks.journalled_embedder(self.journal, self.embedder, {})
+            self._fill({})
+        except BaseException:
+            self.journal.close()
+            raise
+
+    @property
+    def other_embedder(self) -> str | None:
+        """The identity of the embedder that made the vectors of an agent that is not taken over; else ``None``."""
+        return None if self._take_over or self._made_by in ("", self.embedder.identity) else self._made_by
+
+    def begin_anew(self) -> Path | None:
+        """Refuse: the journal is whole, and nothing can be written.
+
+        Raises:
+            ReadOnly: always.
+        """
+        raise ReadOnly(self.policy.why or "")
+
+
+def _of_read_only_disk(error: StoreDamaged) -> bool:
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.EROFS
 
 
 def _what_to_do(home: JournalHome) -> str:

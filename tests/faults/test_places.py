@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Tier, World
+from memory_system.core.change_set import dump_entry
 from memory_system.embedding.embedder import CachedEmbedder
-from memory_system.errors import MemorySystemError
+from memory_system.errors import ReadOnly
 from memory_system.store.journal.moving import Journals
 from memory_system.store.read_only import open_ledger
 from tests.conftest import NOW, PERSONALITY
@@ -209,17 +210,25 @@ def mounted(tmp_path: Path, root: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", place], check=True)
 
 
-def test_a_world_on_a_read_only_disk_is_told_and_left(
-    mounted: Path, root: Path, before: Survivor, embedder: CachedEmbedder, counted: Counted
-) -> None:
-    with (
-        World(settings_of(mounted), embedder=embedder) as world,
-        pytest.raises(MemorySystemError, match="Read-only file system"),
-    ):
-        world.agent("mira")
+def test_a_world_on_a_read_only_disk_is_looked_at_and_left(
+    mounted: Path, root: Path, before: Survivor, embedder: CachedEmbedder, counted: Counted,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    request.getfixturevalue("journals_in_files")  # one on a server could not be told of what is written elsewhere
+    with World(settings_of(mounted), embedder=embedder) as world:
+        agent = world.agent("mira")
+        assert any("Read-only file system" in message for message in agent.messages)
+        assert {tier: {e.id: dump_entry(e) for e in agent.entries(tier)} for tier in Tier} == before.tiers
+        assert agent.query_memory(HAPPENED[0], static_threshold=1).considered
+        assert [one.change_set for one in reversed(agent.history(10_000))] == before.history
+        with pytest.raises(ReadOnly, match=r"'mira' can only be read\. .* Make it writable"):
+            agent.add_short_term({"document": HAPPENED[0]})
+        with World(settings_of(root), embedder=embedder) as elsewhere:
+            elsewhere.agent("mira").add_short_term({"document": HAPPENED[1], "id": "elsewhere", "rating": 5})
+        assert "elsewhere" in {entry.id for entry in world.agent("mira").entries(Tier.STM)}, "it is read anew"
     after = Survivor(root, embedder)
     counted("a folder that is read-only or forbidden", **after.counts)
-    assert (after.history, after.messages) == (before.history, ())
+    assert (len(after.history), after.messages) == (len(before.history) + 1, ())
 
 
 # -- clocks --------------------------------------------------------------------------------------------
