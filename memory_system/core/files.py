@@ -211,6 +211,14 @@ def read_at_most(path: Path, most: int) -> bytes:
         return file.read(min(most, max(about.st_size + 1, _A_LITTLE)))
 
 
+def on_read_only_disk(folder: Path) -> bool:
+    """Whether nobody can write into a folder, since its disk is read-only; ``False`` where the system does not tell."""
+    try:
+        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except (AttributeError, OSError):
+        return False
+
+
 def sqlite_files(database: Path) -> tuple[Path, ...]:
     """The files of a database of SQLite, whether they are there or not; its own is the last to move or to remove."""
     return tuple(database.with_name(database.name + ending) for ending in ("-wal", "-shm", ""))

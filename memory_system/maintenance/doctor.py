@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from ..core.change_set import counted, so_many
 from ..core.chroma_address import StorePlace
 from ..core.entry import Tier
+from ..core.files import on_read_only_disk
 from ..core.findings import Finding, State
 from ..core.known import WORLD_AGENT
 from ..core.times import real_clock
@@ -295,7 +296,8 @@ def _copied(folder: Path, journals: Journals) -> Iterator[Path]:
     lock = folder / "lock"
     with tempfile.TemporaryDirectory(prefix="memory-doctor-", ignore_cleanup_errors=True) as scratch:
         target = Path(scratch) / folder.name
-        with FileLock(lock, timeout=_LOCK_SECONDS) if lock.exists() else nullcontext():
+        lockable = lock.exists() and not on_read_only_disk(folder)
+        with FileLock(lock, timeout=_LOCK_SECONDS) if lockable else nullcontext():
             copying.copy(folder, target)
             journals.of(folder).copy_into(target / JOURNAL)
         yield target

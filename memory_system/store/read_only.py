@@ -247,7 +247,7 @@ class LookedAtLedger(ReadOnlyLedger):
         self._scratch = tempfile.TemporaryDirectory(prefix="memory-looked-at-", ignore_cleanup_errors=True)
         copy = Path(self._scratch.name) / JOURNAL
         try:
-            self.as_found = _journal_files(folder)
+            self._as_copied = self._files()
             self._take_from(copy, refused)
         except BaseException:
             self._scratch.cleanup()
@@ -255,6 +255,15 @@ class LookedAtLedger(ReadOnlyLedger):
         why = f"{refused.sentence} Until then it can be recalled from, looked at and exported."
         self.policy = policy.ReadOnly(why, folder.name)
         self.messages.append(why)
+
+    def _files(self) -> dict[str, list[int]]:
+        log = self.folder / f"{JOURNAL}-wal"  # what is written elsewhere lies there first
+        return files.stamp(self.folder / JOURNAL, self.folder / POINTER, log)
+
+    @property
+    def gone(self) -> bool:
+        """Whether this was closed, or has been written by a machine that may."""
+        return self._closed or self._files() != self._as_copied
 
     def _take_from(self, copy: Path, refused: StoreDamaged) -> None:
         if not _readable(self._home, copy, self._clock):

@@ -16,8 +16,11 @@ import pytest
 
 from memory_system import AgentMemory, Tier, World
 from memory_system.core.change_set import dump_entry
+from memory_system.core.findings import State
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ReadOnly
+from memory_system.maintenance import Worlds
+from memory_system.maintenance.doctor import examine_agent
 from memory_system.store.journal.moving import Journals
 from memory_system.store.read_only import open_ledger
 from tests.conftest import NOW, PERSONALITY
@@ -225,10 +228,21 @@ def test_a_world_on_a_read_only_disk_is_looked_at_and_left(
             agent.add_short_term({"document": HAPPENED[0]})
         with World(settings_of(root), embedder=embedder) as elsewhere:
             elsewhere.agent("mira").add_short_term({"document": HAPPENED[1], "id": "elsewhere", "rating": 5})
-        assert "elsewhere" in {entry.id for entry in world.agent("mira").entries(Tier.STM)}, "it is read anew"
+            assert "elsewhere" in {entry.id for entry in world.agent("mira").entries(Tier.STM)}, "it is read anew"
     after = Survivor(root, embedder)
     counted("a folder that is read-only or forbidden", **after.counts)
     assert (len(after.history), after.messages) == (len(before.history) + 1, ())
+
+
+def test_the_doctor_and_the_list_of_worlds_look_at_a_read_only_disk(
+    mounted: Path, before: Survivor, embedder: CachedEmbedder, request: pytest.FixtureRequest
+) -> None:
+    request.getfixturevalue("journals_in_files")
+    folder, file = mounted / "database/mem_test/mira", mounted / "personalities/mira.json"
+    found = examine_agent(folder, file, embedder)
+    assert {one.state for one in found} == {State.RIGHT}, found
+    (listed,) = Worlds(settings_of(mounted)).all()
+    assert (listed.memories, listed.problem) == (sum(len(before.tiers[tier]) for tier in (Tier.STM, Tier.LTM)), "")
 
 
 # -- clocks --------------------------------------------------------------------------------------------

@@ -5,14 +5,16 @@ Is the journal whole? Asked before it is opened, since opening a missing one wou
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from ...core.change_set import counted
-from ...core.files import sqlite_files
+from ...core.files import as_store_errors, on_read_only_disk, sqlite_files
 from ...core.times import Clock, real_clock
 from ...errors import JournalDamaged, StoreError
 from .journal import Journal
@@ -151,11 +153,9 @@ class JournalHome(ABC):
 
     def origin(self) -> str:
         """What only the agent and its copies have in common; empty if there is no journal, or it cannot be read."""
-        with suppress(StoreError):
-            journal = self._to_look_at()
+        with suppress(StoreError), self.looked_at() as journal:
             if journal is not None:
-                with closing(journal):
-                    return journal.origin
+                return journal.origin
         return ""
 
     @contextmanager
@@ -218,6 +218,21 @@ class FileHome(JournalHome):
             return None
         refuse_foreign(self.anchor)
         return Journal(f"sqlite:///{self.anchor}", real_clock)
+
+    @contextmanager
+    def looked_at(self) -> Iterator[Journal | None]:
+        """The journal; on a read-only disk, where SQLite cannot open it beside its log, a copy of it."""
+        if not on_read_only_disk(self.folder):
+            with super().looked_at() as journal:
+                yield journal
+            return
+        self._elsewhere()
+        with tempfile.TemporaryDirectory(prefix="memory-looked-at-", ignore_cleanup_errors=True) as scratch:
+            with as_store_errors(f"The agent {self.folder.name!r}"):
+                for part in filter(Path.is_file, sqlite_files(self.anchor)):
+                    shutil.copyfile(part, Path(scratch) / part.name)
+            with FileHome(Path(scratch), self._durability).looked_at() as journal:
+                yield journal
 
     def open(self, clock: Clock) -> Journal:
         """The journal."""
