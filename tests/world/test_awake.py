@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import threading
 import weakref
@@ -178,6 +179,8 @@ def test_what_is_used_without_being_asked_for_is_weighed_too(village: World, mon
 
 def test_who_reads_while_an_agent_is_closed_is_done_first(village: World, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = village.agent(NAMES[0])
+    os.utime(agent._context.held.personality_path, (0, 0))  # one that has just changed is read first, and then let go
+    agent.entries(Tier.STM)
     reading, go_on = threading.Event(), threading.Event()
     told: list[object] = []
     seen = Journal.seen
