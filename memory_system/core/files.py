@@ -37,6 +37,7 @@ _FEWER_FILES = 10_240
 _FEW_FILES = 24
 """More than a database opens."""
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class HeldOpen:
@@ -160,8 +161,12 @@ def as_store_errors(what: str) -> Iterator[None]:
         raise
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        right = " Give the user who runs this program the right to it." if isinstance(error, PermissionError) else ""
-        raise StoreError(f"{what} cannot be used: {error.strerror or error}{where}.{right}") from error
+        cannot, help_by = "used", ""
+        if isinstance(error, PermissionError):
+            help_by = " Give the user who runs this program the right to it."
+        elif error.errno in _NO_ROOM:
+            cannot, help_by = "written", " Make room there, and do it again."
+        raise StoreError(f"{what} cannot be {cannot}: {error.strerror or error}{where}.{help_by}") from error
     except ValueError as error:
         if "null byte" not in str(error):
             raise
