@@ -20,6 +20,7 @@ from ..operations.reembed import Reembedded
 from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import TokenStates
 from ..recall.table import Table
+from ..store.policy import ReadOnly
 from .context import Part
 
 _READ = 200
@@ -95,6 +96,12 @@ class Contents(Part):
         self.context.refresh()
         with self.context.ledger.reading():
             yield
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether its journal is damaged, so that it is shown from its store; a new one can be begun from that."""
+        policy = self.context.policy
+        return isinstance(policy, ReadOnly) and policy.damaged
 
     @property
     def size(self) -> int:

@@ -57,9 +57,11 @@ class ReadOnly(Policy):
 
     Args:
         name: the agent's name.
+        damaged: whether it is for its journal, of which a new one can be begun.
     """
 
     name: str = ""
+    damaged: bool = True
 
     def _sentence(self, why: str) -> str:
         return f"{self.name!r} can only be read. {why}"

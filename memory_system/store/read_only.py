@@ -253,7 +253,7 @@ class LookedAtLedger(ReadOnlyLedger):
             self._scratch.cleanup()
             raise
         why = f"{refused.sentence} Until then it can be recalled from, looked at and exported."
-        self.policy = policy.ReadOnly(why, folder.name)
+        self.policy = policy.ReadOnly(why, folder.name, damaged=False)
         self.messages.append(why)
 
     def _files(self) -> dict[str, list[int]]:

@@ -358,6 +358,7 @@ def test_an_agent_whose_journal_is_damaged_is_read_from_its_store(
 
 
 def _refuses_every_write(agent: AgentMemory) -> None:
+    assert agent.contents.is_damaged
     writes: list[Callable[[], object]] = [
         lambda: agent.add_short_term({"document": "no", "rating": 1}),
         lambda: agent.edit("m1", rating=3),

@@ -221,6 +221,7 @@ def test_a_world_on_a_read_only_disk_is_looked_at_and_left(
     with World(settings_of(mounted), embedder=embedder) as world:
         agent = world.agent("mira")
         assert any("Read-only file system" in message for message in agent.messages)
+        assert not agent.contents.is_damaged
         assert {tier: {e.id: dump_entry(e) for e in agent.entries(tier)} for tier in Tier} == before.tiers
         assert agent.query_memory(HAPPENED[0], static_threshold=1).considered
         assert [one.change_set for one in reversed(agent.history(10_000))] == before.history

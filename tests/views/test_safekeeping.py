@@ -15,6 +15,7 @@ from dashboard.components import working
 from memory_system import AgentMemory, Tier
 from memory_system.errors import OtherEmbedder
 from memory_system.store import ledger
+from memory_system.store.policy import ReadOnly
 from memory_system.world import swap
 from tests.waiting import LAST_RESORT, until
 
@@ -96,6 +97,19 @@ class Other:
 BANNER = (
     "from dashboard import session\nfrom dashboard.components.frame import standing\nstanding.banner(session.agent())\n"
 )
+
+
+@pytest.mark.parametrize("damaged", [True, False])
+def test_a_new_journal_is_offered_where_the_journal_is_damaged_and_not_where_the_disk_is_read_only(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, damaged: bool
+) -> None:
+    page = AppTest.from_string(BANNER, default_timeout=LAST_RESORT)
+    page.session_state["agent"] = "mira"
+    monkeypatch.setattr(mira().contents.context, "policy", ReadOnly("It is as it is.", "mira", damaged=damaged))
+    page.run()
+    assert not page.exception, page.exception
+    assert "It is as it is" in page.warning[0].value
+    assert [button.key for button in page.button] == ["begin-anew"] * damaged
 
 
 def test_a_character_of_another_embedding_model_is_offered_to_be_embedded_anew(

@@ -76,13 +76,14 @@ def banner(agent: AgentMemory) -> None:
             widgets.plain(f"{tables.visible(agent.display_name)} can only be read. {agent.read_only}"),
             icon=":material/lock:",
         )
-        with st.popover("Begin a new journal", icon=":material/healing:"):
-            st.caption(
-                "A new journal starts with the memories as shown here. The damaged one is kept "
-                "beside it; its earlier changes can no longer be undone."
-            )
-            if st.button("Begin it with these memories", type="primary", key="begin-anew"):
-                _begin_anew(agent)
+        if agent.contents.is_damaged:
+            with st.popover("Begin a new journal", icon=":material/healing:"):
+                st.caption(
+                    "A new journal starts with the memories as shown here. The damaged one is kept "
+                    "beside it; its earlier changes can no longer be undone."
+                )
+                if st.button("Begin it with these memories", type="primary", key="begin-anew"):
+                    _begin_anew(agent)
 
 
 def _demo() -> None:
