@@ -82,6 +82,12 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     return f" Did you mean {str(there[near[0]])!r}?" if near else ""
 
 
+def there_is_no(what: str, name: object, names: Iterable[str]) -> str:
+    """The sentence for a name that is none of those that there are: which these are, and which may be meant."""
+    there = tuple(names)
+    return f"There is no {what} {shown(name)}; there are {', '.join(there)}.{did_you_mean(name, there)}"
+
+
 def kind_of(value: object) -> str:
     """What a value is, for a message: "an int", "a list", "nothing"."""
     name = type(value).__name__
@@ -558,4 +564,5 @@ __all__ = [
     "WorldNotFound",
     "did_you_mean",
     "shown",
+    "there_is_no",
 ]

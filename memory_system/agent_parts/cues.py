@@ -13,7 +13,7 @@ from ..core.memory import Vectors
 from ..core.presets import PRESETS
 from ..core.scoring import Measure
 from ..core.settings import AgentSettings
-from ..errors import CueNotFound, EntryNotFound, InvalidParameter, did_you_mean, shown
+from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown, there_is_no
 from ..operations import edit, tuning
 from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..operations.migration import MIGRATE
@@ -343,10 +343,7 @@ class Cues(Part):
             return Retrieval(self.context).query(cue, top_k, now=now)
         preset = PRESETS.get(named)
         if preset is None:
-            raise InvalidParameter(
-                f"There is no preset {shown(name)}; there are {', '.join((*PRESETS, OWN_SETTINGS))}."
-                f"{did_you_mean(name, (*PRESETS, OWN_SETTINGS))}"
-            )
+            raise InvalidParameter(there_is_no("preset", name, (*PRESETS, OWN_SETTINGS)))
         return Retrieval(self.context).query(cue, top_k, now=now).by(preset)
 
     def _checked(self, saved: SavedCue, now: datetime) -> CueResult:

@@ -24,7 +24,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..core.scoring import whole
-from ..errors import InvalidParameter, MemorySystemError, ModelError, did_you_mean, shown
+from ..errors import InvalidParameter, MemorySystemError, ModelError, shown, there_is_no
 from ..operations.narrative import Narrative
 from ..recall.query import checked_cue
 from .gathering import Remembering, Where, gather
@@ -181,9 +181,7 @@ def memory_search(
     try:
         wanted = Form(form)
     except ValueError as error:
-        raise InvalidParameter(
-            f"There is no form {shown(form)}; there are {', '.join(Form)}.{did_you_mean(form, Form)}"
-        ) from error
+        raise InvalidParameter(there_is_no("form", form, Form)) from error
     where = _places(within)
     if not isinstance(touch, bool):
         raise InvalidParameter(f"'touch' must be true or false, not {shown(touch)}.")
@@ -235,9 +233,7 @@ class MemoryTool:
         transcript: ToolTranscript | None = None,
     ) -> None:
         if form not in tuple(Form):
-            raise InvalidParameter(
-                f"There is no form {shown(form)}; there are {', '.join(Form)}.{did_you_mean(form, Form)}"
-            )
+            raise InvalidParameter(there_is_no("form", form, Form))
         self.agent = agent
         self.form = Form(form)
         self.top_k = None if top_k is None else whole("top_k", top_k, 1, MOST)

@@ -391,6 +391,17 @@ def is_unrated(explanation: str) -> bool:
     return explanation in (UNRATED, _UNRATED_BEFORE)
 
 
+MemoryId = str | MemoryEntry
+"""A memory, or its id."""
+MemoryIds = MemoryId | Sequence[MemoryId]
+"""A memory or its id, or several."""
+
+
+def id_of(memory: MemoryId) -> str:
+    """The id of a memory; what is none is answered as it is."""
+    return memory.id if isinstance(memory, MemoryEntry) else memory
+
+
 __all__ = [
     "DECAYING",
     "LIVED",
@@ -404,14 +415,3 @@ __all__ = [
     "Tier",
     "new_id",
 ]
-
-
-MemoryId = str | MemoryEntry
-"""A memory, or its id."""
-MemoryIds = MemoryId | Sequence[MemoryId]
-"""A memory or its id, or several."""
-
-
-def id_of(memory: MemoryId) -> str:
-    """The id of a memory; what is none is answered as it is."""
-    return memory.id if isinstance(memory, MemoryEntry) else memory

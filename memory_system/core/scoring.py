@@ -20,7 +20,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidParameter, did_you_mean, shown
+from ..errors import InvalidParameter, did_you_mean, shown, there_is_no
 from .decay import Curve, DecayForm
 
 Floats = NDArray[np.float64]
@@ -133,24 +133,15 @@ class Scoring:
         try:
             object.__setattr__(self, "measure", Measure(self.measure))
         except ValueError as error:
-            raise InvalidParameter(
-                f"There is no measure of relevancy {shown(self.measure)}; there are {', '.join(Measure)}."
-                f"{did_you_mean(self.measure, Measure)}"
-            ) from error
+            raise InvalidParameter(there_is_no("measure of relevancy", self.measure, Measure)) from error
         try:
             object.__setattr__(self, "seats", Seats(self.seats))
         except ValueError as error:
-            raise InvalidParameter(
-                f"There is no rule of seats {shown(self.seats)}; there are {', '.join(Seats)}."
-                f"{did_you_mean(self.seats, Seats)}"
-            ) from error
+            raise InvalidParameter(there_is_no("rule of seats", self.seats, Seats)) from error
         try:
             object.__setattr__(self, "decay_form", DecayForm(self.decay_form))
         except ValueError as error:
-            raise InvalidParameter(
-                f"There is no form of decay {shown(self.decay_form)}; there are {', '.join(DecayForm)}."
-                f"{did_you_mean(self.decay_form, DecayForm)}"
-            ) from error
+            raise InvalidParameter(there_is_no("form of decay", self.decay_form, DecayForm)) from error
         try:
             object.__setattr__(self, "passing", Passing(self.passing))
         except ValueError as error:

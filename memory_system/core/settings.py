@@ -14,7 +14,7 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ..errors import InvalidParameter, did_you_mean, problem_words, shown
+from ..errors import InvalidParameter, did_you_mean, problem_words, shown, there_is_no
 from . import shipped
 from .chroma_address import DEADLINE, ChromaAddress, NamedStore, StorePlace
 from .files import read_at_most
@@ -418,6 +418,4 @@ def checked_retention(value: object) -> Retention:
     try:
         return Retention(value)  # type: ignore[arg-type]  # what is no text is refused too
     except ValueError as error:
-        raise InvalidParameter(
-            f"There is no retention {shown(value)}; there are {', '.join(Retention)}.{did_you_mean(value, Retention)}"
-        ) from error
+        raise InvalidParameter(there_is_no("retention", value, Retention)) from error

@@ -21,7 +21,7 @@ from ..core.memory import Vectors
 from ..core.presets import PRESETS
 from ..core.scoring import Measure, Scoring, Weights
 from ..embedding.embedder import Embedder
-from ..errors import InvalidParameter, did_you_mean, shown
+from ..errors import InvalidParameter, there_is_no
 from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import TokenStates
 from ..recall.measures import Hybrid
@@ -57,9 +57,7 @@ def checked(names: Sequence[str]) -> tuple[str, ...]:
     """
     for name in names:
         if name not in SCORINGS:
-            raise InvalidParameter(
-                f"There is no preset {shown(name)}; there are {', '.join(SCORINGS)}.{did_you_mean(name, SCORINGS)}"
-            )
+            raise InvalidParameter(there_is_no("preset", name, SCORINGS))
     return tuple(dict.fromkeys(names)) or tuple(name for name in SCORINGS if name != TIME_WEIGHTED)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ..errors import InvalidParameter, did_you_mean, shown
+from ..errors import InvalidParameter, there_is_no
 
 MOST = 4000
 """Characters of a prompt that is sent with a task."""
@@ -226,9 +226,7 @@ def prompt(name: str) -> Prompt:
         InvalidParameter: there is none.
     """
     if not isinstance(name, str) or name not in PROMPTS:
-        raise InvalidParameter(
-            f"There is no prompt {shown(name)}; there are {', '.join(PROMPTS)}.{did_you_mean(name, PROMPTS)}"
-        )
+        raise InvalidParameter(there_is_no("prompt", name, PROMPTS))
     return PROMPTS[name]
 
 

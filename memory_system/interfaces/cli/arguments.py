@@ -20,7 +20,7 @@ from ...core.presets import PRESETS
 from ...core.settings import DEFAULT_WORLD, MEMORY, Settings
 from ...core.times import parse_time
 from ...embedding import EMBEDDERS
-from ...errors import ExtraMissing, MemorySystemError, WorldNotFound, did_you_mean, shown
+from ...errors import ExtraMissing, MemorySystemError, WorldNotFound, there_is_no
 from ...maintenance import Worlds
 from ...store.server_notice import server_of
 from ...world.folders import agent_names
@@ -92,9 +92,7 @@ def preset(name: str) -> str:
         typer.BadParameter: there is none of this name.
     """
     if name not in PRESETS:
-        raise typer.BadParameter(
-            f"There is no preset {shown(name)}; there are {', '.join(PRESETS)}.{did_you_mean(name, PRESETS)}"
-        )
+        raise typer.BadParameter(there_is_no("preset", name, PRESETS))
     return name
 
 

@@ -17,7 +17,7 @@ from ...conversation import TalkSettings
 from ...core.settings import MEMORY, Settings
 from ...embedding import fetched
 from ...embedding.embedder import CachedEmbedder, Embedder
-from ...errors import InvalidParameter, ModelError, ModelUnavailable, did_you_mean, shown
+from ...errors import InvalidParameter, ModelError, ModelUnavailable, there_is_no
 from ...evaluation import chats, document_questions, nested_lookup
 from ...evaluation.experiment import Answer, Experiment, Kept, Lab, as_markdown, rows, run
 from ...evaluation.metrics import CONFIDENCE, RESAMPLES
@@ -42,10 +42,7 @@ BUDGET = 16_000
 
 def _named(name: str) -> str:
     if name not in EXPERIMENTS:
-        raise typer.BadParameter(
-            f"There is no experiment {shown(name)}; there are {', '.join(EXPERIMENTS)}."
-            f"{did_you_mean(name, EXPERIMENTS)}"
-        )
+        raise typer.BadParameter(there_is_no("experiment", name, EXPERIMENTS))
     return name
 
 
