@@ -82,13 +82,13 @@ SAVE_CHANGES = "Save changes"
 EDIT_THIS_MEMORY = "Edit this memory"
 
 # material.py
-BRING_A_FILE = "Bring a file of another program"
+BRING_A_FILE = "Import a file from another program"
 STILL_BROUGHT = "Still here from before"
 LEAVE_OUT_FILE = "Leave it out"
 TAKE_IT_IN = "Take it in"
 PREVIEW_THE_IMPORT = "Preview the import"
 DOWNLOAD_LEFT_OUT = "Download what is left out"
-READ_BY_MODEL = "Let the language model make memories of it"
+READ_BY_MODEL = "Let the language model turn it into memories"
 PROSE_WITHOUT_MODEL = "Each sentence becomes a memory. A language model, where one is set, can read the chapter."
 
 # head.py
@@ -140,7 +140,7 @@ RESTORE_THE_SHIPPED_TEXT = "Restore the shipped text"
 
 # operations.py
 LOOK_UP = "Look up"
-WHAT_TO_DO = "What to do, or to look up"
+WHAT_TO_DO = "Operation or lookup"
 APPLY_TO_ALL = "Apply to all"
 WHAT_CHANGES_FOR = "What changes for"
 
@@ -163,7 +163,7 @@ PREVIOUS_LINE = "Previous line"
 NEXT_LINE = "Next line"
 NEXT_WITHOUT_THUMBS = "Next unjudged"
 TOO_FEW_LINES = "too few to say which is better"
-ENOUGH_IS_JUDGED = "Enough is judged to say which is better."
+ENOUGH_IS_JUDGED = "Enough has been judged to say which is better."
 
 # recall_controls.py
 TOP_K = "Top-k: most memories to recall"
@@ -177,7 +177,7 @@ DECAY_AND_TIME = "Decay, relevancy, static memory and time"
 ONLY_MEMORIES_OF = "Filter by kind, tag, time, importance or words"
 
 # recall_cues.py
-NO_CUE_IS_SAVED_YET = "No cue is saved yet."
+NO_CUE_IS_SAVED_YET = "No saved cues yet."
 SAVE_THE_CUE = "Save the cue"
 
 # recall_forgotten.py

@@ -68,8 +68,8 @@ ASK, REMEMBER, CURATE, LOOK_BACK, LOOK, KEEP, SERVE = (
     "Serve",
 )
 EXIT_CODES = (
-    "Exit codes: 0 it is done, or there was nothing to do; 1 it was refused or failed, or what was looked at is wrong; "
-    "2 the command line is wrong, or needs a package that is not installed; 130 stopped by Ctrl+C."
+    "Exit codes: 0 done, or nothing to do; 1 refused, failed, or a check found a fault; 2 a mistake on the command "
+    "line, or a package that is not installed; 130 stopped by Ctrl+C."
 )
 app = typer.Typer(
     cls=Commands,

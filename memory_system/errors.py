@@ -124,7 +124,7 @@ _PROBLEMS = {
     "timezone_aware": f"The zone is missing; write it {_LIKE}",
     "datetime": f"It must be a time; write it {_LIKE}",
     "string_type": "It must be a text",
-    "string_unicode": "It holds half of a surrogate pair, which is not text",
+    "string_unicode": "It contains half of a surrogate pair, which is not text",
     "string_too_short": "It must have {min_length} characters or more",
     "string_too_long": "It must have {max_length} characters or fewer",
     "path_type": "It must be the path of a folder",

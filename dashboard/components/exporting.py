@@ -11,13 +11,13 @@ from .. import session, words
 from ..server import downloads
 
 FORMS: dict[Form, tuple[str, str]] = {
-    Form.CARD_PNG: ("Card, as a picture", "A Tavern character card, V2 and V3, with a lorebook of what is remembered."),
+    Form.CARD_PNG: ("Card, as a picture", "A Tavern character card, V2 and V3, with its memories as a lorebook."),
     Form.CARD: ("Card, V3", "The card as JSON."),
     Form.CARD_V2: ("Card, V2", "The card as JSON, for older programs."),
-    Form.DOSSIER: ("Dossier", "Who the character is and what it remembers, in Markdown, to be read."),
-    Form.FOLDER: ("Folder", "A ZIP of Markdown, a file a memory, for git."),
+    Form.DOSSIER: ("Dossier", "Who the character is and what it remembers, in Markdown, for reading."),
+    Form.FOLDER: ("Folder", "A ZIP of Markdown, one file per memory, for git."),
     Form.JSONL: ("JSON lines", "A line a memory."),
-    Form.CSV: ("Table", "CSV, a row a memory, for a spreadsheet."),
+    Form.CSV: ("Table", "CSV, one row per memory, for a spreadsheet."),
 }
 """What a link is called, and what it gives."""
 
@@ -27,7 +27,7 @@ def control(agent: AgentMemory) -> None:
     moment = session.moment()
     then = {} if moment is None else moment.link()
     with st.popover(words.EXPORT, icon=":material/download:", help="In Python: AgentMemory.export_as"):
-        st.caption("Nothing is changed by it. All but the dossier can be brought back.")
+        st.caption("Exporting changes nothing. Everything but the dossier can be imported again.")
         for form, (label, gives) in FORMS.items():
             address = downloads.link(downloads.EXPORT, agent=agent.name, form=str(form), **then)
             st.link_button(label, address, icon=":material/download:", help=gives, width="stretch")

@@ -50,7 +50,7 @@ def one_event(agent: AgentMemory) -> None:
             key=f"importance-{form}", persist_state="session",
         )  # fmt: skip
         tags = columns[2].text_input(
-            "Tags, with commas between", key=f"tags-{number}", placeholder="key, promise", persist_state="session"
+            "Tags, separated by commas", key=f"tags-{number}", placeholder="key, promise", persist_state="session"
         )
         source, people, place = _scene(lambda name: f"{name}-{number}")
         day, hour = _when(f"day-{number}", f"time-{number}", f"now, {now:%H:%M}")
@@ -230,8 +230,8 @@ def _scene(key: Callable[[str], str]) -> tuple[str | None, tuple[str, ...], str]
         format_func=lambda one: tables.SOURCES.get(one, "not said"), persist_state="session",
     )  # fmt: skip
     people = columns[1].text_input(
-        "People, with commas between", key=key("people"), persist_state="session",
-        help="Who is in it; of what the character was told, first who told it.",
+        "People, separated by commas", key=key("people"), persist_state="session",
+        help="Whom it is about; if the character was told of it, the teller comes first.",
     )  # fmt: skip
     place = columns[2].text_input("Place", key=key("place"), max_chars=200, persist_state="session")
     return source or None, tuple(_words(people)), place
@@ -338,7 +338,7 @@ def _rating_words(rating: int) -> str:
 
 
 def _form_words(form: Form) -> str:
-    return {"lines": "One event a line", "json": "JSON", "jsonl": "JSON lines", "csv": "CSV"}[form.value]
+    return {"lines": "One event per line", "json": "JSON", "jsonl": "JSON lines", "csv": "CSV"}[form.value]
 
 
 def _row_table(rows: list[Row]) -> list[dict[str, object]]:

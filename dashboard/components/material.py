@@ -37,8 +37,8 @@ def show(agent: AgentMemory) -> None:
     upload = _brought(number)
     if upload is None:
         st.caption(
-            "Character cards, chats, tables, personas, knowledge graphs, prose. What a file is, is found out by what "
-            "stands in it; what it says of the character is filled in only where nothing is said yet."
+            "Character cards, chats, tables, personas, knowledge graphs, prose. The kind of file is recognised "
+            "from its contents; what it says about the character fills in only what is still empty."
         )
         return
     raw, name = upload.raw, upload.name
@@ -57,7 +57,7 @@ def show(agent: AgentMemory) -> None:
     )  # fmt: skip
     how: dict[str, Any] = {"file_name": name, "form": form or None, "dates": dates or None, "take": list(take)}
     if not take:
-        st.caption("Choose what is taken of it.")
+        st.caption("Choose what to take from it.")
         return
     how["columns"] = _columns(number)
     held = f"material-plan-{agent.name}"
@@ -143,18 +143,18 @@ def _asks_model(agent: AgentMemory, number: str) -> bool:
         return False
     return st.checkbox(
         words.READ_BY_MODEL, key=f"material-model-{number}", persist_state="session",
-        help=widgets.plain(f"{agent.model.label} makes memories of it. What it fails at stays a memory a sentence."),
+        help=widgets.plain(f"{agent.model.label} turns it into memories; where it fails, each sentence is one."),
     )  # fmt: skip
 
 
 def known() -> str:
     """Which forms are known, for a help."""
-    return widgets.plain(f"At most 50 MB. Known are: {'; '.join(TITLES.values())}.")
+    return widgets.plain(f"At most 50 MB. Known forms: {'; '.join(TITLES.values())}.")
 
 
 def _columns(number: str) -> dict[str, str]:
     """Which names are taken for what, where a person corrects the guess."""
-    with st.expander("Columns, where they are guessed wrong", icon=":material/view_column:"):
+    with st.expander("Columns, if they are guessed wrong", icon=":material/view_column:"):
         cells = st.columns(len(_FIELDS))
         typed = {
             field: cell.text_input(

@@ -13,11 +13,11 @@ from ..views import INSTALLATION
 _PART = "model"
 """How a link says that the language model is to be chosen."""
 WHY = {
-    "reflect": "Without one, a reflection is quotations; it draws no conclusion.",
-    "summarise": "Without one, a summary is the most telling memories, quoted.",
-    "plan": "Without one, a plan is the appointments that memories name, and a routine.",
-    "talk": "Without one, characters quote what they remember, and keep no secret.",
-    "narrative": "Without one, it is quotations in the order of time.",
+    "reflect": "Without one, a reflection only quotes memories; it draws no conclusion.",
+    "summarise": "Without one, a summary quotes the most telling memories.",
+    "plan": "Without one, a plan is made of the appointments that memories name, and the routine.",
+    "talk": "Without one, characters quote what they remember, and keep no secrets.",
+    "narrative": "Without one, it quotes memories in the order of time.",
     "contradictions": "Without one, only negations, numbers, times and opposites are compared.",
 }
 """By its task, what the offline rules make of it, in a sentence."""

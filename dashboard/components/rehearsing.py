@@ -47,7 +47,7 @@ def banner(name: str) -> None:
         with st.container(width="stretch", gap=None, key="rehearsal-words-banner"):
             tried = f": {widgets.plain(mark.purpose)}" if mark.purpose else ""
             st.markdown(f":material/theater_comedy: **{words.REHEARSAL_OF} {widgets.plain(whom)}**{tried}")
-            stays = f"{whom} {words.STAYS_AS_BEFORE}" if there else f"{whom} is not here any more."
+            stays = f"{whom} {words.STAYS_AS_BEFORE}" if there else f"{whom} no longer exists."
             st.caption(widgets.plain(stays))
         if st.session_state.get("page") != "Rehearsal" and st.button(
             "Compare and keep", icon=":material/difference:", key="to-rehearsal", help="In Python: World.compare"

@@ -16,7 +16,7 @@ from ..data import tables
 from . import bulk, drafts, widgets
 
 _COLUMNS = ["model", "prompt", "answer"]
-_NO_LIMIT = "0 is no limit."
+_NO_LIMIT = "0 means no limit."
 
 
 def line(agent: AgentMemory) -> str:
@@ -104,12 +104,20 @@ def _budget(agent: AgentMemory) -> None:
         f"and events are stored unrated. Estimates err on the high side. {_NO_LIMIT}"
     )
     now = {"tokens": settings.token_budget, "cost": settings.cost_budget}
-    draft = drafts.Draft(f"budget/{agent.name}", now, {"tokens": "Most tokens in all", "cost": "Most cost in all"})
+    draft = drafts.Draft(
+        f"budget/{agent.name}", now, {"tokens": "Limit on total tokens", "cost": "Limit on total cost"}
+    )
     tokens = st.number_input(
-        "Most tokens in all", 0, 10**12, step=10_000, key=draft.field("tokens"), help=_NO_LIMIT, persist_state="session"
+        "Limit on total tokens",
+        0,
+        10**12,
+        step=10_000,
+        key=draft.field("tokens"),
+        help=_NO_LIMIT,
+        persist_state="session",
     )
     money = st.number_input(
-        "Most cost in all", 0.0, 1e9, step=1.0, key=draft.field("cost"), persist_state="session",
+        "Limit on total cost", 0.0, 1e9, step=1.0, key=draft.field("cost"), persist_state="session",
         help=f"In the currency of the prices. {_NO_LIMIT}",
     )  # fmt: skip
     settled = draft.told()
@@ -155,7 +163,7 @@ def _prices(used: set[str]) -> None:
         },
     )
     if not _as_begun(held):
-        st.caption(":material/info: The prices were changed elsewhere since this table was begun.")
+        st.caption(":material/info: The prices were changed elsewhere since you opened this table.")
         if st.button("Load them again", icon=":material/refresh:", help="Your entries here are discarded."):
             _begin_again()
             st.rerun()

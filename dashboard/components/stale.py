@@ -21,7 +21,9 @@ def notice(agent: AgentMemory) -> None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="stale-notice"):
         rest = tables.counted(len(found), "memory rests", "memories rest")
-        st.markdown(f":material/warning: **{rest} on evidence that was changed or deleted since.**", width="stretch")
+        st.markdown(
+            f":material/warning: **{rest} on evidence that has since been changed or deleted.**", width="stretch"
+        )
         with st.popover("Show", icon=":material/account_tree:", help="In Python: AgentMemory.stale"):
             for one in found[:_MOST]:
                 with st.container(horizontal=True, vertical_alignment="center"):

@@ -57,7 +57,7 @@ def section(agent: AgentMemory) -> None:
         working.begin(name, lambda show, stop: (begun, agent.rate_unrated(progress=show, cancelled=stop)))
         st.rerun()
     if waiting:
-        with st.expander("Which are they?"):
+        with st.expander("Show them"):
             for entry in waiting[:_MOST]:
                 st.text(f"• {tables.short(entry.document, 160)}")
             if len(waiting) > _MOST:
@@ -71,7 +71,7 @@ def _ended(agent: AgentMemory, work: working.Work) -> None:
         widgets.problem(work.problem)
     elif work.result is not None:
         begun, done = cast("tuple[int, Rerated]", work.result)
-        told = f"{tables.counted(len(done.rated), 'memory was', 'memories were')} rated; {done.left:,} are left."
+        told = f"{tables.counted(len(done.rated), 'memory was', 'memories were')} rated; {done.left:,} remain."
         if done.stopped or done.failed:
             st.warning(widgets.plain(f"{told} {done.stopped}".strip()), icon=":material/info:")
         pieces = [
@@ -100,6 +100,6 @@ def told(state: Rerating, called: Callable[[str], str] = str) -> str:
     if state.problem:
         return f"In the background the last try failed: {state.problem} The next one is {when}."
     return (
-        "What could not be rated when it came is rated in the background when the language model is back; "
-        f"the next look is {when}."
+        "Memories that could not be rated on arrival are rated in the background once the language model is back; the "
+        f"next check is {when}."
     )

@@ -21,7 +21,7 @@ Stop = Callable[[], bool]
 Do = Callable[[Progress, Stop], Any]
 """What is done: it is handed a progress to tell, and what answers whether to stop."""
 _SECONDS = 0.7
-PERHAPS_STORED = "Cancelled. If anything was stored before that, History tells of it."
+PERHAPS_STORED = "Cancelled. Anything stored before that is listed in History."
 
 
 class Going:

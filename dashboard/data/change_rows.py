@@ -124,7 +124,7 @@ def _row(change: Change, box: bool, stale: Collection[str]) -> Row:
     return _blank(change.entry_id, change.verb, tables.action(change), parts, facts, change.reason) | {
         "box": box and change.entry_id not in stale,
         "ticked": change.entry_id not in stale,
-        "flag": "Changed since this was planned: left as it is. Preview again to see it anew."
+        "flag": "Changed since this was planned, so it is left as it is. Preview again to see it as it is now."
         if change.entry_id in stale
         else "",
         "importance": held.importance,

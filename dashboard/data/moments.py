@@ -67,7 +67,7 @@ def from_link(told: Mapping[str, str]) -> Wanted | None:
     ways = given.keys() - {"access"}
     if len(ways) != 1:
         raise InvalidParameter(
-            "The link names several moments, or a recall of no revision. Keep one of 'as_of', 'world_time' and "
+            "The link names several moments, or a recall without a revision. Keep one of 'as_of', 'world_time' and "
             "'revision' in it."
         )
     (way,) = ways
@@ -84,7 +84,7 @@ def from_link(told: Mapping[str, str]) -> Wanted | None:
 def _number(given: Mapping[str, str], name: str) -> int:
     text = given[name]
     if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) > _MOST:
-        raise InvalidParameter(f"The link's '{name}' is {text[:40]!r}; it is a whole number, 0 or more.")
+        raise InvalidParameter(f"The link's '{name}' is {text[:40]!r}; it must be a whole number, 0 or more.")
     return int(text)
 
 
@@ -95,7 +95,7 @@ def _time(text: str, name: str) -> datetime:
         raise InvalidParameter(f"The link's '{name}' {error}.") from error
     if not FIRST_YEAR <= at.astimezone(UTC).year <= LAST_YEAR:
         raise InvalidParameter(
-            f"The link's '{name}' is {at.isoformat()}; it lies between {FIRST_YEAR} and {LAST_YEAR}."
+            f"The link's '{name}' is {at.isoformat()}; it must lie between {FIRST_YEAR} and {LAST_YEAR}."
         )
     return at
 

@@ -103,7 +103,7 @@ def tour(about: Found, last: Applied | None) -> list[Step]:
         return [*steps, _history(last)]
     asked = {"cue": about.cue}
     opened = {**asked, "memory": about.memory.id}
-    seen = "A curator can change it here; you are looking only."
+    seen = "A curator can change it here; you can only look."
     changed = (
         f"Set its importance to {about.rating} and watch its bar: the score changes at once."
         if about.changeable
@@ -167,9 +167,7 @@ def moments(about: Found, last: Applied | None, *, cast: int, ask: str) -> list[
 def _history(last: Applied | None) -> Step:
     """The last change of all, where nothing is changed for the showing itself."""
     if last is None:
-        return Step(
-            "Undo", "Nothing has been changed yet. Whatever is changed stands here, and can be undone.", "history"
-        )
+        return Step("Undo", "Nothing has been changed yet. Every change is listed here, and can be undone.", "history")
     told = "Every change says who made it, when and why, and can be undone."
     return Step("Undo", told, "history", {"change": str(last.revision)})
 

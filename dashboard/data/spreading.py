@@ -88,7 +88,7 @@ def _told(cell: Cell, who: str, opens: str) -> dict[str, Any]:
 
 
 def _source(telling: Telling, who: str) -> dict[str, Any]:
-    why = "No character of this world." if telling.outside else "What it knew this by is not remembered."
+    why = "Not a character of this world." if telling.outside else "How it knew this is not remembered."
     return {"title": f"{who} told it.", "text": why, "opens": None}
 
 

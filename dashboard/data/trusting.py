@@ -49,7 +49,7 @@ def picture(
             {
                 "kind": "point", "id": one, "x": x, "y": y, "look": "person", "picture": portrait(one),
                 "label": tables.short(name(one), _MOST), "beside": [arrow["id"] for arrow in arrows],
-                "title": f"{name(one)}.", "text": f"Trusts {told}." if told else "Whom it trusts is open.",
+                "title": f"{name(one)}.", "text": f"Trusts {told}." if told else "Whom it trusts is not known yet.",
                 "opens": {"name": one, "label": opens},
             }
         )  # fmt: skip

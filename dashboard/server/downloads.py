@@ -67,7 +67,7 @@ def routes(world: Callable[[], World], visitors: Visitors) -> list[Route]:
     def backup(request: Request) -> Response:
         """A backup of the backup folder, for curators."""
         if visitors.role(request.cookies.get(COOKIE)) is not Role.CURATOR:
-            raise NotAllowed("A viewer takes no backup away: sign in as a curator.")
+            raise NotAllowed("Viewers cannot download backups: sign in as a curator.")
         path = backup_reading.find(world().settings.backup_folder, request.query_params.get("file", ""))
         return FileResponse(path, media_type="application/zip", filename=path.name)
 
@@ -81,7 +81,7 @@ def routes(world: Callable[[], World], visitors: Visitors) -> list[Route]:
         """A text that a page offers, for whoever has seen its address."""
         held = _offered.get(request.query_params.get("of", ""))
         if held is None:
-            raise NotFound("This file is not held any more: open the page again.")
+            raise NotFound("This file is no longer available: open the page again.")
         attached = {"Content-Disposition": f'attachment; filename="{held[1]}"'}
         return Response(held[0], media_type="text/csv; charset=utf-8", headers=attached)
 

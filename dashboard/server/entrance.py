@@ -66,7 +66,7 @@ class Entrance:
         elif role is None:
             answer = _page(scope, 401 if scope["method"] in _LOOKS else 403)
         elif role is Role.VIEWER and scope["method"] not in _LOOKS:
-            answer = Response("A viewer changes nothing.", 403)
+            answer = Response("Viewers cannot change anything.", 403)
         else:
             await self.app(scope, receive, send)
             return

@@ -247,7 +247,7 @@ class Context:
         """
         if self.held is None:
             why = self.policy.why or ""
-            raise ReadOnlyPast(f"{why.removesuffix('.')}, and for what only the present tells.")
+            raise ReadOnlyPast(f"{why.removesuffix('.')}, or for anything that only the present can show.")
         return self.held
 
     def as_of(self, moment: Moment, knew: Then) -> Context:
@@ -397,6 +397,6 @@ def _refuse_gone_on(ledger: Ledger, plan: ChangeSet) -> None:
         later = ledger.journal.since(plan.base_revision)
     if later and all(one.id != plan.id for one in later):
         raise StaleChange(
-            f"“{short(later[0].title)}” by {later[0].author} was done since this was planned, and would not be "
-            "taken back. Plan it again."
+            f"“{short(later[0].title)}” by {later[0].author} was done after this was planned, and would not be undone. "
+            "Plan it again."
         )

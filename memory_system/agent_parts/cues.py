@@ -424,7 +424,7 @@ class Cues(Part):
     def _judging(self, cue: str, entry_id: str, verdict: bool | None) -> ChangeSet:
         asked = checked_cue(cue).strip()
         if verdict is not None and not isinstance(verdict, bool):
-            raise InvalidParameter(f"The verdict is true, false, or None to take it back, not {shown(verdict)}.")
+            raise InvalidParameter(f"The verdict must be True, False, or None to take it back, not {shown(verdict)}.")
         if not isinstance(entry_id, str):
             raise InvalidParameter(f"The id of a memory must be text, not {shown(entry_id)}.")
         entry = self.context.find(entry_id) if verdict is not None else self.context.last_version(entry_id)

@@ -91,7 +91,7 @@ class Curation(Part):
 
         Args:
             kind: what it is about, as the inbox tells it; see ``store.put_off.Matter``.
-            of: which one of its kind, as the inbox tells it.
+            of: which one of its kind, as the inbox gives it.
             until: the world's time at which it asks again.
             mark: what it is like, as the inbox tells it; without ``until`` it asks again when that changes. With
                 neither it asks again at once.

@@ -163,7 +163,7 @@ class Duplicates(Part):
         entries = [self.context.entry(entry_id) for entry_id in wanted]
         texts = {fingerprint(entry.document) for entry in entries}
         if len(entries) < 2 or len(texts) > 2:
-            raise InvalidParameter("A suspicion is of two memories, or of several that hold the same text.")
+            raise InvalidParameter("A suspicion concerns two memories, or several with the same text.")
         one = of_texts(entry.document for entry in entries)
         what = f"“{short(entries[0].document)}” and “{short(entries[1].document)}”"
         with self.context.ledger.reading():

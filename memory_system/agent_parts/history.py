@@ -162,7 +162,7 @@ class History(Part):
             return self.context.apply(plan)
         except StaleChange as error:  # what was chosen was chosen of what was there
             raise StaleChange(
-                "Something that this takes back was changed at the same moment. See what clashes now (“conflicts”) and "
+                "Something that this undoes was changed at the same moment. Check what conflicts now (“conflicts”) and "
                 "choose again. Nothing was changed."
             ) from error
 
@@ -226,7 +226,7 @@ class History(Part):
             texts = journal.past.texts(number, newest, self._ledger.texts())
             plan = going_back(number, bodies, texts, self._held(list(bodies)))
         later = newest - number
-        notes = (f"It takes back what the {later:,} later changes did.",) if later else ()
+        notes = (f"It undoes what the {later:,} later changes did.",) if later else ()
         title = f"Go back to right after “{short(told.change_set.title)}”"
         return self._take_back(GO_BACK, title, plan, notes=notes)
 
@@ -358,9 +358,9 @@ def as_of(
     ``really`` is the real time at which its world knew what it knew then: that of the revision if not given.
     """
     if sum(way is not None for way in (at, revision, world_time)) != 1:
-        raise InvalidParameter("A moment is a real time, 'revision' or 'world_time': one of the three.")
+        raise InvalidParameter("A moment is exactly one of a real time, 'revision' or 'world_time'.")
     if access is not None and revision is None:
-        raise InvalidParameter("'access' says which accesses since a revision; give the revision too.")
+        raise InvalidParameter("'access' counts the accesses since a revision; give the revision, too.")
     present = context.present()
     context.refresh()
     with present.reading():

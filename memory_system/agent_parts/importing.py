@@ -331,5 +331,5 @@ def _title(material: Material, found: Taken, source: str, *, card: bool) -> str:
     told = [f"{count:,} {word}{endings.get(word, ('', 's'))[count != 1]}" for word, count in counts.items() if count]
     who = material.name or source
     if card and not told:
-        return f"Keep the card of {who}, of which nothing else is new"
+        return f"Keep the card of {who}; nothing else in it is new"
     return f"Import {who}: {', '.join(told)}" if told else f"Nothing new in {source}"

@@ -44,7 +44,7 @@ class Plans(Part):
         return context.done(planning.plan(ground(context, now, progress), routine, heeded), preview)
 
     def plan_now(self, at: datetime | None = None) -> PlanNow:
-        """What is being done, what is next, and what was missed of today's plan; of the routine where there is none.
+        """What is being done, what is next, and what was missed of today's plan, or of the routine if there is no plan.
 
         What is over counts as done where a memory of its time names its place or a word of what was planned, and as
         missed where none does. Changes nothing.

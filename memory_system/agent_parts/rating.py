@@ -181,8 +181,8 @@ class Rating(Part):
                 lock.acquire(timeout=0)
             except Timeout as error:
                 raise Conflict(
-                    "Unrated memories of this world are being rated already, here or by another program. Wait for its "
-                    "end, or stop it."
+                    "Unrated memories of this world are being rated already, here or by another program. Wait until it "
+                    "is done, or stop it."
                 ) from error
         try:
             yield

@@ -126,7 +126,7 @@ class _Compared:
                 head = f"It is now below the threshold of {self._now.query.threshold_of(now.entry.tier):.2f}"
                 return head, [*self._raised(then, now), *causes]
             case Verdict.FILTERED_OUT:
-                return "The facets no longer admit it", causes
+                return "The facets now exclude it", causes
             case Verdict.NO_VECTOR:
                 return "It has no vector any more", causes
             case Verdict.BEHIND_TURNS:
@@ -150,7 +150,7 @@ class _Compared:
                 head = f"It was below the threshold of {self._then.query.threshold_of(then.entry.tier):.2f}"
                 return head, [*self._raised(then, now), *causes]
             case Verdict.FILTERED_OUT:
-                return "The facets did not admit it then", causes
+                return "The facets excluded it then", causes
             case Verdict.NO_VECTOR:
                 return "It had no vector then", causes
             case Verdict.BEHIND_TURNS:
@@ -189,7 +189,7 @@ class _Compared:
             return f"There are {seats} seats instead of {before}"
         rivals = [hit for name, (_, hit) in those.items() if name not in others]
         mine = [hit for hit in rivals if hit.entry.tier is now.entry.tier] or rivals
-        return f"{words} “{quoted(mine[0].entry)}”" if mine else "The seats are shared out otherwise"
+        return f"{words} “{quoted(mine[0].entry)}”" if mine else "The seats are shared out differently"
 
     def _causes(self, entry_id: str, then: Candidate, now: Candidate) -> list[str]:
         causes = []
@@ -305,7 +305,7 @@ def doubts(logged: LoggedQuery, then: Explanation, embedder: str) -> tuple[str, 
         hit.entry_id != again.entry.id and abs(hit.score.total - again.score.total) > _SAME
         for hit, again in zip(logged.hits, rebuilt, strict=False)
     ):
-        found.append("Other memories, or in another order, were recalled than when it is rebuilt.")
+        found.append("The memories recalled then, or their order, differ from those of the rebuilt answer.")
     by_id = {hit.entry.id: hit for hit in rebuilt}
     for hit in logged.hits:
         again = by_id.get(hit.entry_id)
@@ -347,7 +347,7 @@ def parameters(then: Query, now: Query) -> tuple[str, ...]:
 
 
 def _scaled(query: Query) -> str:
-    return "scaled by their least and greatest" if query.scoring.normalise else "taken as they are"
+    return "scaled by their minimum and maximum" if query.scoring.normalise else "taken as they are"
 
 
 class Replay(Part):

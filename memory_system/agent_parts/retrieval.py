@@ -140,7 +140,7 @@ class Retrieval(Part):
     def _measured(self, query: Query) -> Iterator[tuple[Vectors, Mapping[Tier, Table], Measured | None]]:
         """The cue's vector, what it is asked of, and how its relevancy is measured, while the tables are held still."""
         if not isinstance(query, Query):
-            raise InvalidParameter(f"What is asked is a Query, as 'query' makes it of a cue, not {shown(query)}.")
+            raise InvalidParameter(f"The argument must be a Query, as 'query' makes it from a cue, not {shown(query)}.")
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
         cue = cue_vectors(self.context.embedder, [query.cue, *query.instances])[0]

@@ -59,8 +59,8 @@ class Action:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InvalidParameter(
-                f"An action's name has 1 to 64 letters, digits, _ and -, and begins with no digit; {shown(self.name)} "
-                "is none."
+                "An action's name has 1 to 64 letters, digits, _ and -, and does not begin with a digit; "
+                f"{shown(self.name)} does not fit."
             )
         told = self.description
         if not isinstance(told, str) or not told.strip() or len(told) > MAX_DESCRIPTION:
@@ -204,7 +204,7 @@ def _schema(name: str, given: object) -> dict[str, Any]:
     """
 
     def refuse(why: str) -> InvalidParameter:
-        return InvalidParameter(f"The parameters of the action {name} are no JSON schema of an object: {why}.")
+        return InvalidParameter(f"The parameters of the action {name} are not a JSON schema of an object: {why}.")
 
     if not isinstance(given, Mapping):
         raise refuse('write {"type": "object", "properties": {...}}')
@@ -217,14 +217,14 @@ def _schema(name: str, given: object) -> dict[str, Any]:
     if why:
         raise refuse(why)
     if len(text) > MAX_SCHEMA:
-        raise refuse(f"it has {len(text):,} characters; at most {MAX_SCHEMA:,} are taken")
+        raise refuse(f"it has {len(text):,} characters; at most {MAX_SCHEMA:,} are allowed")
     schema = {"type": "object", "properties": {}} | schema
     if schema["type"] != "object":
         raise refuse(f"its type is {shown(schema['type'])}, not 'object'")
     if HEARTBEAT in schema["properties"]:
         raise refuse(f"{HEARTBEAT!r} is an argument of every function already")
     if missing := [one for one in schema.get("required", []) if one not in schema["properties"]]:
-        raise refuse(f"{shown(missing[0])} is required, and not among its properties")
+        raise refuse(f"{shown(missing[0])} is required, but is not among its properties")
     return schema
 
 
@@ -239,10 +239,10 @@ def _wrong(where: str, schema: object) -> str:
     if unknown := [one for one in named if not isinstance(one, str) or one not in TYPES]:
         return f"{where} has the type {shown(unknown[0])}; there are {', '.join(TYPES)}"
     if "enum" in schema and (not isinstance(schema["enum"], list) or not schema["enum"]):
-        return f"'enum' of {where} is no list of choices"
+        return f"'enum' of {where} is not a list of choices"
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(isinstance(one, str) for one in required):
-        return f"'required' of {where} is no list of names"
+        return f"'required' of {where} is not a list of names"
     inside = schema.get("properties", {})
     if not isinstance(inside, dict):
         return f"'properties' of {where} is {shown(inside)}"

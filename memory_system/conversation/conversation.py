@@ -52,7 +52,7 @@ def removed(agent: AgentMemory, talk: Talk, now: datetime, *, events: bool) -> C
         plan = replace(plan, texts=(*plan.texts, *people.forgotten(agent, name)))
     lived = (entry for tier in LIVED if tier is not Tier.STATIC for entry in agent.entries(tier))
     stored = (one for one in lived if one.extras.get("conversation") == talk.id and lasting(one) is None)
-    gone = tuple(Change(bare(entry), None, "It came of a conversation that was removed.") for entry in stored)
+    gone = tuple(Change(bare(entry), None, "It came from a conversation that was removed.") for entry in stored)
     return replace(plan, changes=(*plan.changes, *gone))
 
 
@@ -323,7 +323,7 @@ class Conversation:
         plan = step.change_set if isinstance(step, Step) else step
         said = messages_of(plan, self.id) if plan is not None and plan.revision is None else ()
         if plan is None or not said:
-            raise InvalidParameter("Hand in the step as it came, with calls that are pending; this is none.")
+            raise InvalidParameter("Pass the step as it came, with its pending calls; this one has none.")
         talk = self.talk
         if talk.next_number != said[0].number:
             raise Conflict("Somebody has talked since; say it again.")
@@ -331,11 +331,11 @@ class Conversation:
         known = asked(said, plan, actions_of(plan, talk), Recorded(plan.calls))
         waiting = {call.id: call.name for call in run(self.agent, talk, known).outcome.pending}
         if missing := [f"{one} ({name})" for one, name in waiting.items() if one not in results]:
-            raise InvalidParameter(f"Hand in what came of each call; there is no result of {', '.join(missing)}.")
+            raise InvalidParameter(f"Pass the result of every call; these have none: {', '.join(missing)}.")
         if unknown := [one for one in results if one not in waiting]:
             raise InvalidParameter(
-                f"The step waits for no call {shown(unknown[0])}; "
-                f"it waits for {', '.join(waiting) if waiting else 'none'}."
+                f"The step is not waiting for a call {shown(unknown[0])}; it is waiting for "
+                f"{', '.join(waiting) if waiting else 'none'}."
             )
         model = GoingOn(plan.calls, self.agent.model, heard, told)
         ask = dataclasses.replace(
@@ -435,7 +435,7 @@ class Conversation:
         talk, moment = self.head, self._time(now)
         told = remembering.synopsis_of(self.agent, talk, self.messages, moment, progress)
         if not told.said:
-            raise Conflict("Nothing was said in this talk that is not remembered yet.")
+            raise Conflict("Everything said in this talk is remembered already.")
         plan = planned(
             self.agent,
             f"Remember the talk “{short(talk.title)}”",

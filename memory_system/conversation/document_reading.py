@@ -260,7 +260,7 @@ def _pages(lines: list[dict[str, Any]], name: str, most_pages: int, most_charact
                 raise _refused(name, f"it is not a readable PDF ({problem.get('why') or 'it is broken'}).")
     count = next((line["pages"] for line in lines if "pages" in line), None)
     if count is not None and count > most_pages:
-        raise _refused(name, f"it has {count:,} pages; at most {most_pages:,} are taken. Load it in parts.")
+        raise _refused(name, f"it has {count:,} pages; at most {most_pages:,} are allowed. Load it in parts.")
     texts = [str(line["text"]) for line in lines if "page" in line]
     if sum(map(len, texts)) > most_characters:
         raise _refused(name, f"it has more than {most_characters:,} characters of text. Load it in parts.")
@@ -345,7 +345,7 @@ def read_document(source: str | Path | bytes, name: str | None, progress: Callab
         if not found.passages:
             raise _refused(called, "it has no words.")
     if len(found.passages) > MAX_PASSAGES:
-        many = f"{len(found.passages):,} passages come of it; at most {MAX_PASSAGES:,} are taken."
+        many = f"{len(found.passages):,} passages would be made of it; at most {MAX_PASSAGES:,} are allowed."
         raise _refused(called, f"{many} Load it in parts.")
     return found
 
@@ -354,7 +354,7 @@ def _bytes(source: object, name: object) -> tuple[bytes, str]:
     if isinstance(source, bytes | bytearray | memoryview):
         called = _name(name)
         if len(source) > MAX_BYTES:
-            raise _refused(called, f"it has {len(source):,} bytes; at most {MAX_BYTES:,} are taken.")
+            raise _refused(called, f"it has {len(source):,} bytes; at most {MAX_BYTES:,} are allowed.")
         return bytes(source), called
     if not isinstance(source, str | Path) or not str(source).strip():
         raise InvalidParameter(
@@ -368,7 +368,7 @@ def _bytes(source: object, name: object) -> tuple[bytes, str]:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise _refused(called, f"it cannot be read: {why}.") from error
     if len(raw) > MAX_BYTES:
-        raise _refused(called, f"it has more than {MAX_BYTES:,} bytes, the most that are taken.")
+        raise _refused(called, f"it has more than {MAX_BYTES:,} bytes, which is the limit.")
     return raw, called
 
 
@@ -384,19 +384,19 @@ def _name(name: object) -> str:
 def _decoded(raw: bytes, name: str) -> str:
     for beginning, what in _TELLS:
         if raw.startswith(beginning):
-            raise _refused(name, f"it is {what}. Text, Markdown and PDF are taken: save it as one of these.")
+            raise _refused(name, f"it is {what}. Text, Markdown and PDF can be loaded: save it as one of these.")
     encoding = "utf-8-sig"
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
-        where = f"byte {error.start + 1:,} is no {encoding.removesuffix('-sig').upper()}"
+        where = f"byte {error.start + 1:,} is not {encoding.removesuffix('-sig').upper()}"
         raise _refused(name, f"{where}, so it is not text, or its encoding is not UTF-8. Save it as UTF-8.") from error
     if len(text) > MAX_CHARACTERS:
         raise _refused(
-            name, f"it has {len(text):,} characters; at most {MAX_CHARACTERS:,} are taken. Load it in parts."
+            name, f"it has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed. Load it in parts."
         )
     if "\x00" in text or len(_CONTROL.findall(text)) > max(3, len(text) // 100):
-        raise _refused(name, "it holds signs that no text has: it is another kind of file.")
+        raise _refused(name, "it contains characters that text never has, so it is another kind of file.")
     return _CONTROL.sub(" ", text).replace("\r\n", "\n").replace("\r", "\n")

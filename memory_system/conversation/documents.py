@@ -197,7 +197,7 @@ def _loaded(entry: MemoryEntry) -> Loaded:
         )
     except (KeyError, ValueError) as error:
         raise StoreDamaged(
-            f"What is kept of the document {shown(entry.id)} is not as it was written: {error}."
+            f"The stored record of the document {shown(entry.id)} is not as it was written: {error}."
         ) from error
 
 

@@ -358,7 +358,7 @@ class Group:
         if not is_text(opening):
             raise InvalidParameter("The opening must be a text: what makes one of them speak.")
         if len(self.parts) < 3 or len({one.agent.display_name.casefold() for one in self.parts}) < len(self.parts):
-            raise InvalidParameter("A group has at least 3 conversations, each of another character.")
+            raise InvalidParameter("A group has at least 3 conversations, each of a different character.")
         return self._stream(whole("turns", turns, 1, MAX_TURNS), opening.strip(), now, heard, cancelled)
 
     def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ...]:
@@ -484,6 +484,6 @@ def _refuse_strangers(one: Conversation, wanted: Collection[str]) -> None:
     if len(talk.people) != len(wanted) or (strangers and not renamed):
         with_whom = ", ".join(talk.people) or "nobody who is named"
         raise InvalidParameter(
-            f"Conversation {one.id!r} of {one.agent.name!r} is one with {with_whom}, not one of these together. "
-            "Begin a talk of them, and name the conversations that it answers."
+            f"Conversation {one.id!r} of {one.agent.name!r} is with {with_whom}, not with these characters. Begin a "
+            "talk between them, and name the conversations that it returns."
         )

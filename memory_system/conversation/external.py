@@ -77,7 +77,7 @@ class AgentExternal:
     def insert(self, text: str) -> str:
         """As ``External.insert``."""
         if len(text) > MAX_DOCUMENT:
-            raise InvalidEntry(f"The content has {len(text):,} characters; at most {MAX_DOCUMENT:,} are taken.")
+            raise InvalidEntry(f"The content has {len(text):,} characters; at most {MAX_DOCUMENT:,} are allowed.")
         MemoryEntry(text, kind=Kind.OBSERVATION, timestamp=self._now)  # what cannot be a memory is answered, not stored
         self.inserted.append(text)
         if self._mode is Mode.INTERVIEW:

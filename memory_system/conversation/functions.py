@@ -369,7 +369,7 @@ def _arguments(call: ToolCall, known: Mapping[str, object]) -> dict[str, Any]:
     if call.name not in known:
         raise _Wrong(f"There is no function {shown(call.name)}; there are {', '.join(known)}.")
     if len(call.arguments) > MAX_ARGUMENTS:
-        raise _Wrong(f"The arguments have {len(call.arguments):,} characters; at most {MAX_ARGUMENTS:,} are taken.")
+        raise _Wrong(f"The arguments have {len(call.arguments):,} characters; at most {MAX_ARGUMENTS:,} are allowed.")
     try:
         given = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):

@@ -66,7 +66,7 @@ def note(
         if not is_text(text):
             raise InvalidEntry("A message must be a text.")
         if len(text) > MAX_DOCUMENT:
-            raise InvalidEntry(f"The message has {len(text):,} characters; at most {MAX_DOCUMENT:,} are taken.")
+            raise InvalidEntry(f"The message has {len(text):,} characters; at most {MAX_DOCUMENT:,} are allowed.")
         if text.strip():
             message = Message(talk.next_number + len(messages), role, storage.storable(text), moment, who)
             messages.append(counted(message))

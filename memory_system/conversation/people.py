@@ -369,7 +369,7 @@ def _called(name: object) -> str:
     if not is_text(name) or not name.strip() or not name.strip().isprintable() or len(name.strip()) > MAX_SPEAKER:
         raise InvalidParameter(f"The name must be on one line, of 1 to {MAX_SPEAKER} characters.")
     if name.strip() == NOBODY:
-        raise InvalidParameter(f"“{NOBODY}” stands for whoever gives no name; of them nothing is kept.")
+        raise InvalidParameter(f"“{NOBODY}” stands for anyone who gives no name, so nothing is kept about them.")
     return name.strip()
 
 
@@ -520,13 +520,13 @@ def _read(text: str) -> dict[str, Any]:
     try:
         told, _ = parse_strict(text, "a record of a person", _MOST_BYTES, InvalidDocument)
     except InvalidDocument as error:
-        raise StoreDamaged(f"What is kept of a person is not as it was written: {error.sentence:.300}") from error
+        raise StoreDamaged(f"The stored record of a person is not as it was written: {error.sentence:.300}") from error
     person = isinstance(told, dict) and _is_person(told)
     itself = isinstance(told, dict) and told.keys() == {"added", "gone"}
     if itself:
         itself = all(isinstance(lines, list) and all(map(is_text, lines)) for lines in told.values())
     if not person and not itself:
-        raise StoreDamaged(f"What is kept of a person is not as it was written: {text:.100}")
+        raise StoreDamaged(f"The stored record of a person is not as it was written: {text:.100}")
     held: dict[str, Any] = told
     return held
 

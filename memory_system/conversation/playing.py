@@ -46,7 +46,7 @@ def refuse_message(text: object) -> None:
         raise InvalidEntry("The message is empty: say something.")
     if len(text) > MAX_DOCUMENT:
         raise InvalidEntry(
-            f"The message has {len(text):,} characters; at most {MAX_DOCUMENT:,} are taken. Load a longer text as a "
+            f"The message has {len(text):,} characters; at most {MAX_DOCUMENT:,} are allowed. Load a longer text as a "
             "document of archival memory."
         )
 
@@ -148,8 +148,8 @@ def with_actions(talk: Talk, actions: tuple[Action, ...]) -> Talk:
     """
     if actions and talk.settings.strategy is not Strategy.VIRTUAL:
         raise InvalidParameter(
-            f"Actions stand beside the functions of memory, which the strategy {talk.settings.strategy} has none of; "
-            f"hold the talk by the strategy {Strategy.VIRTUAL}."
+            f"Actions need the functions of memory, which the strategy {talk.settings.strategy} does not have; use the "
+            f"strategy {Strategy.VIRTUAL}."
         )
     room = max(0, talk.settings.budget - LEAST_VIRTUAL + 400) // 2
     needed = tokens_of_tools(actions, talk.settings.budget) - tokens_of_tools((), talk.settings.budget)
@@ -210,8 +210,8 @@ def checked_blocks(blocks: Blocks, room: int) -> Blocks:
             raise InvalidParameter(f"The block {name} must be a text.")
         if len(text) > room:
             raise InvalidParameter(
-                f"The block {name} has {len(text):,} characters; with these settings at most {room:,} have room. "
-                "Shorten it, or raise 'block_limit' and the budget."
+                f"The block {name} has {len(text):,} characters; with these settings at most {room:,} fit. Shorten it, "
+                "or raise 'block_limit' and the budget."
             )
     return blocks
 

@@ -221,7 +221,7 @@ class Stepper:
         """The server takes less than was thought: remember how much, and let the oldest half go."""
         ceiling = max(_LEAST, int(context.tokens * (_EASE if self.talk.queue else _SHRINK)))
         self._failed(error)
-        self._notes.append(f"The server took no prompt of {context.tokens:,} tokens; it was made shorter.")
+        self._notes.append(f"The server did not accept a prompt of {context.tokens:,} tokens, so it was shortened.")
         self.talk = replace(self.talk, ceiling=ceiling)
         if self.talk.queue:
             self._relieve(

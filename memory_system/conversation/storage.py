@@ -180,12 +180,12 @@ def _told(talk: Talk, text: str, names: set[str]) -> dict[str, Any]:
     except InvalidDocument as error:
         raise _damaged(talk, error.sentence) from error
     if not isinstance(told, dict) or not told.keys() <= names:
-        raise _damaged(talk, f"an object with {', '.join(sorted(names))} is wanted")
+        raise _damaged(talk, f"expected an object with {', '.join(sorted(names))}")
     return told
 
 
 def _damaged(talk: Talk, why: str) -> StoreDamaged:
-    return StoreDamaged(f"What is kept of the conversation {shown(talk.id)} is not as it was written: {why:.300}")
+    return StoreDamaged(f"The stored record of the conversation {shown(talk.id)} is not as it was written: {why:.300}")
 
 
 _CALLS = "calls"
@@ -290,7 +290,7 @@ def _places(extras: dict[str, Any]) -> range:
 
 def _number(value: object) -> int:
     if type(value) is not int:
-        raise TypeError(f"{shown(value)} is no number")
+        raise TypeError(f"{shown(value)} is not a number")
     return value
 
 
@@ -302,7 +302,7 @@ def _known(at: datetime | None) -> datetime:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{shown(value)} is no text")
+        raise TypeError(f"{shown(value)} is not text")
     return value
 
 

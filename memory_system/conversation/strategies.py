@@ -75,7 +75,7 @@ class Summariser:
                 done = self.model.complete(task)
             except ModelError as error:
                 calls.append(ModelCall(task.name, self.model.name, task.prompt(), "", 0.0, error=error.sentence))
-                notes.append(f"The summary was made by cutting, since the language model did not help: {error}")
+                notes.append(f"The summary was made by shortening, because the language model failed: {error}")
                 summary = _by_cutting(summary, part, room)
             else:
                 # the answer as it was read, so that a replay need not find it in a model's chatter again

@@ -260,7 +260,7 @@ class MemoryTool:
                         "form": {
                             "type": "string",
                             "enum": list(Form),
-                            "description": f"What is answered; {self.form.value} if not given.",
+                            "description": f"The form of the answer; {self.form.value} if not given.",
                         },
                         "top_k": {
                             "type": "integer",
@@ -323,7 +323,7 @@ def _checked(arguments: str | Mapping[str, Any]) -> dict[str, Any]:
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError) as error:
-        raise InvalidParameter(f"The arguments of {NAME} are no JSON: {str(error)[:100]}.") from error
+        raise InvalidParameter(f"The arguments of {NAME} are not JSON: {str(error)[:100]}.") from error
     if not isinstance(given, Mapping):
         raise InvalidParameter(f'The arguments of {NAME} must be a JSON object, like {{"query": "..."}}.')
     if unknown := [name for name in given if name not in ("query", "form", "top_k")]:

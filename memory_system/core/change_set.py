@@ -159,7 +159,7 @@ class ChangeSet:
         """Why this cannot be applied to any agent, in half a sentence; ``None`` if it hangs together."""
         said = (self.operation, self.title, self.author, self.reason, self.agent, self.id, *self.notes)
         if not all(is_text(word) for word in said):
-            return "what it says of itself is not all text"
+            return "its description is not all text"
         when: object = self.planned_at
         if not isinstance(when, datetime):
             return "it does not say when it was planned"
@@ -336,12 +336,12 @@ def text_given(name: str, value: object) -> str:
     """A value that is to be a text, if it is one that can be stored.
 
     Raises:
-        InvalidParameter: it is something else, such as a list, or holds half of a surrogate pair; the message names it.
+        InvalidParameter: it is something else, such as a list, or has half of a surrogate pair; the message names it.
     """
     if is_text(value):
         return value
     if isinstance(value, str):
-        raise InvalidParameter(f"'{name}' holds half of a surrogate pair, which is not text: {shown(value)}.")
+        raise InvalidParameter(f"'{name}' contains half of a surrogate pair, which is not text: {shown(value)}.")
     raise InvalidParameter(f"'{name}' must be a text, not {shown(value)}.")
 
 

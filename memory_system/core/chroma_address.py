@@ -87,7 +87,7 @@ class ChromaAddress:
         database = parts.path.strip("/") or DATABASE
         if parts.username or parts.password or parts.query or parts.fragment:
             raise InvalidParameter(
-                f"The address of the Chroma server holds more than a place. {_FORM}; a token goes into "
+                f"The address of the Chroma server contains more than a location. {_FORM}; a token goes into "
                 "MEMORY_CHROMA_TOKEN."
             )
         if parts.scheme not in _PORTS or not parts.hostname or port == 0 or not _PLAIN.fullmatch(database):

@@ -50,7 +50,7 @@ def _fingerprints(value: object) -> tuple[str, ...]:
         if not isinstance(one, str) or not _MARK.fullmatch(one):
             raise InvalidParameter(f"'texts' names {shown(one)}, which is not the fingerprint of a text.")
     if not 1 <= len(set(value)) <= 2:
-        raise InvalidParameter(f"'texts' names {len(set(value))} texts; one or two are wanted.")
+        raise InvalidParameter(f"'texts' names {len(set(value))} texts; one or two are expected.")
     return tuple(sorted(set(value)))
 
 

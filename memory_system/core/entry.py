@@ -108,13 +108,13 @@ class Normaliser:
         if not blank and not value.strip():
             self._fail(name, "is empty")
         if len(value) > most:
-            self._fail(name, f"has {len(value):,} characters; at most {most:,} are taken")
+            self._fail(name, f"has {len(value):,} characters; at most {most:,} are allowed")
         if "\x00" in value or (name == "id" and not value.isprintable()):
-            self._fail(name, "holds a control character")
+            self._fail(name, "contains a control character")
         try:
             _ = str.isascii(value) or str.encode(value, "utf-8")
         except UnicodeEncodeError:
-            self._fail(name, "holds half of a surrogate pair, which is not text")
+            self._fail(name, "contains half of a surrogate pair, which is not text")
         return value
 
     def _mapping(self, value: object) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class Normaliser:
         try:
             self._set(name, kind(value))
         except ValueError:
-            self._fail(name, f"is {shown(value)}; it is one of {', '.join(kind)}")
+            self._fail(name, f"is {shown(value)}; it must be one of {', '.join(kind)}")
 
     def _parsed(self, name: str, value: object) -> datetime:
         try:
@@ -189,14 +189,14 @@ class Normaliser:
         if isinstance(value, str) or not isinstance(value, list | tuple | set | frozenset):
             self._fail(name, f"must be a list of texts, not {kind_of(value)}")
         if len(value) > (most := _MOST.get(name, len(value))):
-            self._fail(name, f"has {len(value)} items; at most {most} are taken")
+            self._fail(name, f"has {len(value)} items; at most {most} are allowed")
         ordered = sorted(value, key=shown) if isinstance(value, set | frozenset) else value
         words = tuple(dict.fromkeys(self._text(name, _plain(word), MAX_ID).strip() for word in ordered))
         self._set(name, words)
 
     def _extras(self, given: dict[str, Any]) -> dict[str, Scalar]:
         if len(given) > MAX_EXTRAS:
-            self._fail("metadata", f"has {len(given)} keys of its own; at most {MAX_EXTRAS} are taken")
+            self._fail("metadata", f"has {len(given)} keys of its own; at most {MAX_EXTRAS} are allowed")
         extras: dict[str, Scalar] = {}
         for key, held in given.items():
             value = _plain(held)

@@ -140,8 +140,8 @@ def out_of(what: str, short: str) -> str:
     """The sentence for an ``Exhausted``."""
     if short == "files":
         return (
-            f"{what} could not go on: this program has no files left that it may open ({may_be_open():,} are open). "
-            "Allow it more (ulimit -n) or have fewer agents open (MEMORY_AWAKE), and try again."
+            f"{what} could not go on: this program may not open any more files ({may_be_open():,} are open). Allow it "
+            "more (ulimit -n) or have fewer agents open (MEMORY_AWAKE), and try again."
         )
     return f"{what} could not go on: this computer has no {short} left. Close other programs, and try again."
 
@@ -163,14 +163,14 @@ def as_store_errors(what: str) -> Iterator[None]:
         where = f" ({error.filename})" if error.filename else ""
         cannot, help_by = "used", ""
         if isinstance(error, PermissionError):
-            help_by = " Give the user who runs this program the right to it."
+            help_by = " Give the user who runs this program permission for it."
         elif error.errno in _NO_ROOM:
             cannot, help_by = "written", " Make room there, and do it again."
         raise StoreError(f"{what} cannot be {cannot}: {error.strerror or error}{where}.{help_by}") from error
     except ValueError as error:
         if "null byte" not in str(error):
             raise
-        raise StoreError(f"{what} cannot be used: its path holds a null byte.") from error
+        raise StoreError(f"{what} cannot be used: its path contains a null byte.") from error
 
 
 State = tuple[int, int, int]

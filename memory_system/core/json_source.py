@@ -33,7 +33,7 @@ def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[I
 
     size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
     if size > max_bytes:
-        raise fail(f"it has {size:,} bytes; at most {max_bytes:,} are taken")
+        raise fail(f"it has {size:,} bytes; at most {max_bytes:,} are allowed")
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")
@@ -49,15 +49,15 @@ def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[I
         why = error.msg.removesuffix(" at").removesuffix(" starting")
         raise fail(f"this is not JSON: {why[0].lower()}{why[1:]} (column {error.colno})", error.lineno) from error
     except _Twin as error:
-        raise fail(f"the key {error.key!r} stands twice in one object", _line_of_twin(text, error.key)) from error
+        raise fail(f"the key {error.key!r} appears twice in one object", _line_of_twin(text, error.key)) from error
     except _Refused as error:
         raise fail(error.message, _line_of_token(text, error.token)) from error
     except ValueError as error:  # a whole number of more than 4,300 digits
-        raise fail("it holds a number that cannot be read: a whole number of thousands of digits") from error
+        raise fail("it contains a number that cannot be read: a whole number of thousands of digits") from error
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise fail("it holds half of a surrogate pair (\\ud800 to \\udfff), which is not text") from error
+        raise fail("it contains half of a surrogate pair (\\ud800 to \\udfff), which is not text") from error
     return value, text
 
 

@@ -171,8 +171,8 @@ def refuse_others(plan: ChangeSet) -> None:
     ):
         return
     raise Conflict(
-        f"{WORLD_AGENT} is no character: it keeps what the world knows, and can take nothing else. Use 'know', "
-        "'unknow' and 'group', or choose a character. Nothing was changed."
+        f"{WORLD_AGENT} is not a character: it keeps what the world knows, and nothing else can be put there. Use "
+        "'know', 'unknow' and 'group', or choose a character. Nothing was changed."
     )
 
 

@@ -153,9 +153,9 @@ class Memory(ABC):
                 f"{len(entries)} entries need vectors of shape ({len(entries)}, d), not {array.shape}."
             )
         if len({entry.id for entry in entries}) != len(entries):
-            raise InvalidParameter("An id stands twice in one write.")
+            raise InvalidParameter("An id is used twice in one write.")
         if not np.isfinite(array).all():
-            raise InvalidParameter("A vector holds a value that is not finite.")
+            raise InvalidParameter("A vector contains a value that is not finite.")
         return array
 
 

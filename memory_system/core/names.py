@@ -37,18 +37,18 @@ def _checked(name: str, what: str) -> str:
     if not composed:
         raise InvalidAgentName(f"The {what} is empty.")
     if len(composed) > MAX_NAME:
-        raise InvalidAgentName(f"The {what} {shown} has {len(composed)} characters; at most {MAX_NAME} are taken.")
+        raise InvalidAgentName(f"The {what} {shown} has {len(composed)} characters; at most {MAX_NAME} are allowed.")
     if len(composed.encode("utf-8", "replace")) > 200:
         raise InvalidAgentName(f"The {what} {shown} is too long for a file name; shorten it.")
     for character in composed:
         if not (unicodedata.category(character)[0] in "LMN" or character in _JOINERS):
             raise InvalidAgentName(
-                f"The {what} {shown} holds {_told(character)}; use letters, digits, spaces and _ - ' ."
+                f"The {what} {shown} contains {_told(character)}; use letters, digits, spaces and _ - ' ."
             )
     if any(unicodedata.category(composed[end])[0] not in "LMN" for end in (0, -1)):
         raise InvalidAgentName(f"The {what} {shown} must begin and end with a letter or a digit.")
     if ".." in composed:
-        raise InvalidAgentName(f"The {what} {shown} holds '..', which leads out of its folder.")
+        raise InvalidAgentName(f"The {what} {shown} contains '..', which leads out of its folder.")
     if composed.casefold().partition(".")[0] in _RESERVED or composed.casefold() == "world.json":
         raise InvalidAgentName(f"The {what} {shown} is reserved; choose another.")
     scripts = {_script(character) for character in composed if character.isalpha()}

@@ -43,7 +43,7 @@ class Records(Generic[Record]):
         source = f"the {self.called}"
         value, _ = parse_strict(text, source, self.max_bytes, InvalidDocument)
         if not isinstance(value, list):
-            raise InvalidDocument((Problem("", "a list of objects is wanted"),), source)
+            raise InvalidDocument((Problem("", "expected a list of objects"),), source)
         records: list[Record] = []
         problems: list[Problem] = []
         for number, one in enumerate(value, start=1):
@@ -81,7 +81,7 @@ class Records(Generic[Record]):
     def _made(self, value: object) -> Record:
         names = self._names
         if not isinstance(value, dict):
-            raise InvalidParameter(f"An object with {', '.join(names)} is wanted.")
+            raise InvalidParameter(f"Expected an object with {', '.join(names)}.")
         if unknown := sorted(set(value) - set(names)):
             raise InvalidParameter(f"There is no field {shown(unknown[0])}; there are {', '.join(names)}.")
         if missing := [name for name in names if name not in value]:

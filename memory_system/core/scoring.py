@@ -146,8 +146,8 @@ class Scoring:
             object.__setattr__(self, "passing", Passing(self.passing))
         except ValueError as error:
             raise InvalidParameter(
-                f"Nothing called {shown(self.passing)} passes a threshold; there are {', '.join(Passing)}."
-                f"{did_you_mean(self.passing, Passing)}"
+                f"There is no kind of threshold {shown(self.passing)}; there are "
+                f"{', '.join(Passing)}.{did_you_mean(self.passing, Passing)}"
             ) from error
         if not isinstance(self.normalise, bool):
             raise InvalidParameter(f"'normalise' must be true or false, not {shown(self.normalise)}.")

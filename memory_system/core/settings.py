@@ -173,7 +173,7 @@ class Settings(BaseSettings):
         found = [one.strip().rstrip("/").lower() for one in told.split(",") if one.strip()]
         if wrong := [one for one in found if not _ORIGIN.fullmatch(one)]:
             raise ValueError(
-                f"{shown(wrong[0])} is no origin; one is written like https://game.example or http://localhost:8080"
+                f"{shown(wrong[0])} is not an origin; write it like https://game.example or http://localhost:8080"
             )
         return ",".join(found)
 

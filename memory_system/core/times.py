@@ -35,7 +35,7 @@ def parse_time(value: Any) -> datetime:
         try:
             return datetime.fromtimestamp(value, UTC)
         except (OverflowError, OSError, ValueError) as error:
-            raise ValueError(f"is {shown(value)}, which is no Unix time in seconds") from error
+            raise ValueError(f"is {shown(value)}, which is not a Unix time in seconds") from error
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())

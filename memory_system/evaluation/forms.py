@@ -166,7 +166,7 @@ def read(path: Path) -> Source:
     if _is_one_document(path, text, head):
         document, _ = parse_strict(text, str(path), MAX_FILE, InvalidFile)
         if not isinstance(document, dict) or not {"turns", "qa"} <= set(document):
-            raise _refusal(path, f"{_what(document)} is in no form that is known. Known are {EXPECTED}", head)
+            raise _refusal(path, f"{_what(document)} is not in a known form. Known forms are {EXPECTED}", head)
         return Source(path, Form.LOCOMO, document, (), text)
     lines = tuple(_lines(path, text))
     return Source(path, _form(path, lines), {}, lines, text)
@@ -180,14 +180,14 @@ def _text(path: Path) -> str:
     except ValueError as error:  # a null byte in the path
         raise _refusal(path, f"that is not the path of a file: {error}") from error
     if len(raw) > MAX_FILE:
-        raise _refusal(path, f"it has more than {MAX_FILE:,} bytes, the most that are taken")
+        raise _refusal(path, f"it has more than {MAX_FILE:,} bytes, which is the limit")
     if b"\x00" in raw:
-        raise _refusal(path, "it holds binary data; JSON text is wanted")
+        raise _refusal(path, "it contains binary data; expected JSON text")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise _refusal(path, f"byte {error.start} is not UTF-8; JSON text is wanted", line) from error
+        raise _refusal(path, f"byte {error.start} is not UTF-8; expected JSON text", line) from error
 
 
 def _is_one_document(path: Path, text: str, head: int) -> bool:
@@ -216,7 +216,7 @@ def _lines(path: Path, text: str) -> list[Line]:
         if isinstance(value, dict):
             lines.append(Line(number, value))
         else:
-            problems.append(Problem("", f"{_what(value)} stands where an object is wanted", number))
+            problems.append(Problem("", f"{_what(value)} appears where an object is expected", number))
     if problems:
         raise InvalidFile(tuple(problems), str(path))
     return lines
@@ -232,7 +232,7 @@ def _form(path: Path, lines: tuple[Line, ...]) -> Form:
         return Form.CHATS
     if {"question", "ctxs"} <= set(first.value):
         return Form.PASSAGES
-    raise _refusal(path, f"{_what(first.value)} is in no form that is known. Known are {EXPECTED}", first.number)
+    raise _refusal(path, f"{_what(first.value)} is not in a known form. Known forms are {EXPECTED}", first.number)
 
 
 def _what(value: object) -> str:

@@ -52,7 +52,7 @@ def read_form(paths: Sequence[Path], *forms: Form) -> Iterator[Source]:
     for path in files.values():
         source = read(path)
         if source.form not in forms:
-            problem = Problem("", f"it holds {source.form}, and here {' or '.join(forms)} is wanted")
+            problem = Problem("", f"it contains {source.form}, but {' or '.join(forms)} is expected here")
             raise InvalidFile((problem,), str(path))
         yield source
 

@@ -152,7 +152,7 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Ids = Annotated[list[Id], Field(max_length=10_000)]
-RETENTION = "What is kept: the likely enough to be asked for (learned), or the important enough (importance)."
+RETENTION = "What is kept: memories likely enough to be asked for (learned), or important enough (importance)."
 
 
 class Body(BaseModel):
@@ -171,19 +171,19 @@ class MaterialBody(Body):
     file_name: Annotated[
         Annotated[str, StringConstraints(max_length=300)], Says("What the file is called, for messages.")
     ] = ""
-    form: Annotated[Origin | None, Says("Its form; found out from its content if not given.")] = None
+    form: Annotated[Origin | None, Says("Its form; by default recognised from its contents.")] = None
     take: Annotated[
-        list[Take], Says("What is wanted of it: personality, facts, memories; all if not given.", option="--take")
+        list[Take], Says("What to take from it: personality, facts, memories; by default all.", option="--take")
     ] = Field(default_factory=lambda: list(Take))
     columns: Annotated[
         Annotated[dict[str, str], Field(max_length=50)] | None,
-        Says('Which name is taken for what, such as {"document": "note"}; guessed for the others.'),
+        Says('Which name stands for which field, such as {"document": "note"}; the others are guessed.'),
     ] = None
-    dates: Annotated[Order | None, Says("How dates such as 03/04/2026 are read; by the other dates if not given.")] = (
-        None
-    )
+    dates: Annotated[
+        Order | None, Says("How dates such as 03/04/2026 are read; by default as the other dates show.")
+    ] = None
     now: Annotated[
-        AwareDatetime | None, Says("The time of what has none, with its zone; the world's if not given.")
+        AwareDatetime | None, Says("The time for anything without one, with its zone; by default the world's.")
     ] = None
 
     def given(self) -> dict[str, Any]:
@@ -237,11 +237,11 @@ class SettingsBody(Body):
     static_share: Annotated[Share | None, Says("The share of the answer that static memory may fill.")] = None
     retention: Annotated[Retention | None, Says(RETENTION)] = None
     retention_threshold: Annotated[
-        Share | None, Says("By learned retention, the chance of being asked for that a memory has to exceed.")
+        Share | None, Says("With learned retention, the chance of being asked for that a memory has to exceed.")
     ] = None
     migration_threshold: Annotated[
         Share | None,
-        Says("The importance that the overflow has to exceed; by itself it chooses retention by importance."),
+        Says("The importance that the overflow has to exceed; given alone, it chooses retention by importance."),
     ] = None
     reflection_trigger: Annotated[
         Annotated[Number, Field(ge=1, le=100_000)] | None,
@@ -257,11 +257,11 @@ class SettingsBody(Body):
     ] = None
     history_changes: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=10**9)] | None,
-        Says("How many of the newest changes the history keeps, at least 1,000; 0 = all. Older ones go for good."),
+        Says("How many of the newest changes the history keeps, at least 1,000; 0 = all. Older ones are deleted."),
     ] = None
     history_days: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=36_500)] | None,
-        Says("For how many days of real time the history keeps changes; 0 = for ever. Older ones go for good."),
+        Says("For how many days of real time the history keeps changes; 0 = for ever. Older ones are deleted."),
     ] = None
     query_log: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=100_000)] | None,
@@ -277,11 +277,11 @@ class SettingsBody(Body):
     ] = None
     rated_by: Annotated[
         RatedBy | None,
-        Says("By whom events are rated when they come: model (they wait), rules or nobody, and the model later."),
+        Says("Who rates events on arrival: model (they wait), rules or nobody; then the model rates them later."),
     ] = None
     replan: Annotated[
         Replan | None,
-        Says("Whether an event rated 8 or more has a planned day planned anew as time passes: never, propose or do."),
+        Says("Whether an event rated 8 or more has the rest of a planned day planned again: never, propose or do."),
     ] = None
     person_trigger: Annotated[
         Annotated[Number, Field(ge=0, le=100_000)] | None,
@@ -338,7 +338,7 @@ class EditBody(Body):
         None
     )
     tags: Annotated[
-        Annotated[list[str], Field(max_length=50)] | None, Says("All its tags, in the place of those it has.", "--tag")
+        Annotated[list[str], Field(max_length=50)] | None, Says("All its tags, which replace those it has.", "--tag")
     ] = None
     pinned: Annotated[StrictBool | None, Says("Whether it is never forgotten or moved.")] = None
     authored: Annotated[StrictBool | None, Says("Whether a person wrote it.")] = None
@@ -346,7 +346,7 @@ class EditBody(Body):
     source: Annotated[Source | None, Says("How the character came to know of it.", empties=True)] = None
     people: Annotated[
         Annotated[list[str], Field(max_length=MAX_PEOPLE)] | None,
-        Says("All who are in it; of what was told, first who told it.", "--person"),
+        Says("All whom it is about; if it was told, the teller comes first.", "--person"),
     ] = None
     place: Annotated[Annotated[str, StringConstraints(max_length=MAX_ID)] | None, Says("Where it happened.")] = None
     metadata: Annotated[dict[str, Any] | None, Says('Further fields, such as {"mood": "calm"}.')] = None
@@ -446,7 +446,7 @@ class Asked(Body):
     ] = 0
     instances: Annotated[
         Annotated[list[Cue], Field(max_length=MAX_INSTANCES)],
-        Says("What the cue stands for, asked too, such as “kayaking” for “hobbies”."),
+        Says("What the cue stands for, asked as well, such as “kayaking” for “hobbies”."),
     ] = Field(default_factory=list)
     expand: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=MAX_INSTANCES)],
@@ -499,7 +499,7 @@ class ExplainBody(Asked):
 class WaysBody(Asked):
     """A query, and the memory that it is to recall."""
 
-    id: Annotated[Id, Says("The memory that is to be recalled.")]
+    id: Annotated[Id, Says("The memory that should be recalled.")]
 
 
 class ForecastBody(Asked):
@@ -529,7 +529,7 @@ class VersusBody(Body):
         Annotated[list[Cue], Field(max_length=MAX_JUDGED)] | None,
         Says("Only these count; all that were judged if not given.", "--cue"),
     ] = None
-    without: Annotated[Ids | None, Says("Memories that are not there, for this once.", "--without")] = None
+    without: Annotated[Ids | None, Says("Memories to leave out, just this once.", "--without")] = None
     top_k: Annotated[TopK | None, Says("Most memories to recall.")] = None
     now: Annotated[AwareDatetime | None, _NOW] = None
 

@@ -689,7 +689,9 @@ _json(Label, "LabelTold", "What a person said of a character and a fact, and the
 _json(Cell, "CellTold", "How a character stands to a fact, by which memory, since when, how it came; who judged.")
 _json(Knower, "KnowerTold", "A character who has something of a fact, by the first memory that says as much.")
 _json(
-    Telling, "TellingTold", "That somebody told a fact to a character; ``outside``: whoever did is none of this world."
+    Telling,
+    "TellingTold",
+    "That somebody told a fact to a character; ``outside``: the teller is not a character of this world.",
 )
 _json(Spread, "SpreadTold", "How a fact spread: who has it, the first before all others, who told whom, who has not.")
 _json(Recollection, "RecollectionTold", "A memory that a cue recalls; ``shared`` is the other's of the same, if any.")
@@ -717,9 +719,9 @@ _json(TextApart, "TextApartTold", "A text that differs in a rehearsal.", clash=b
 _json(Apart, "Comparison", "All in which a rehearsal differs from its original, which has ``moved_on`` changes since.")
 _json(Saved, "SavedTold", "A world, as its files tell it; ``served`` says whether it is the one in use.")
 _json(Branched, "BranchedTold", "Of which world another is a branch, since when, and how far its agents were then.")
-_json(MemoryDiffers, "MemoryDiffersTold", "A memory that two worlds do not have alike; ``null`` where there is none.")
-_json(TextDiffers, "TextDiffersTold", "A text that two worlds do not have alike: what, on the left, on the right.")
-_json(CharacterDiffers, "CharacterDiffersTold", "What two worlds do not have alike of an agent that is in both.")
+_json(MemoryDiffers, "MemoryDiffersTold", "A memory that differs between two worlds; ``null`` where it is missing.")
+_json(TextDiffers, "TextDiffersTold", "A text that differs between two worlds: what, on the left, on the right.")
+_json(CharacterDiffers, "CharacterDiffersTold", "What differs between two worlds in an agent that is in both.")
 _json(WorldsCompared, "WorldsComparedTold", "Two worlds, beside each other.")
 _json(
     Binned,

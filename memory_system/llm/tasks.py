@@ -27,7 +27,7 @@ MAX_TEXT = 8000
 def storable(text: str) -> str:
     """The text, if it can be stored."""
     if "\x00" in text:
-        raise ValueError("holds a control character")
+        raise ValueError("contains a control character")
     return text
 
 

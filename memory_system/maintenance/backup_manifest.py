@@ -140,7 +140,7 @@ def _kept(name: str, told: Mapping[str, Any]) -> Kept:
 
 def _count(number: object) -> int:
     if type(number) is not int or not 0 <= number < 1 << 62:
-        raise ValueError(f"{shown(number)} is no count")
+        raise ValueError(f"{shown(number)} is not a count")
     return number
 
 
@@ -156,7 +156,7 @@ def _path(name: str) -> str:
     )
     short = len(parts) <= _MOST_PARTS and all(len(part.encode("utf-8", "replace")) <= 255 for part in parts)
     if not (plain and short and _belongs(parts)):
-        raise InvalidBackup(f"It holds a file that no backup has: {shown(name)}.")
+        raise InvalidBackup(f"It contains a file that no backup has: {shown(name)}.")
     return name
 
 
@@ -180,7 +180,7 @@ def _refuse_twins(found: Manifest) -> None:
     for name in (*found.files, *folders):
         folded = unicodedata.normalize("NFKC", name).casefold()
         if folded in seen:
-            raise InvalidBackup(f"It holds {shown(name)} twice.")
+            raise InvalidBackup(f"It contains {shown(name)} twice.")
         seen.add(folded)
     if len({agent.name for agent in found.agents}) != len(found.agents):
         raise InvalidBackup("It names an agent twice.")

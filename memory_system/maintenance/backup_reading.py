@@ -182,7 +182,9 @@ def _manifest(zipped: zipfile.ZipFile, size: int) -> Manifest:
         if info.filename != NAME and info.file_size != manifest.files[info.filename].size:
             raise InvalidBackup(f"{shown(info.filename)} is not of the size that it had.")
         if info.file_size > max(_SMALL, _MOST_TIMES * info.compress_size):
-            raise InvalidBackup(f"{shown(info.filename)} would unpack to {info.file_size:,} bytes, as in no backup.")
+            raise InvalidBackup(
+                f"{shown(info.filename)} would unpack to {info.file_size:,} bytes, which no backup does."
+            )
     if manifest.size > max(_SMALL, _MOST_TIMES * size):
         raise InvalidBackup(f"It would unpack to {manifest.size:,} bytes from {size:,}, which no backup does.")
     return manifest
@@ -191,7 +193,7 @@ def _manifest(zipped: zipfile.ZipFile, size: int) -> Manifest:
 def _refuse_unplain(info: zipfile.ZipInfo) -> None:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG) or info.is_dir():
-        raise InvalidBackup(f"It holds {shown(info.filename)}, which is not a plain file.")
+        raise InvalidBackup(f"It contains {shown(info.filename)}, which is not a plain file.")
     if info.flag_bits & 1:
         raise InvalidBackup("It is encrypted.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

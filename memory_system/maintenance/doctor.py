@@ -93,7 +93,7 @@ def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder)
 
 
 def of_personality(name: str, journal: Journal, path: Path) -> Iterator[Finding]:
-    """Whether a personality file is what the journal says."""
+    """Whether a personality file is as the journal says."""
     held, file = journal.text("personality"), PersonalityFile(path)
     problem = file.problem(held)
     if problem is not None:
@@ -101,7 +101,7 @@ def of_personality(name: str, journal: Journal, path: Path) -> Iterator[Finding]
     elif held is not None and file.text() != held:
         yield Finding(name, "personality", State.NOTE, f"{path.name} was edited; opening the agent takes it in.")
     elif held is not None:
-        yield Finding(name, "personality", State.RIGHT, f"{path.name} is what the journal says.")
+        yield Finding(name, "personality", State.RIGHT, f"{path.name} is as the journal says.")
 
 
 _LOCK_SECONDS = 3.0
@@ -128,7 +128,7 @@ def examine(
     names = world.stored()
     for number, name in enumerate(names):
         if cancelled():
-            found.append(Finding("", "check", State.NOTE, f"It was stopped; {len(names) - number} were not looked at."))
+            found.append(Finding("", "check", State.NOTE, f"It was stopped; {len(names) - number} were not checked."))
             break
         progress(number / len(names), f"Looking at {name} ({number + 1} of {len(names)})")
         place = world.spot.agent(name)

@@ -159,14 +159,14 @@ def _outcome(entry: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -
     if held.tier not in DECAYING:
         return told("skipped", "The id belongs to something that is not a memory of its own.")
     if bare(held) == entry:
-        return told("skipped", "It is held as it is.")
+        return told("skipped", "It is already here, unchanged.")
     if held.protected:
         return told("skipped", PROTECTED)
-    return told("overwritten") if overwrite else told("skipped", "The id is held.")
+    return told("overwritten") if overwrite else told("skipped", "The id exists already.")
 
 
 def _changes(agent: AgentMemory, outcomes: Sequence[Outcome]) -> Iterator[Change]:
     for one in outcomes:
         held = agent.find(one.id) if one.action == "overwritten" else None
         if one.action != "skipped":
-            yield Change(None if held is None else bare(held), one.entry, "An export was taken in.")
+            yield Change(None if held is None else bare(held), one.entry, "An export was imported.")

@@ -104,8 +104,8 @@ class InUse:
                 return worlds.rename(name, to)
             if self.others:
                 raise Conflict(
-                    f"The world {name!r} is open in several workers, and is not renamed meanwhile. Switch to another "
-                    "world first, or serve it with one worker."
+                    f"The world {name!r} is open in several workers, so it cannot be renamed. Switch to another world "
+                    "first, or serve it with one worker."
                 )
             worlds.free_name(to, but=name)
             self._notice.close()

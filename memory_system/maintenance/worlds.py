@@ -171,7 +171,7 @@ class Worlds:
             for one in names:
                 with _noted(problems), journals.of(folder / one).looked_at() as journal:
                     if journal is None and (folder / one / "chroma").is_dir():
-                        problems.append(f"The journal of {one!r} is missing; what to do is told when it is opened.")
+                        problems.append(f"The journal of {one!r} is missing; open it to see what to do.")
                     span = None if journal is None else journal.span()
                     if journal is not None and span is not None:
                         tell(memories=told.memories + journal.count(DECAYING))
@@ -387,7 +387,7 @@ class Worlds:
             InvalidAgentName, AlreadyExists: the name cannot be used, or has been taken since.
         """
         if not isinstance(binned, Binned):
-            raise InvalidParameter("What is restored is one of ``deleted()``.")
+            raise InvalidParameter("Only one of ``deleted()`` can be restored.")
         with self._alone():
             if binned not in self.deleted():
                 raise WorldNotFound(f"The world {binned.name!r} is no longer in the bin.")

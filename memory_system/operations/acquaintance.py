@@ -167,7 +167,7 @@ def reflect(
             kept |= {one.id: f"Trust: {why or f'{became:g}'}" for one in rests if one.id not in kept}
             kept |= {one.id: f"{kept[one.id]} Trust: {why}" for one in rests if why not in kept[one.id]}
     if dropped and not kept:
-        raise ModelNonsense(f"The language model told nothing of {shown(name)} that rests on memories: {notes[-1]}")
+        raise ModelNonsense(f"The language model said nothing about {shown(name)} that rests on memories: {notes[-1]}")
     until = given[-1].timestamp
     assert until is not None, "only what has a time is looked at"
     seen = tuple(one.id for one in given if one.timestamp == until)

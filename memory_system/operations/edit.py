@@ -92,7 +92,7 @@ def _refusal(event: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -
     if held.tier is Tier.STATIC:
         raise Immutable(f"The id {event.id!r} belongs to the personality; events cannot overwrite it.")
     if not overwrite or held.tier is not Tier.STM:
-        return f"The id is held in {NAMES[held.tier]} memory."
+        return f"The id exists already in {NAMES[held.tier]} memory."
     return PROTECTED if held.protected else ""
 
 
@@ -399,7 +399,7 @@ def _changed(
     try:
         return before.evolve(**wanted)
     except InvalidEntry as error:
-        raise InvalidEntry(f"“{short(before.document)}” cannot be changed so. {error.sentence}") from error
+        raise InvalidEntry(f"“{short(before.document)}” cannot be changed like this. {error.sentence}") from error
 
 
 def _words(adding: Sequence[str], removing: Sequence[str], fields: Mapping[str, Any]) -> str:

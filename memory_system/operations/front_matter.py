@@ -80,10 +80,10 @@ def read(page: str) -> tuple[dict[str, Any], str]:
             raise ValueError("its front matter has an alias (“*”), which may stand for very much")
         header = yaml.load(found[1], Loader=_LOADER)  # noqa: S506 - the safe one
     except (yaml.YAMLError, RecursionError) as error:
-        why = getattr(error, "problem", None) or "it holds signs that cannot be seen"
-        raise ValueError(f"its front matter is no YAML: {why}") from error
+        why = getattr(error, "problem", None) or "it contains invisible characters"
+        raise ValueError(f"its front matter is not YAML: {why}") from error
     if not isinstance(header, dict):
-        raise ValueError("its front matter is no list of names and values")
+        raise ValueError("its front matter is not a list of names and values")
     body = unescaped(page[found.end() :].removeprefix("\n").removesuffix("\n"))
     whole = header.pop(_WHOLE, None)
     return {str(name): value for name, value in header.items()}, (

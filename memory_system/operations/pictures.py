@@ -71,7 +71,7 @@ def portrait(raw: bytes, most: int = LARGEST) -> str:
     with needs("dashboard", "A portrait"):
         from PIL import Image, ImageOps
     if len(raw) > most:
-        raise InvalidParameter(f"The picture has {len(raw):,} bytes; at most {most:,} are taken.")
+        raise InvalidParameter(f"The picture has {len(raw):,} bytes; at most {most:,} are allowed.")
     try:
         _refuse_large(*webp_size(raw))
         with Image.open(io.BytesIO(raw), formats=_FORMATS) as found:
@@ -89,7 +89,7 @@ def portrait(raw: bytes, most: int = LARGEST) -> str:
 
 def _refuse_large(wide: int, high: int) -> None:
     if wide * high > _PIXELS:
-        raise InvalidParameter(f"The picture has {wide:,} by {high:,} pixels; at most {_PIXELS:,} in all are taken.")
+        raise InvalidParameter(f"The picture has {wide:,} by {high:,} pixels; at most {_PIXELS:,} in all are allowed.")
 
 
 def bare(png: bytes) -> bytes:

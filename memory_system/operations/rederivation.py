@@ -70,7 +70,7 @@ def keep(ground: Ground, entry: MemoryEntry, found: Stale | None) -> ChangeSet:
         kept = (Kept(entry.id, "What it rests on is as it was."),)
         return ground.plan(KEEP, "Nothing to decide", [], kept=kept)
     changed = len(found.alterations)
-    reason = f"Looked at, and kept as it is, though {changed} of what it rests on changed."
+    reason = f"Reviewed, and kept as it is, although {changed} of what it rests on changed."
     return ground.plan(KEEP, f"Keep “{short(entry.document)}” as it is", [Change(bare(entry), bare(entry), reason)])
 
 

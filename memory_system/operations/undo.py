@@ -185,7 +185,7 @@ def refuse_clashes(title: str, clashes: Sequence[Clash]) -> None:
     if not clashes:
         return
     told = " ".join(str(clash) for clash in clashes[:3])
-    more = f" So it is with {len(clashes) - 3} more." if len(clashes) > 3 else ""
+    more = f" The same applies to {len(clashes) - 3} more." if len(clashes) > 3 else ""
     raise StaleChange(
         f"“{short(title)}” cannot be taken back as a whole. {told}{more} Choose for each whether to keep what is there "
         "now or to take it back all the same: on the History page, or with undo(revision, keep=[id], overwrite=[id])."
@@ -214,7 +214,7 @@ def going_back(
     held = {name: now.text(name) for name in then}
     if then.get(_PERSONALITY) is None and held.get(_PERSONALITY) is not None:
         del then[_PERSONALITY]
-        plan.kept.append(Kept(_PERSONALITY, "There was no personality yet; the one in use stays."))
+        plan.kept.append(Kept(_PERSONALITY, "There was not a personality yet; the one in use stays."))
     facts_of_text = held.get(_PERSONALITY) != texts.get(_PERSONALITY)
     plan.changes += _put_back(plan, revision, bodies, now, facts_of_text=facts_of_text)
     for name, text in then.items():

@@ -56,10 +56,10 @@ class SavedCue:
         for field in ("must", "must_not"):
             ids = _ids(field, getattr(self, field))
             if len(ids) > MAX_IDS:
-                raise InvalidParameter(f"'{field}' names {len(ids):,} memories; at most {MAX_IDS} are taken.")
+                raise InvalidParameter(f"'{field}' names {len(ids):,} memories; at most {MAX_IDS} are allowed.")
             object.__setattr__(self, field, ids)
         if both := [one for one in self.must if one in self.must_not]:
-            raise InvalidParameter(f"The memory {shown(both[0])} cannot both be recalled and not be recalled.")
+            raise InvalidParameter(f"{shown(both[0])} is in both lists, “must recall” and “must not recall”.")
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ def _name(value: object) -> str:
     if not name:
         raise InvalidParameter("The saved cue needs a name.")
     if len(name) > MAX_NAME:
-        raise InvalidParameter(f"The name has {len(name):,} characters; at most {MAX_NAME} are taken.")
+        raise InvalidParameter(f"The name has {len(name):,} characters; at most {MAX_NAME} are allowed.")
     if not name.isprintable():
-        raise InvalidParameter(f"The name {shown(name)} holds a character that cannot be seen.")
+        raise InvalidParameter(f"The name {shown(name)} contains an invisible character.")
     return name
 
 

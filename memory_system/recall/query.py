@@ -152,7 +152,7 @@ def _listed(name: str, value: object, most: int = _MOST) -> list[str]:
 def _refuse_halves(what: str, texts: Iterable[str]) -> None:
     """Take no text that cannot be written: a query is logged with all its parameters."""
     if not all(map(is_text, texts)):
-        raise InvalidParameter(f"{what} holds half of a surrogate pair, which is not text.")
+        raise InvalidParameter(f"{what} contains half of a surrogate pair, which is not text.")
 
 
 _EVERYTHING = Facets()  # frozen, so that every query may share it
@@ -176,7 +176,7 @@ def checked_cue(cue: object) -> str:
         raise InvalidParameter(EMPTY_CUE)
     _refuse_halves("The cue", (cue,))
     if len(cue) > MAX_CUE:
-        raise InvalidParameter(f"The cue has {len(cue):,} characters; at most {MAX_CUE:,} are taken.")
+        raise InvalidParameter(f"The cue has {len(cue):,} characters; at most {MAX_CUE:,} are allowed.")
     return cue
 
 

@@ -109,7 +109,7 @@ _ALWAYS = {
     Verdict.BEHIND_TWIN: "Another memory in the same words scores higher: the two do not compete for seats.",
 }
 _FILTERED = {
-    True: "The facets that were asked for do not admit it.",
+    True: "The chosen facets exclude it.",
     False: "It is a plan of a day that is over; ask for plans, by the facet of kinds, to find it.",
 }
 

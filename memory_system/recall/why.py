@@ -424,7 +424,7 @@ WITHOUT_THE_WORDS = "Ask without the words that its text must contain."
 _FACETS = (
     (("kinds",), "Ask for memories of every kind."),
     (("tags",), "Ask without the tags."),
-    (("sources",), "Ask however it came to know of it."),
+    (("sources",), "Ask regardless of how it became known."),
     (("people",), "Ask without the people."),
     (("places",), "Ask without the places."),
     (("since", "until"), "Ask without the range of time."),

@@ -228,7 +228,7 @@ def write_about(folder: Path, about: About) -> None:
         if not is_text(told):
             raise InvalidParameter(f"The world's '{name}' must be a text, not {shown(told)}.")
         if len(told) > most:
-            raise InvalidParameter(f"The world's '{name}' has {len(told):,} characters; at most {most:,} are taken.")
+            raise InvalidParameter(f"The world's '{name}' has {len(told):,} characters; at most {most:,} are allowed.")
     _tell(folder, title=about.title, about=about.about, first=about.first)
 
 

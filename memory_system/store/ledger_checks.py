@@ -58,7 +58,9 @@ def refuse_no_state(name: str, text: str | None) -> None:
     if text is None:
         return
     if len(text) > MAX_STATE:
-        raise InvalidParameter(f"What is kept as {name} has {len(text):,} characters; at most {MAX_STATE:,} are taken.")
+        raise InvalidParameter(
+            f"What is kept as {name} has {len(text):,} characters; at most {MAX_STATE:,} are allowed."
+        )
     try:
         told = json.loads(text)
     except (ValueError, RecursionError):

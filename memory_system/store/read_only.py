@@ -368,7 +368,7 @@ def _by_database(by_index: _Stored, chroma: Path, problem: str | None) -> _Store
     what = f"Chroma's index is damaged ({problem})" if problem else f"Chroma's index lacks {so_many(lacking)}"
     sentences = [f"{what}, so they were read from its database."]
     if without:
-        sentences.append(f"The vectors of {so_many(without)} could not be read; they are made anew from the texts.")
+        sentences.append(f"The vectors of {so_many(without)} could not be read; they are made again from the texts.")
     if told.unreadable:
         names = ", ".join(told.unreadable[:3])
         sentences.append(f"{len(told.unreadable)} rows could not be read ({names}).")

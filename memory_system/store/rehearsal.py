@@ -66,9 +66,9 @@ def checked_purpose(purpose: object) -> str:
         raise InvalidParameter(f"What is tried must be text, not {kind_of(purpose)}.")
     line = " ".join(purpose.split())
     if len(line) > MAX_PURPOSE:
-        raise InvalidParameter(f"What is tried has {len(line):,} characters; at most {MAX_PURPOSE} are taken.")
+        raise InvalidParameter(f"What is tried has {len(line):,} characters; at most {MAX_PURPOSE} are allowed.")
     if not line.isprintable():
-        raise InvalidParameter("What is tried holds a character that cannot be seen; leave it out.")
+        raise InvalidParameter("What is tried contains an invisible character; leave it out.")
     return line
 
 
@@ -102,10 +102,10 @@ def played(folder: Path) -> str:
 def _checked(name: str, told: Mapping[str, Any]) -> Rehearsal:
     revision = told["revision"]
     if not isinstance(revision, int) or isinstance(revision, bool) or not 0 <= revision < 2**62:
-        raise ValueError("its revision is none")
+        raise ValueError("it has no valid revision")
     words = [told.get(key, "") for key in ("author", "purpose", "together")]
     if not all(isinstance(word, str) and len(word) <= MAX_AUTHOR for word in words):
-        raise ValueError("what it says of itself is not all text")
+        raise ValueError("its description is not all text")
     times = (parse_time(told["begun_at"]), parse_time(told["world_time"]))
     return Rehearsal(name, checked_name(told["of"]), revision, *times, *words)
 

@@ -366,7 +366,7 @@ def _synopsis(talk: Conversation, now: datetime, progress: Progress) -> ChangeSe
     _refuse_failed(plan)
     if plan:
         return plan
-    nothing = Kept(message_id(talk.id, talk.head.next_number - 1), "The talk shows nothing that is to be remembered.")
+    nothing = Kept(message_id(talk.id, talk.head.next_number - 1), "Nothing in the talk needs to be remembered.")
     return dataclasses.replace(plan, kept=(nothing,))
 
 

@@ -29,7 +29,7 @@ BEFORE = 30
 """Minutes before the first item of a routine at which the day is planned at the latest."""
 IMPORTANT = 8
 """The rating, 1 to 10, from which on an event may have the rest of the day planned anew."""
-PROPOSED = "It is proposed: plan the rest of the day anew, or leave it as it is."
+PROPOSED = "It is proposed: plan the rest of the day again, or leave it as it is."
 """Why a plan waits that somebody else decides on."""
 AT_ONCE = 10
 """The fewest memories that become one summary: one summary for each memory too many would tell little."""

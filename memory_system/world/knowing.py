@@ -104,7 +104,7 @@ def know(
     name = new_fact_id() if fact_id is None else text_given("fact_id", fact_id) or new_fact_id()
     held = kept.find(name)
     if str(name).startswith(OF_GROUP):
-        raise InvalidParameter(f"The id {shown(name)} is one of a group; a fact needs another.")
+        raise InvalidParameter(f"The id {shown(name)} is that of a group; a fact needs another.")
     if held is not None and Fact.of(held) is None:
         raise InvalidParameter(f"The id {shown(name)} belongs to something else that the world keeps.")
     fact = Fact(name, text.strip(), _known_to(kept, to), known_from, known_until, rating)

@@ -87,7 +87,7 @@ def sample(agent: AgentMemory, name: str, text: str) -> Sample:
 def _rate(agent: AgentMemory) -> str:
     lived = _lived(agent)
     agent.rate(lived[-1].document if lived else _EXAMPLE[1][1])
-    return "" if lived else "Nothing is remembered yet, so that an example stands in its place."
+    return "" if lived else "Nothing is remembered yet, so an example is shown in its place."
 
 
 def _reflect(agent: AgentMemory) -> str:
@@ -141,7 +141,7 @@ def _chapter(agent: AgentMemory) -> str:
 def _compare(agent: AgentMemory) -> str:
     lived = _lived(agent)[:2]
     if len(lived) < 2:
-        return "Fewer than two memories are there, so that none are compared."
+        return "There are fewer than two memories, so nothing is compared."
     assert isinstance(agent.model, _Listening), "it was put there above"
     agent.model.heard.append(comparing.compare(agent.display_name, [(lived[0], lived[1])]).worded(agent.model.prompts))
     return "The pair is an example: the two oldest memories."
@@ -165,7 +165,7 @@ def _person(agent: AgentMemory) -> str:
     if next(known, None) is None:
         example = lived[-1:] or [MemoryEntry(_EXAMPLE[1][1], timestamp=agent.now)]
         agent.model.complete(reflecting(agent.display_name, _EXAMPLE[0][0], (), None, example))
-        return "No memory names anybody whom the character knows, so that an example stands in their place."
+        return "No memory names anybody whom the character knows, so an example is shown in their place."
     return ""
 
 
@@ -208,4 +208,4 @@ def _said(agent: AgentMemory) -> tuple[list[tuple[str, str]], str]:
             return said, ""
     own = agent.display_name
     example = [(who or own, text) for who, text in _EXAMPLE]
-    return example, "There is no conversation yet, so that an example stands in its place."
+    return example, "There is no conversation yet, so an example is shown in its place."

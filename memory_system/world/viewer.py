@@ -10,7 +10,7 @@ from ..errors import NotAllowed
 from .auth import Role
 from .world import World
 
-VIEWING = "You are here as a viewer: everything can be looked at, and nothing changed."
+VIEWING = "You are here as a viewer: you can look at everything, but not change anything."
 _TOLD = frozenset(
     {
         "about",

@@ -733,7 +733,7 @@ class World(HeldOpen):
             AlreadyExists: its name has been taken since.
         """
         if not isinstance(binned, Binned):
-            raise InvalidParameter("What is restored is one of ``deleted_agents()``.")
+            raise InvalidParameter("Only one of ``deleted_agents()`` can be restored.")
         with self.lock:
             lifecycle.bring_back(binned, self._place(self.free_name(binned.name)))
             return self.agent(binned.name)

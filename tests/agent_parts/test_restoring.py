@@ -242,7 +242,7 @@ def test_going_back_to_before_there_was_a_personality_leaves_the_one_in_use() ->
         1, {}, {"personality": None, "settings": None}, present(texts={"personality": text, "settings": "x"})
     )
     assert plan.texts == [TextChange("settings", "x", None)]
-    assert plan.kept == [Kept("personality", "There was no personality yet; the one in use stays.")]
+    assert plan.kept == [Kept("personality", "There was not a personality yet; the one in use stays.")]
     assert going_back(1, {}, {"settings": "x"}, present(texts={"settings": "x"})).texts == []
 
 

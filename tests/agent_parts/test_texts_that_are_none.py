@@ -97,7 +97,7 @@ def test_a_text_that_is_told_wrong_is_told_by_its_name(agent: AgentMemory, world
         world.know("The mill is shut.", author=5)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="'fact_id' must be a text"):
         world.know("The mill is shut.", fact_id=two)
-    with pytest.raises(InvalidParameter, match=r"'texts\[1\]' holds half of a surrogate pair, which is not text"):
+    with pytest.raises(InvalidParameter, match=r"'texts\[1\]' contains half of a surrogate pair, which is not text"):
         agent.contents.embedded(["smoke", "\ud800"])
     with (
         pytest.raises(InvalidParameter, match="'cues' must be a list of texts, not 'smoke'"),

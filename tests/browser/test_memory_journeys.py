@@ -62,7 +62,7 @@ def test_no_field_of_the_drawer_is_cut(page: Page, dashboard: Dashboard) -> None
     for cut in (
         drawer.get_by_role("group", name="Day"),
         drawer.get_by_role("combobox", name="How it became known"),
-        drawer.locator("label").filter(has_text="People, with commas between"),
+        drawer.locator("label").filter(has_text="People, separated by commas"),
     ):
         assert cut.evaluate("one => one.scrollWidth <= one.clientWidth")
         assert cut.bounding_box()["width"] > 100

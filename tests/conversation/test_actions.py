@@ -193,7 +193,7 @@ def test_a_step_that_waits_is_gone_on_with_only_where_nobody_talked_since(
     ids=str,
 )
 def test_a_schema_that_is_none_is_refused(schema: Any) -> None:
-    with pytest.raises(InvalidParameter, match=r"^The .* open_gate are no JSON schema of an object: (?!The).{10}"):
+    with pytest.raises(InvalidParameter, match=r"^The .* open_gate are not a JSON schema of an object: (?!The).{10}"):
         Action("open_gate", "Open a gate.", schema)
 
 

@@ -192,8 +192,8 @@ def bomb() -> bytes:
         (b"Gr\xfc\xdfe", "a.txt", "byte 3 is no UTF-8"),
         (b"ab\x00cd" * 20, "a.txt", "it holds signs that no text has"),
         (bytes(range(1, 32)) * 20, "a.txt", "it holds signs that no text has"),
-        (b"x" * 1_500_001, "a.txt", "it has 1,500,001 characters; at most 1,500,000 are taken"),
-        (b"x\n\n" * 20 + b"# a\n\nb\n\n" * 2001, "a.md", "passages come of it; at most 2,000 are taken"),
+        (b"x" * 1_500_001, "a.txt", "it has 1,500,001 characters; at most 1,500,000 are allowed"),
+        (b"x\n\n" * 20 + b"# a\n\nb\n\n" * 2001, "a.md", "passages come of it; at most 2,000 are allowed"),
         (b"%PDF-1.4\nnothing else", "a.pdf", "it is not a readable PDF"),
         (CAKES[: len(CAKES) // 3], "a.pdf", "In a.pdf: it"),
         (protected(CAKES, "secret"), "a.pdf", "it is protected by a password"),
@@ -236,7 +236,7 @@ def test_a_pdf_that_only_its_owner_may_change_is_read(agent: AgentMemory) -> Non
 @pytest.mark.parametrize(
     ("pages", "characters", "seconds", "told"),
     [
-        (1, 1000, 60, "it has 2 pages; at most 1 are taken"),
+        (1, 1000, 60, "it has 2 pages; at most 1 are allowed"),
         (9, 30, 60, "more than 30 characters of text"),
         (9, 999, 0, "took longer than 0 seconds"),
     ],

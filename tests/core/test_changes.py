@@ -171,7 +171,7 @@ BROKEN: dict[str, tuple[ChangeSet, str]] = {
     "no change": (plan("add a"), "a change is not valid"),
     "a reason that is no text": (plan(Change(None, entry("a"), "\ud800")), "its reason is not text"),
     "a title that is no text": (dataclasses.replace(plan(Change(None, entry("a"), "new")), title="\ud800"), "not all"),
-    "an id that is no text": (plan(Change(None, entry("a"), "new"), id=None), "what it says of itself is not all text"),
+    "an id that is no text": (plan(Change(None, entry("a"), "new"), id=None), "its description is not all text"),
     "a note that is no text": (plan(Change(None, entry("a"), "new"), notes=(5,)), "not all text"),
     "no time": (
         dataclasses.replace(plan(Change(None, entry("a"), "new")), planned_at=None),  # type: ignore[arg-type]

@@ -31,9 +31,9 @@ def problems(text: str | bytes) -> list[tuple[int | None, str, str]]:
     ("text", "line", "message"),
     [
         ('{\n  "identity": {\n    "name": "Mira"', 3, "this is not JSON"),
-        ("{}" + " " * 1_000_000, None, "it has 1,000,002 bytes; at most 1,000,000 are taken"),
+        ("{}" + " " * 1_000_000, None, "it has 1,000,002 bytes; at most 1,000,000 are allowed"),
         ('{"identity": ' + "[" * 10_000, 1, "it is nested more than 100 deep"),
-        ('{"identity": {"name": "Mira",\n"name": "Ines"}}', 2, "the key 'name' stands twice in one object"),
+        ('{"identity": {"name": "Mira",\n"name": "Ines"}}', 2, "the key 'name' appears twice in one object"),
         ('{"identity": {"name": "Mira",\n"age": NaN}}', 2, "NaN is not a JSON number"),
         ('{"identity": {"name": "Mira",\n"age": Infinity}}', 2, "Infinity is not a JSON number"),
         ('{"identity": {"name": "Mira", "height":\n1e999}}', 2, "the number 1e999 is too large"),
@@ -41,7 +41,7 @@ def problems(text: str | bytes) -> list[tuple[int | None, str, str]]:
         ('[{"identity": {"name": "Mira"}}]', 1, "it is a list at the top; it must be an object with an 'identity'"),
         ("7", 1, "it is a single value at the top"),
         (b'{"identity": {"name": "\xe9"}}', None, "byte 23 is not UTF-8"),
-        ('{"identity": {"name": "\\ud83d"}}', None, "it holds half of a surrogate pair"),
+        ('{"identity": {"name": "\\ud83d"}}', None, "it contains half of a surrogate pair"),
     ],
     ids=[
         "cut off",

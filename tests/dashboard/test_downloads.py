@@ -52,7 +52,7 @@ def test_a_curator_takes_a_backup_away_and_a_viewer_does_not(
     assert answer.headers["content-disposition"] == f"attachment; filename*=utf-8''{quote(made.path.name)}"
     for headers in (cookie(visitors, VIEWERS), {}):
         refused = client.get(address, headers=headers)
-        assert (refused.status_code, refused.text) == (403, "A viewer takes no backup away: sign in as a curator.")
+        assert (refused.status_code, refused.text) == (403, "Viewers cannot download backups: sign in as a curator.")
 
 
 def test_a_character_is_taken_away_in_every_form_that_its_page_offers_as_it_was_then(

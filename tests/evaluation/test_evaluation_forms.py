@@ -281,7 +281,7 @@ def test_halves_of_one_folder_belong_together(tmp_path: Path) -> None:
         ({"document": "Bread", "id": "a"}, "line 2: the id 'a' stands twice"),
         ({"document": "Bread", "id": "b", "importance": 3}, "line 2: Unknown field 'importance'"),
         ('{"document": "Bre', "line 2: this is not JSON: unterminated string (column 14)"),
-        ("[1]", "line 2: a list stands where an object is wanted"),
+        ("[1]", "line 2: a list appears where an object is expected"),
         ('{"cue": "?", "right": ["a"], "right": []}', "line 2: the key 'right' stands twice"),
     ],
 )

@@ -169,7 +169,7 @@ def test_a_wrong_body_is_refused_in_words(api: httpx.Client, agent: AgentMemory,
     ],
 )
 def test_of_a_body_of_two_forms_the_likeliest_is_told(api: httpx.Client, content: bytes, told: str) -> None:
-    assert _post(api, "/plan", content).json()["detail"] == f"The body cannot be taken. {told}"
+    assert _post(api, "/plan", content).json()["detail"] == f"The body is not valid. {told}"
 
 
 @pytest.mark.parametrize("path", ["/rate", "/v1/agents/mira/query"])
@@ -237,7 +237,7 @@ def test_a_parameter_that_an_address_does_not_have_is_refused(
             {"name": "ana", "personality": 5},
             "personality: It must be a text; personality: It must be an object",
         ),
-        (SayBody, {"text": "\ud800"}, "text: It holds half of a surrogate pair, which is not text."),
+        (SayBody, {"text": "\ud800"}, "text: It contains half of a surrogate pair, which is not text."),
     ],
     ids=lambda given: str(given)[:40],
 )

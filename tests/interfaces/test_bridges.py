@@ -334,7 +334,7 @@ def test_an_item_too_long_for_a_session_is_refused_by_its_length(agent: AgentMem
     talk = bridge("MemorySession")("talk", agent)
     fits, too_long = ({"role": "user", "content": "x" * count} for count in (1_400_000, 1_410_001))
     asyncio.run(talk.add_items([fits]))
-    with pytest.raises(InvalidParameter, match="at most 1,410,000 are taken"):
+    with pytest.raises(InvalidParameter, match="at most 1,410,000 are allowed"):
         asyncio.run(talk.add_items([too_long]))
     assert asyncio.run(talk.get_items()) == [fits]
 

@@ -91,7 +91,7 @@ def test_a_forgotten_memory_that_must_not_be_recalled_is_passed_over_aloud(saved
     saved.forget("oven")
     told = as_text([(saved, saved.check_cues())], named=False)
     assert "  pass  The key" in told
-    assert told.endswith("passed over, since it is forgotten: “The oven of the bakery needs a new door.”")
+    assert told.endswith("skipped, because it is forgotten: “The oven of the bakery needs a new door.”")
 
 
 def test_what_would_steer_a_terminal_is_not_printed(agent: AgentMemory, remember: Remember) -> None:

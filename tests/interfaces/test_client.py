@@ -233,8 +233,8 @@ def test_errors_are_those_that_python_raises(remote: RemoteAgent, there: RemoteW
     [
         (lambda agent: agent.query_memory("key", threshold=math.nan), "threshold is nan, which is not a finite number"),
         (lambda agent: agent.edit("x", metadata={"mood": math.inf}), "metadata.mood is inf, which is not a finite"),
-        (lambda agent: agent.forget(["a\ud800"]), "ids.0 holds half of a surrogate pair"),
-        (lambda agent: agent.edit("a\ud800", rating=3), "id holds half of a surrogate pair"),
+        (lambda agent: agent.forget(["a\ud800"]), "ids.0 contains half of a surrogate pair"),
+        (lambda agent: agent.edit("a\ud800", rating=3), "id contains half of a surrogate pair"),
         (lambda agent: agent.rederive(""), "id: It is empty"),
         (lambda agent: agent.forecast(b"key"), "cue: b'key' cannot be sent"),
         (lambda agent: agent.history("2"), "limit must be a whole number from 1"),

@@ -48,10 +48,10 @@ def cli(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> Co
 
 def test_who_asks_what_waits_is_told_that_nothing_does(cli: CommandLine, agent: AgentMemory, world: World) -> None:
     agent.plan_from_memory()
-    assert cli("inbox", "mira").out.splitlines()[-1] == "Nothing waits for a decision."
+    assert cli("inbox", "mira").out.splitlines()[-1] == "Nothing is waiting for a decision."
     assert "Nothing" not in cli("inbox", "mira", "--json").out
     assert cli("due").out.splitlines()[-1] == "Nothing happens by itself until then."
-    assert cli("trust", "mira", "Nobody").out == "Nothing is told of how trust in a person of this name went.\n"
+    assert cli("trust", "mira", "Nobody").out == "There is no record of trust in a person of this name.\n"
     describe_person(agent, "Tobias Finch", "Sings.", trust=0.9)
     assert "0.9" in cli("trust", "mira", "tobias").out, "a first name is enough"
 

@@ -452,7 +452,7 @@ def test_a_purge_does_not_promise_to_be_taken_back(cli: CommandLine, agent: Agen
     assert "To take it back" in cli("forget", "mira", "one").out
     told = cli("purge", "mira", "one").out
     assert "To take it back" not in told
-    assert "Nothing brings back what was purged." in told
+    assert "What was purged cannot be brought back." in told
 
 
 def test_agents_are_made_renamed_binned_and_brought_back(cli: CommandLine, world: World, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_the_server_and_its_clients_give_the_same_file(api: httpx.Client, mira: 
         far = world.agent("mira")
         assert [far.export_as(form) for form in Form] == [mira.export_as(form) for form in Form]
         (note,) = far.export_as("x.png").notes
-        assert note == "Files that lay beside the imported card are not held: 1."
+        assert note == "Files beside the imported card were not kept: 1."
 
     async def awaited() -> bool:
         async with AsyncWorld(str(api.base_url)) as other:

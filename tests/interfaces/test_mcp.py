@@ -335,7 +335,7 @@ def test_a_recall_too_long_for_a_client_leaves_out_what_has_no_room(
             )
             assert len(answer.structured_content["memories"]) == 3
             assert answer.structured_content["left_out"] == 3
-            assert text(answer).endswith("3 more were recalled and are too long to be answered.")
+            assert text(answer).endswith("3 more were recalled and are too long to include.")
 
     with served(world) as url:
         run(lambda: session(url))

@@ -419,7 +419,7 @@ def test_the_commands_make_look_at_restore_and_put_back(
     (made,) = (settings.database / "backups").glob("mem_test *.zip")
     assert f"Back to it: python -m memory_system restore {shlex.quote(str(made))}\n" in done.output
     looked = command.invoke(app, ["restore", str(made), "--look"])
-    assert "It is whole." in looked.output
+    assert "It is intact." in looked.output
     assert "1 memory, " in looked.output
     remember("after the backup")
     restored = command.invoke(app, ["restore", str(made)])

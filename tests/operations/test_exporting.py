@@ -234,9 +234,9 @@ def test_hostile_text_is_no_markdown(text: str) -> None:
         ("# A page", "It has no front matter"),
         ("---\nid: [\n---\ntext", "Its front matter is no YAML"),
         ("---\na: &a [x, x]\nb: [*a, *a]\n---\ntext", "Its front matter has an alias"),
-        ("---\n- a\n---\ntext", "Its front matter is no list of names"),
+        ("---\n- a\n---\ntext", "Its front matter is not a list of names"),
         ("---\nid: x\n---\n\n \n", "Memory 'x': document is empty"),
-        ("---\nid: static:x\n---\ntext", "It is no memory of short-term or long-term memory."),
+        ("---\nid: static:x\n---\ntext", "It is not a memory of short-term or long-term memory."),
         ("---\nid: x\nowner: y\n---\ntext", "Unknown field 'owner'"),
     ],
 )

@@ -261,9 +261,9 @@ _WHOLE, _CUT = '{"text": "I saw a fox."}', '{"text": "I saw a'
     [
         (
             [_WHOLE, _CUT],
-            "these are cut, or no JSON for another reason: 2. In line 2 this is not JSON",
+            "these are cut off, or not JSON for another reason: 2. In line 2 this is not JSON",
         ),
-        ([_CUT, "", _WHOLE], "of its 2 JSON lines these are cut, or no JSON for another reason: 1. In line 1"),
+        ([_CUT, "", _WHOLE], "of its 2 JSON lines these are cut off, or not JSON for another reason: 1. In line 1"),
         ([_WHOLE, *([_CUT] * 9)], "reason: 2, 3, 4, 5, 6 .... In line 2"),
         ([_WHOLE, "and then", "nothing"], "reason: 2, 3. In line 2"),
         (["{", ' "text": ', "}"], "line 3: this is not JSON"),

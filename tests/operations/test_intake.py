@@ -136,7 +136,7 @@ def test_an_id_that_long_term_memory_holds_is_skipped(agent: AgentMemory, overwr
 def test_an_id_of_the_personality_is_refused(agent: AgentMemory, unchanged: Callable[[], bool]) -> None:
     fact = agent.entries(Tier.STATIC)[0]
     for claimed in (fact.id, "static:facts:one-that-may-come:01234567"):
-        with pytest.raises(InvalidEntry, match="begins with 'static:', which is kept for facts of the personality"):
+        with pytest.raises(InvalidEntry, match="begins with 'static:', which is reserved for facts of the personality"):
             add(agent, [SMOKE, {"document": "I am the queen", "id": claimed}])
     assert unchanged()
 

@@ -88,7 +88,7 @@ def test_utf_16_is_read_by_its_byte_order_mark(code: str) -> None:
     [
         (b"caf\xe9", r"In a\.txt: byte 3 is not UTF-8; save it as a UTF-8 text file"),
         (b"\x89PNG\r\n\x1a\n", "byte 0 is not UTF-8"),
-        (b"PK\x03\x04\x00\x00", "it holds binary data; a text file is wanted"),
+        (b"PK\x03\x04\x00\x00", "it contains binary data; a text file is wanted"),
         (b"\xff\xfeS\x00a", "is not UTF-16; save it as a UTF-8 text file"),
         (b"x" * (MAX_FILE + 1), r"50,000,001 bytes; at most 50,000,000"),
     ],
@@ -309,9 +309,9 @@ def test_a_number_that_people_do_not_write_so_or_that_may_be_a_thousand_is_refus
     rows = read("document;rating\na;1,000\nb;1_0\nc;+10,000\nd;7,25\ne;6,5", Form.CSV)
     assert [entry.rating for entry in taken(rows)] == [7.25, 6.5]
     assert refused(rows) == {
-        2: "rating is '1,000', whose comma may part thousands; write it without a comma.",
+        2: "rating is '1,000', whose comma may separate thousands; write it without a comma.",
         3: "rating is '1_0', which is not a number.",
-        4: "rating is '+10,000', whose comma may part thousands; write it without a comma.",
+        4: "rating is '+10,000', whose comma may separate thousands; write it without a comma.",
     }
     (one,) = taken(read("document;rating\na;0,125", Form.CSV))
     assert one.rating == 1.25

@@ -150,7 +150,7 @@ def test_a_turn_without_a_time_happened_when_the_one_before_it_did(agent: AgentM
         ([("Mira", "Hello"), ("To\nbias", "Hello")], "Turn 2 of 2: the speaker must be a name on one line"),
         ([("Mira", "Hello"), ("T" * 101, "Hello")], "Turn 2 of 2: .* at most 100 characters"),
         ([("Mira", "Hello"), ("Tobias", 5)], "Turn 2 of 2: the text must be text, not an int"),
-        ([("Mira", "Hello"), ("Tobias", "x" * 32_000)], r"Turn 2 of 2: .* at most 32,000 are taken"),
+        ([("Mira", "Hello"), ("Tobias", "x" * 32_000)], r"Turn 2 of 2: .* at most 32,000 are allowed"),
         ([("Mira", "Hello"), ("Tobias", "a\x00b")], "Turn 2 of 2: .* control character"),
         ([("Mira", "Hello"), ("Tobias", "a\ud800b")], "Turn 2 of 2: .* surrogate"),
         ([("Mira", "Hello"), "Tobias: Hello"], "Turn 2 of 2: a turn is a mapping with speaker and text"),

@@ -179,9 +179,9 @@ def test_a_judgment_that_cannot_be_is_refused(fields: dict[str, Any], message: s
 GOOD = {"name": "Key", "cue": CUE, "must": [], "must_not": []}
 BROKEN_CUES: dict[str, tuple[str, str]] = {
     "no JSON": ("[", "In the saved cues: line 1: this is not JSON"),
-    "a key twice": ('[{"name": "a", "name": "b"}]', "stands twice in one object"),
+    "a key twice": ('[{"name": "a", "name": "b"}]', "appears twice in one object"),
     "brackets": ("[" * 100_000, "nested more than 100 deep"),
-    "no list": ("{}", "a list of objects is wanted"),
+    "no list": ("{}", "expected a list of objects"),
     "a text": ('["Key"]', "number 1: An object with name, cue, must, must_not is wanted"),
     "a missing field": (json.dumps([{"name": "Key", "cue": CUE, "must": []}]), "number 1: There is no 'must_not'"),
     "an unknown field": (json.dumps([GOOD | {"colour": 1}]), "number 1: There is no field 'colour'"),

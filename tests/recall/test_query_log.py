@@ -125,7 +125,7 @@ def test_numbers_of_numpy_are_logged_as_numbers(agent: AgentMemory, asked: dict[
 @pytest.mark.parametrize("part", ["contains", "tags", "people", "places", "without"])
 def test_a_filter_that_cannot_be_written_is_refused_and_the_agent_goes_on(agent: AgentMemory, part: str) -> None:
     half = "key\ud83d"
-    with pytest.raises(InvalidParameter, match=f"^'{part}' holds half of a surrogate pair"):
+    with pytest.raises(InvalidParameter, match=f"^'{part}' contains half of a surrogate pair"):
         agent.query_memory(CUE, facets=Facets(**{part: half if part == "contains" else [half]}))
     agent.query_memory(CUE)
     agent.add_short_term({"document": "Saw smoke over the field"})
@@ -324,7 +324,7 @@ def test_settings_that_changed_stand_for_what_was_not_named(
         "The number of seats was 5 and is 1.",
         "The threshold was 0.8 and is 0.95.",
         "The decay was 0.99 and is 0.5.",
-        "The parts were taken as they are and are scaled by their least and greatest.",
+        "The parts were taken as they are and are scaled by their minimum and maximum.",
     )
     assert told.then.query == logged.query
     assert told.now.query.threshold == 0.95

@@ -136,5 +136,7 @@ def test_a_query_out_of_range_is_refused_with_the_range(agent: AgentMemory, para
 
 def test_what_is_no_complete_query_is_refused(agent: AgentMemory) -> None:
     for call in (agent.answer, agent.explanation):
-        with pytest.raises(InvalidParameter, match="What is asked is a Query, as 'query' makes it of a cue, not 'x'"):
+        with pytest.raises(
+            InvalidParameter, match="The argument must be a Query, as 'query' makes it from a cue, not 'x'"
+        ):
             call("x")

@@ -272,7 +272,7 @@ def test_the_names_of_texts_are_checked() -> None:
         ("diary", "{}", "there is no text 'diary'"),
         (STATE, "[]", "must be a JSON object"),
         (STATE, "{", "must be a JSON object"),
-        (CORE, '{"human": "' + "x" * 500_000 + '"}', "at most 500,000 are taken"),
+        (CORE, '{"human": "' + "x" * 500_000 + '"}', "at most 500,000 are allowed"),
     ],
 )
 def test_a_text_that_is_no_state_is_refused_in_words(agent: AgentMemory, name: str, text: str, told: str) -> None:

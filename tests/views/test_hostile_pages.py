@@ -91,8 +91,8 @@ def test_a_cue_is_saved_by_a_name_that_can_be_read_or_refused_in_words(open_page
     for name, told in (
         ("", "The saved cue needs a name."),
         ("   ", "The saved cue needs a name."),
-        (HIDDEN[:80], "holds a character that cannot be seen."),
-        ("\u202egnirts\u202c", "holds a character that cannot be seen."),
+        (HIDDEN[:80], "contains an invisible character."),
+        ("\u202egnirts\u202c", "contains an invisible character."),
     ):
         now = saved(name)
         assert told in now
@@ -120,7 +120,7 @@ def test_a_conversation_that_is_none_is_refused_in_words(open_page: OpenPage) ->
         ("Nobody said this", "names no speaker"),
         (": Good morning", "names no speaker"),
         ("Mira:\nTobias:", "the text is empty"),
-        (f"Mira: {HIDDEN}", "Turn 1 of 1: The memory: document holds a control character."),
+        (f"Mira: {HIDDEN}", "Turn 1 of 1: The memory: document contains a control character."),
     ):
         assert told in previewed(text), text
         assert words.REMEMBER_IT not in {one.label for one in page.button}

@@ -189,7 +189,7 @@ def test_reflecting_is_previewed_and_a_deep_link_shows_one_kind(
 
 
 def test_a_link_to_a_kind_of_which_nothing_waits_says_so(inbox: Callable[..., AppTest]) -> None:
-    assert "Nothing of this kind waits." in shown(inbox(kind="cue"))
+    assert "Nothing of this kind is waiting." in shown(inbox(kind="cue"))
     assert words.NOTHING_WAITS in shown(inbox(agent="juno", kind=""))
 
 

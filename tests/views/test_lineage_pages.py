@@ -137,7 +137,7 @@ def test_long_term_counts_what_is_stale_only_if_there_is_any(open_page: OpenPage
 
 def test_a_stale_memory_is_flagged_derived_again_and_undone(open_page: OpenPage, doubtful: str) -> None:
     assert len(mira().stale()) == 1
-    assert "1 memory rests on evidence that was changed or deleted since." in shown(open_page("long_term"))
+    assert "1 memory rests on evidence that has since been changed or deleted." in shown(open_page("long_term"))
     before = mira().find(doubtful)
     page = open_page("long_term", memory=doubtful)
     assert words.RESTS_ON_WHAT_CHANGED in shown(page)

@@ -91,7 +91,7 @@ def test_a_form_that_was_changed_by_hand_is_not_overwritten_by_the_paragraph(ope
 
 
 def test_a_name_that_another_character_has_is_told(open_page: OpenPage) -> None:
-    told = "there is one of this name already"
+    told = "there is a character of this name already"
     page = filled(open_page)
     assert told not in shown(page)
     assert f"Mira Holloway · 22 · cook · {told}" in shown(area(page, words.IN_A_PARAGRAPH, "Mira Holloway, 22, cook."))

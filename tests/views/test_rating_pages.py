@@ -97,7 +97,7 @@ def test_tokens_cost_and_budget_are_shown_and_set(open_page: OpenPage, server: F
     mira().rate("He lied.")
     page = open_page("operations")
     assert {one.label: one.value for one in page.metric} == {"Tokens": "12", "Calls": "1", "Cost": "0.02"}
-    number(page, "Most tokens in all").set_value(50_000).run()  # type: ignore[attr-defined]
+    number(page, "Limit on total tokens").set_value(50_000).run()  # type: ignore[attr-defined]
     press(page, "Save the budget")
     assert mira().settings.token_budget == 50_000
     assert "The budget is saved." in shown(page)

@@ -88,7 +88,7 @@ def test_facets_narrow_the_answer(open_page: OpenPage) -> None:
     held = {entry.id: entry for tier in ("static", "stm", "ltm") for entry in mira().entries(tier)}
     found = ranked(page)
     assert {held[one].kind.value for one in found[found["recalled"]]["id"]} == {"conversation"}
-    assert "The facets that were asked for do not admit it." in set(found["why"])
+    assert "The chosen facets exclude it." in set(found["why"])
     assert "filtered out" in set(found["verdict"])
 
     labelled(page.multiselect, "Kinds").set_value([])

@@ -140,7 +140,7 @@ def test_a_rehearsal_whose_character_is_gone_says_so(open_page: OpenPage) -> Non
     page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
     page.query_params["agent"] = BRANCH
     page.run()
-    assert "mira is not here any more." in shown(page)
+    assert "mira no longer exists." in shown(page)
 
 
 def test_every_page_says_that_it_shows_a_rehearsal_and_leads_back(open_page: OpenPage) -> None:

@@ -24,7 +24,7 @@ def test_the_clock_is_set_and_goes_as_before(open_page: OpenPage) -> None:
     assert session.world().standing is None
     press(page, "Undo")
     assert session.world().standing == before
-    assert "The clock goes as before." in shown(page)
+    assert "The clock runs as before." in shown(page)
 
 
 def test_a_clock_of_its_own_pace_is_not_taken_for_the_real_time(open_page: OpenPage) -> None:

@@ -555,7 +555,7 @@ def test_changes_are_kept_one_by_one(world: World, branch: AgentMemory, ids: lis
     nothing = world.keep(BRANCH, revisions=[first])
     assert not nothing
     assert nothing.title == "Nothing to keep"
-    assert nothing.notes == ("“Smoke over the north field” is so already, or further on.",)
+    assert nothing.notes == ("“Smoke over the north field” already has this change, or a later one.",)
     assert all(fit.there and not fit.problem for fit in world.fits(BRANCH).values())
     assert set(world.fits(BRANCH)) == {first, second, third}
 

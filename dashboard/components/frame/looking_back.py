@@ -101,7 +101,7 @@ def _circumstances(view: AgentMemory) -> str:
     words.append(f"{tables.counted(since, 'change', 'changes')} since" if since else "no change since")
     if view.waiting_for_vectors:
         counted = tables.counted(view.waiting_for_vectors, "memory", "memories")
-        words.append(f"{counted} of then without a vector of the embedding model in use, not found by meaning")
+        words.append(f"{counted} from then without a vector of the embedding model in use, not found by meaning")
     return " · ".join(words)
 
 
@@ -144,7 +144,7 @@ def settings(view: AgentMemory, named: dict[str, tuple[str, Any, Any]]) -> None:
         named: by name, what a setting is called, and its value then and now.
     """
     if session.moment() is None:
-        st.caption(widgets.plain(f"{view.display_name} remembers by these settings."))
+        st.caption(widgets.plain(f"{view.display_name} remembers with these settings."))
         rows = [{"setting": label, "now": _shown(now)} for label, _, now in named.values()]
         widgets.table(rows, hide_index=True, height="content", column_config=_SETTINGS)
         return
@@ -152,7 +152,7 @@ def settings(view: AgentMemory, named: dict[str, tuple[str, Any, Any]]) -> None:
     words = (
         f"{tables.counted(changed, 'setting has', 'settings have')} changed since." if changed else "As they are now."
     )
-    st.caption(widgets.plain(f"{view.display_name} remembered by these settings then. {words}"))
+    st.caption(widgets.plain(f"{view.display_name} remembered with these settings then. {words}"))
     rows = [
         {"setting": label, "then": _shown(then), "now": _shown(now), "since": "changed" if then != now else ""}
         for label, then, now in named.values()

@@ -20,7 +20,7 @@ from .. import mounting, widgets
 
 _MOST = 99
 _KEY = "news"
-_OTHER = "Somebody has switched to another world. Nothing that is done on this page reaches it."
+_OTHER = "Somebody has switched to another world. Nothing you do on this page reaches it."
 
 
 @contextmanager

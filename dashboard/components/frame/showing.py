@@ -309,7 +309,7 @@ def _offered(held: _Showing, step: Step, agent: AgentMemory) -> tuple[str, str]:
         return f"{words.SET_IMPORTANCE} to {_found().rating}", step.told
     if step.undoes:
         undone = any(one.change_set.author == _AUTHORS[held.kind] for one in agent.history(1))
-        return "", words.AS_IT_WAS if undone else "Nothing was changed on the way. Each line here can be undone."
+        return "", words.AS_IT_WAS if undone else "Nothing was changed along the way. Each line here can be undone."
     return "", step.told
 
 

@@ -6,7 +6,7 @@ from dashboard.views.cast import beside, places, trust
 from memory_system import MemorySystemError
 
 agent = session.agent()
-widgets.heading("Cast", "The characters beside each other. Looking touches nothing.")
+widgets.heading("Cast", "The characters side by side. Looking changes nothing.")
 bulk.last()
 SHOWN = {"beside": ("Side by side", beside.show), "trust": ("Trust", trust.show),
          "places": ("Places", places.show)}  # fmt: skip

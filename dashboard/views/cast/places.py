@@ -26,7 +26,7 @@ def show(agent: AgentMemory) -> None:
     at = moment.slider("places-at")
     located, found = world.places(), world.whereabouts(at=at)
     if not located:
-        widgets.empty("No place is known yet.", "Write places into its personality.", agent, to="personality")
+        widgets.empty("No places yet.", "Write places into its personality.", agent, to="personality")
         return
     within = {one.place: _held(one.within, located) for one in located}
     inside: dict[str, list[str]] = {}
@@ -40,7 +40,7 @@ def show(agent: AgentMemory) -> None:
     for place in busy:
         _place(place, inside, there)
     if lost := there.get("", []):
-        st.caption(widgets.plain(f"Nothing tells where: {', '.join(session.shown_name(one.agent) for one in lost)}."))
+        st.caption(widgets.plain(f"Whereabouts not known: {', '.join(session.shown_name(one.agent) for one in lost)}."))
     if empty := [place for place in roots if place not in busy]:
         st.caption(widgets.plain(f"Nobody is at: {', '.join(map(tables.visible, empty))}."))
 

@@ -24,9 +24,9 @@ def show(agent: AgentMemory) -> None:
     stamps = session.stamps(world.characters())
     bonds = [one for one in session.kept("bonds", agent, lambda _: world.bonds(), *stamps) if one.agent in names]
     if not any(one.to in names for one in bonds):
-        widgets.empty(words.NOBODY_TRUSTS, "Write into its personality whom it knows.", agent, to="personality")
+        widgets.empty(words.NOBODY_TRUSTS, "Write whom it knows into its personality.", agent, to="personality")
         return
     picture = trusting.picture(bonds, names, words.OPEN_CHARACTER, session.picture, session.shown_name)
     mounting.show("graph", picture, mounting.keeping(_OPENED), key="trust-graph")
-    st.caption("An arrow is wider with trust, and dashed where that is open.")
+    st.caption("The wider an arrow, the greater the trust; a dashed arrow means that it is not known yet.")
     widgets.lead("See how trust went", "interview", agent.name, show="people")

@@ -132,8 +132,8 @@ def _let_go() -> None:
     if kept.let_go_until is not None:
         gone = tables.counted(kept.let_go, "older change", "older changes")
         st.caption(
-            f"{gone}, up to {tables.exact(kept.let_go_until)}, went for good, since Settings limit the history. "
-            "What they made stays."
+            f"{gone}, up to {tables.exact(kept.let_go_until)}, were deleted, because Settings limit the history. Their "
+            "effects stay."
         )
 
 
@@ -153,4 +153,4 @@ def turn_pages(agent: AgentMemory, last: int | None, *, more: bool) -> None:
         ):
             befores.append(last or 1)
             st.rerun()
-        st.caption(widgets.plain(f"Page {len(befores) + 1}, {PAGE} changes a page."))
+        st.caption(widgets.plain(f"Page {len(befores) + 1}, {PAGE} changes per page."))

@@ -28,9 +28,9 @@ def _choose() -> None:
 
 
 agent = session.agent()
-widgets.heading("Inbox", "What asks for a decision. Accept shows first what would change.", agent)
+widgets.heading("Inbox", "What needs your decision. Accept first shows what would change.", agent)
 if session.moment() is not None:
-    widgets.empty("Decisions are made at present.", "", agent)
+    widgets.empty("Decisions can only be made in the present.", "", agent)
     st.stop()
 st.html(_STYLE)
 widgets.closed(agent)
@@ -61,6 +61,6 @@ with listed:
     if not counts and complete:
         widgets.empty(words.NOTHING_WAITS, "Let the world advance a day.", agent, to="overview")
     elif counts and chosen and not any(kind in counts for kind in chosen):
-        widgets.empty("Nothing of this kind waits.", "Choose another kind above.")
+        widgets.empty("Nothing of this kind is waiting.", "Choose another kind above.")
 lines.later(agent, found.put_off)
 bulk.last()

@@ -38,7 +38,7 @@ def show(agent: AgentMemory, found: Inbox, kinds: Sequence[Matter]) -> None:
     most = int(st.session_state.setdefault("inbox-most", _LINES))
     for number, one in enumerate(listed[:most]):
         _line(agent, one, number, may=may)
-    if len(listed) > most and st.button(f"Show more ({len(listed) - most:,} are left)", icon=":material/expand_more:"):
+    if len(listed) > most and st.button(f"Show more ({len(listed) - most:,} left)", icon=":material/expand_more:"):
         st.session_state["inbox-most"] = most + _LINES
         st.rerun()
 
@@ -51,12 +51,12 @@ def _line(agent: AgentMemory, one: Decision, number: int, *, may: bool) -> None:
             _why(agent, one)
         key = f"{one.kind}-{one.of}"
         if one.kind is Matter.CUE:
-            if st.button("Open", key=f"inbox-open-{key}", help="On the Memory page, with what would mend it."):
+            if st.button("Open", key=f"inbox-open-{key}", help="On the Memory page, with ways to mend it."):
                 _mend(agent, one)
         elif may:
             st.button(
                 words.ACCEPT, key=f"inbox-accept-{key}", disabled=opened,
-                on_click=accepting.begin, args=(agent, one.kind, one.of), help="Shows first what would change.",
+                on_click=accepting.begin, args=(agent, one.kind, one.of), help="First shows what would change.",
             )  # fmt: skip
         if may and (until := st.menu_button(words.LATER, _LATER, key=f"inbox-later-{key}")):
             put_off(agent, one, str(until))
@@ -148,5 +148,5 @@ def everybody() -> None:
                 st.rerun()
     if not complete:
         st.caption(
-            "Of many memories, duplicates and contradictions count once the list of their character has been open."
+            "With many memories, duplicates and contradictions are counted once you have opened that character's list."
         )

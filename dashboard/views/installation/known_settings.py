@@ -34,7 +34,7 @@ def show(agent: AgentMemory) -> None:
     with st.container(border=True):
         st.header("What the world knows", anchor=False)
         st.caption(
-            "Facts that everybody recalls, or a group, as their own static memory. Each is kept once, and found only "
+            "Facts that everybody, or a group, recalls like their own static memory. Each is kept once, and found only "
             "while it is known."
         )
         _table(facts)
@@ -42,7 +42,7 @@ def show(agent: AgentMemory) -> None:
             _edit(agent, facts, groups)
     with st.container(border=True):
         st.header("Groups", anchor=False)
-        st.caption("Characters who know the same, such as the guard.")
+        st.caption("Characters who know the same things, such as the guard.")
         for group in groups:
             members = ", ".join(map(session.shown_name, group.members))
             st.text(tables.visible(f"{group.name}: {members}"))

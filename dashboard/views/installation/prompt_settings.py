@@ -74,7 +74,7 @@ def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
     if save:
         _save(file, about, text, f"“{about.title}” is saved.", draft)
     if restore:
-        _save(file, about, usual, f"“{about.title}” says again what ships.", draft)
+        _save(file, about, usual, f"“{about.title}” has the shipped text again.", draft)
     if problem is None and text != usual:
         with st.expander("What differs from the shipped text"):
             st.html(diffs.markup(usual, text))
@@ -84,8 +84,8 @@ def _places(about: Prompt) -> str:
     needed = [f"{{{one}}}" for one in about.needed]
     allowed = [f"{{{one}}}" for one in about.allowed]
     if needed:
-        return f"Filled in, and needed: {', '.join(needed)}."
-    return f"May be filled in: {', '.join(allowed)}." if allowed else "Nothing is filled in here."
+        return f"Filled in, and required: {', '.join(needed)}."
+    return f"Can be filled in: {', '.join(allowed)}." if allowed else "Nothing is filled in here."
 
 
 def _preview(about: Prompt, text: str, agent: AgentMemory) -> None:
@@ -112,7 +112,7 @@ def _save(file: PromptFile, about: Prompt, text: str, words: str, draft: drafts.
         if draft is not None:
             draft.done()
         bulk.did(
-            words, lambda: file.save(about.name, before, by="dashboard"), f"“{about.title}” says again what it said.",
+            words, lambda: file.save(about.name, before, by="dashboard"), f"“{about.title}” has its former text again.",
             holds=lambda: file.prompts.text(about.name) == text, where="world.prompts.save(name, text)",
         )  # fmt: skip
         st.rerun()
@@ -133,7 +133,7 @@ def _earlier(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
                     and agent.read_only is None
                     and st.button("Use again", key=f"again-{about.name}-{len(versions)}-{number}", type="tertiary")
                 ):
-                    _save(file, about, one.told, f"“{about.title}” says again what it said then.")
+                    _save(file, about, one.told, f"“{about.title}” has its text of that time again.")
             if one.text is not None:
                 st.code(tables.lines(one.told), language=None, wrap_lines=True)
         if len(versions) > _MOST_VERSIONS:

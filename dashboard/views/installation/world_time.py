@@ -52,7 +52,7 @@ def show() -> None:
             world.stand_at(wanted)
             draft.done()
             bulk.did(
-                "The clock is set", back, "The clock goes as before.", holds=lambda: world.standing == wanted,
+                "The clock is set", back, "The clock runs as before.", holds=lambda: world.standing == wanted,
                 where="World.stand_at",
             )  # fmt: skip
             st.rerun()

@@ -102,7 +102,7 @@ def _taken(held: Held, live: talk_live.Live, field: str) -> None:
     elif live.stopped:
         st.info("Stopped. This turn was discarded.", icon=":material/stop_circle:")
     else:
-        st.error("The answer broke off. The terminal says more.", icon=":material/error:")
+        st.error("The answer broke off. The terminal has details.", icon=":material/error:")
     st.caption(widgets.plain(f"You had said: {live.asked}"))
     if live.typed:  # what was clicked can be clicked again, and something else may stand in the field
         st.session_state[field] = live.asked

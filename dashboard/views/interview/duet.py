@@ -139,7 +139,7 @@ def _begin(agent: AgentMemory, key: str) -> None:
     joining = st.multiselect(
         "And with", [name for name in others if name != other], format_func=called, key=f"{key}-joining",
         persist_state="session", max_selections=MOST_IN_A_GROUP - 2, placeholder="Nobody else",
-        help="In a group whoever is named speaks next, or has most to say.",
+        help="In a group, the one who is named, or has the most to say, speaks next.",
     )  # fmt: skip
     opening = st.text_input(
         "How it begins",

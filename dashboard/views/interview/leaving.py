@@ -26,7 +26,7 @@ def show(agent: AgentMemory, held: Held) -> None:
         words.LEAVE_AND_REMEMBER,
         icon=":material/waving_hand:",
         key=f"leave-{talk.id}",
-        help="A synopsis takes the place of the notes of the talk; it is shown first. In Python: Conversation.synopsis",
+        help="A synopsis replaces the notes of the talk; you see it first. In Python: Conversation.synopsis",
     ):
         try:
             with st.spinner("Writing the synopsis …"):

@@ -36,7 +36,7 @@ def show(agent: AgentMemory) -> None:
     )
     held = people(agent)
     if not held:
-        widgets.empty("It knows nobody yet.", "Talk with it under a name of yours, or add somebody below.", agent)
+        widgets.empty("It knows nobody yet.", "Talk with it under your name, or add somebody below.", agent)
     for one in held:
         _person(agent, one)
     if agent.read_only is None:

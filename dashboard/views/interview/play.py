@@ -68,7 +68,7 @@ def _begin(agent: AgentMemory) -> None:
             max_chars=_NAME,
             key=f"begin-human-{agent.name}",
             persist_state="session",
-            help="A part of the name of somebody whom the character knows, such as the first name, means them.",
+            help="Part of the name of somebody whom the character knows, such as the first name, is enough.",
         )
         title = right.text_input(
             "Title",

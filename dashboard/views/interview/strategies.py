@@ -141,7 +141,7 @@ def _shown(tried: Tried) -> None:
         talk_figures.tokens_per_turn(talk_tables.growth(tried.names, tried.found), tried.budget, widgets.ink()),
         config={"displayModeBar": False},
         key="strategies-growth",
-        alt="Tokens in the prompt of each turn, a line a strategy",
+        alt="Tokens in the prompt of each turn, one line per strategy",
     )
     _fates(tried)
     _summaries(tried)

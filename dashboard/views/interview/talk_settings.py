@@ -68,8 +68,8 @@ def fields(key: str, held: TalkSettings) -> TalkSettings | None:
     )  # fmt: skip
     heartbeat = st.number_input(
         words.HEARTBEAT, 0, _LONGEST, held.heartbeat, 10, key=f"{key}-heartbeat", persist_state="session",
-        help="Of the world's time, without a word; the character may then speak by itself as time "
-        "passes; 0 never. In Python: TalkSettings.heartbeat",
+        help="Minutes of the world's time without a word after which the character may speak by itself; 0 means never. "
+             "In Python: TalkSettings.heartbeat",
     )  # fmt: skip
     chosen: dict[str, Any] = {"strategy": strategy, "budget": int(budget), "recalled": int(recalled)}
     chosen |= {"remember": remember or held.remember, "heartbeat": int(heartbeat)}

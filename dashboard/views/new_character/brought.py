@@ -52,7 +52,7 @@ def show(life: Life, now: datetime) -> Brought | None:
             st.error(widgets.plain(problem), icon=":material/error:")
         held: Brought | None = life.get("brought")
         if held is None:
-            st.caption("Who it is goes into the form below, its memories go with it. Nothing is stored before.")
+            st.caption("Who it is goes into the form below, and its memories come along. Nothing is stored yet.")
             return None
         material.rows(held.looked, life.key("brought-rows"))
         if st.button("Leave the file out", icon=":material/close:", type="tertiary", key=life.key("brought-drop")):

@@ -51,7 +51,7 @@ def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
     text = str(life.get("pasted") or "")
     if not text.strip():
         st.caption(
-            "A line is an event. It may begin with its date, such as 2026-03-01 09:00, 1 March, Mon 9:00 or Day 2, "
+            "Each line is an event. It may begin with its date, such as 2026-03-01 09:00, 1 March, Mon 9:00 or Day 2, "
             "14:00. A spreadsheet's table works too."
         )
         return []
@@ -195,7 +195,7 @@ def _upload(life: Life) -> None:
         life.put("upload-problem", error.sentence)
         return
     if len(text) > _MOST:
-        told = f"{held.name} has {len(text):,} characters; at most {_MOST:,} are taken here."
+        told = f"{held.name} has {len(text):,} characters; at most {_MOST:,} are allowed here."
         life.put("upload-problem", f"{told} Larger files can be added on the Short-term page.")
     else:
         life.put("pasted", text)

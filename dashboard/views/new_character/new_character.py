@@ -17,9 +17,7 @@ life = Life.current()
 kept = (*brought.KEPT, *who.KEPT, *happened.KEPT, *trying.KEPT)
 life.keep(*kept)
 if life.lost:
-    st.info(
-        "What was written under this link is not held any more: it became a character, or the server was restarted."
-    )
+    st.info("What was written under this link is no longer kept: it became a character, or the server was restarted.")
 st.header("1 Who", anchor=False)
 came = brought.show(life, session.world().clock())
 document = who.show(life)

@@ -98,4 +98,4 @@ def _told(document: dict[str, Any]) -> str:
     known = [str(identity[one]) for one in ("name", "age", "profession", "home") if identity.get(one)]
     counts = [tables.counted(len(document[name]), *called) for name, called in _COUNTED.items() if document.get(name)]
     taken = str(identity["name"]).strip() in map(session.shown_name, session.world().characters())
-    return tables.short(" · ".join([*known, *counts, *["there is one of this name already"] * taken]), 300)
+    return tables.short(" · ".join([*known, *counts, *["there is a character of this name already"] * taken]), 300)

@@ -52,7 +52,7 @@ elif st.session_state["operation"] not in NAMES:
 name = st.segmented_control(
     "Operation", NAMES, key="operation", required=True, label_visibility="collapsed", on_change=leave_more
 )
-if st.toggle("More operations, and what can be looked up", key="more-operations") or name is None:
+if st.toggle("More operations and lookups", key="more-operations") or name is None:
     name = MORE
 else:
     st.session_state["operation-before"] = name

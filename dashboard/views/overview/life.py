@@ -93,7 +93,7 @@ def _controls(speed: float) -> None:
         lives = world.lives
         if (
             st.toggle(
-                "Lives by itself", lives, help="A server does what is due as the clock goes. In Python: World.live"
+                "Lives by itself", lives, help="A server does what is due as the clock runs. In Python: World.live"
             )
             != lives
         ):

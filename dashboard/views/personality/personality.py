@@ -37,10 +37,10 @@ def facts() -> None:
 past = session.moment() is not None
 if past or session.viewing():
     if agent.personality_text is None:
-        widgets.empty(f"There {'was no personality yet' if past else 'is no personality'}.", "", agent)
+        widgets.empty(f"There {'was not a personality yet' if past else 'is not a valid personality'}.", "", agent)
     else:
         facts()
-        with st.expander(f"The personality{' of then' if past else ''}, as JSON"):
+        with st.expander(f"The personality{' at that time' if past else ''}, as JSON"):
             st.code(agent.personality_text, language=None, wrap_lines=True)
     exporting.control(agent)
     widgets.closed(agent)

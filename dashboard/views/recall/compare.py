@@ -119,7 +119,7 @@ def tell(found: Versus, left: str, right: str, what: str, few: str = "") -> None
         )
         st.caption(_chance(found, what, few))
     else:
-        st.text(f"No {what} is judged to the end yet.")
+        st.text(f"No {what} has been judged to the end yet.")
     if found.unjudged:
         missing = tables.counted(found.unjudged, what, f"{what}s")
         st.caption(f"Not counted, because thumbs are missing: {missing}.")
@@ -127,7 +127,7 @@ def tell(found: Versus, left: str, right: str, what: str, few: str = "") -> None
 
 def _chance(found: Versus, what: str, few: str) -> str:
     if not found.needed:
-        return f"That is hardly chance (p = {found.p_value:.3f})."
+        return f"That is unlikely to be chance (p = {found.p_value:.3f})."
     more = tables.counted(found.needed, f"more {what}", f"more {what}s")
     needed = few or f"Judge about {more} on which one of them is better."
     return f"That can be chance (p = {found.p_value:.2f}). {needed}"

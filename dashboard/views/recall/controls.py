@@ -248,8 +248,8 @@ def _instances(agent: AgentMemory, text: str) -> tuple[tuple[str, ...], str]:
     """What the cue is asked by too, and why by nothing; the language model is asked once for each cue."""
     most = st.number_input(
         words.INSTANCES, 0, 20, 0, key=f"expand-{session.place()}", persist_state="session",
-        help="A language model names so many things that the cue may mean, such as kayaking for hobbies; what they "
-        "find competes for the seats. 0 asks the cue alone.",
+        help="How many things that the cue may mean, such as kayaking for hobbies, a language model names; what they "
+             "find competes for the seats. 0 asks the cue alone.",
     )  # fmt: skip
     if not most:
         return (), ""

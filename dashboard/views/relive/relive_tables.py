@@ -51,7 +51,7 @@ def circumstances(logged: LoggedQuery) -> str:
         "which renewed their recency" if logged.touched else "which left their recency as it was",
     ]
     named = [_NAMED[name] for name in logged.given if name in _NAMED]
-    words.append(f"the caller named {', '.join(named)}" if named else "all by the character's settings")
+    words.append(f"the caller named {', '.join(named)}" if named else "all from the character's settings")
     return " · ".join(words)
 
 

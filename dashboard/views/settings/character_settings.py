@@ -65,26 +65,31 @@ _FIELDS: dict[str, tuple[str, float, float, float]] = {
     "recency": ("The weight of how recently a memory was recalled.", 0.0, 10.0, 0.05),
     "importance": ("The weight of how important a memory is.", 0.0, 10.0, 0.05),
     "relevancy": ("The weight of how well a memory answers the query.", 0.0, 10.0, 0.05),
-    "bin_days": ("After so many days a migration purges what was forgotten; 0 never.", 0, 36_500, 1),
-    "ltm_size": ("As time passes, a summary takes the place of what is more; 0 never.", 0, 10_000_000, 100),
+    "bin_days": ("After this many days a migration purges forgotten memories; 0 means never.", 0, 36_500, 1),
+    "ltm_size": (
+        "As time passes, a summary replaces the memories beyond this number; 0 means never.",
+        0,
+        10_000_000,
+        100,
+    ),
     "person_trigger": (
-        "Sum of ratings about one person at which to reflect on them as time passes; 0 never.",
+        "Sum of ratings about one person at which to reflect on them as time passes; 0 means never.",
         0.0,
         100_000.0,
         10.0,
     ),
-    "hourly_calls": ("Then what the character does by itself waits; 0 no limit.", 0, 1_000_000, 1),
-    "hourly_tokens": ("The same in tokens; 0 no limit.", 0, 10**12, 1000),
-    "hourly_cost": ("The same in the currency of the prices; 0 no limit.", 0.0, 1e9, 0.01),
+    "hourly_calls": ("Beyond this, what the character does by itself waits; 0 means no limit.", 0, 1_000_000, 1),
+    "hourly_tokens": ("The same in tokens; 0 means no limit.", 0, 10**12, 1000),
+    "hourly_cost": ("The same in the currency of the prices; 0 means no limit.", 0.0, 1e9, 0.01),
     "query_log": ("0 keeps none. Older ones are deleted permanently.", 0, 100_000, 100),
     "history_changes": (
-        "The newest so many are kept, 1,000 at least; 0 all. Older ones go for good, no memory does.",
+        "This many of the newest are kept, at least 1,000; 0 keeps all. Older ones are deleted; no memory is.",
         0,
         10**9,
         1000,
     ),
     "history_days": (
-        "Changes are kept for so many days of real time; 0 for ever. Older ones go for good, no memory does.",
+        "Changes are kept for this many days of real time; 0 means for ever. Older ones are deleted; no memory is.",
         0,
         36_500,
         1,
@@ -115,7 +120,7 @@ def show(agent: AgentMemory) -> None:
     now, usual = _flat(agent.settings), _flat(AgentSettings())
     with st.container(border=True):
         st.header("Memory and score", anchor=False)
-        st.caption("Every change is in the history and can be undone. A question mark tells what a setting means.")
+        st.caption("Every change is in the history and can be undone. The question marks say what each setting means.")
         draft = drafts.Draft(f"settings/{agent.name}", now, setting_names.LABELS)
         values = _numbers(agent, now, usual, draft)
         _history(agent, values)
@@ -190,8 +195,8 @@ def _history(agent: AgentMemory, values: dict[str, Any]) -> None:
     now = agent.settings
     if kept.leaving and (changes, days) != (now.history_changes, now.history_days):
         st.warning(
-            f"Saving lets go of {kept.leaving:,} older changes for good: they can no longer be looked at or undone. "
-            "What they made stays.",
+            f"Saving deletes {kept.leaving:,} older changes permanently: they can no longer be looked at or undone. "
+            "Their effects stay.",
             icon=":material/history_toggle_off:",
         )
 
@@ -228,13 +233,13 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
         values["rated_by"] = st.segmented_control(
             "Events rated by", [one.value for one in RatedBy], required=True, key=draft.field("rated_by"),
             persist_state="session",
-            help="When they come. Those of the rules and of nobody are rated by the model in the background, and so is "
-            "what comes over the HTTP API.",
+            help="On arrival. Events rated by the rules or by nobody are rated by the model in the background, as is "
+                 "everything that comes over the HTTP API.",
         )  # fmt: skip
         values["replan"] = st.segmented_control(
             "Important events and the plan of the day", [one.value for one in Replan], required=True,
             key=draft.field("replan"), persist_state="session",
-            help="Whether an event rated 8 or more has the rest of the day planned anew as time passes.",
+            help="Whether an event rated 8 or more causes the rest of the day to be planned again as time passes.",
         )  # fmt: skip
         values["auto_migrate"] = st.toggle(
             words.MIGRATE_BY_ITSELF, key=draft.field("auto_migrate"), persist_state="session",
@@ -254,7 +259,7 @@ def _presets(agent: AgentMemory, now: dict[str, Any], draft: drafts.Draft) -> No
             } | {kept: now[kept] for kept in _NO_PART_OF_A_PRESET}
             if st.button(name.capitalize(), key=f"preset-set-{name}", disabled=taken == now):
                 changed = tuple(one for one in taken if one not in _NO_PART_OF_A_PRESET)
-                _save(agent, taken, f"The character recalls by the preset {name} now.", draft, changed)
+                _save(agent, taken, f"The character now recalls by the preset {name}.", draft, changed)
             st.caption(widgets.plain(preset.source))
 
 

@@ -18,8 +18,8 @@ def show(agent: AgentMemory) -> None:
     world, form = session.world(), f"happened/{agent.name}"
     number = drafts.turn(form)
     st.caption(
-        "An event that several characters know of: each remembers it in its own words. Where nobody is named,"
-        " whoever is at the place saw it."
+        "An event that several characters know of: each remembers it in its own words. If nobody is named, everyone at "
+        "the place saw it."
     )
     text = st.text_area(
         "What they know of", key=f"happened-{number}", height=90, max_chars=_MOST, persist_state="session",

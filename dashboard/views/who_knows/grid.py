@@ -165,7 +165,7 @@ def _correct(agent: AgentMemory, cell: Cell, verdict: Verdict | None) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    bulk.done(world.agent(WORLD_AGENT), made, "It is kept, and heard before any judge.")
+    bulk.done(world.agent(WORLD_AGENT), made, "It is kept, and takes precedence over any judge.")
     st.rerun()
 
 

@@ -13,7 +13,7 @@ from memory_system.world.knows import began
 from ... import session, words
 from ...components import widgets
 
-_LABEL, _HELP = f"{words.WORLD_TIME} (UTC)", "What was lived through later is not looked at."
+_LABEL, _HELP = f"{words.WORLD_TIME} (UTC)", "Anything lived through later is left out."
 _HOUR = timedelta(hours=1)
 _EARLIEST, _LATEST = datetime(1700, 1, 1), datetime(2250, 1, 1)
 """What Streamlit's slider over times takes."""

@@ -8,7 +8,7 @@ from dashboard.views.who_knows import grid, moment, spread, tests
 from memory_system import MemorySystemError
 
 agent, world = session.agent(), session.world()
-widgets.heading("Who knows what", "Ask one fact of all characters at once. Looking touches nothing.")
+widgets.heading("Who knows what", "Ask about one fact of all characters at once. Looking changes nothing.")
 bulk.last()
 spread.follow()
 with st.container(horizontal=True, vertical_alignment="bottom"):

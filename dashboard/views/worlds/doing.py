@@ -86,7 +86,7 @@ def with_one(worlds: Worlds, held: list[Saved]) -> None:
             widgets.try_to(lambda: _renamed(name, to))
 
 
-_BRANCH = "A copy that knows of which world it is, to try something in and to compare. In Python: Worlds.branch"
+_BRANCH = "A copy linked to its original, for trying something out and comparing. In Python: Worlds.branch"
 
 
 def new(worlds: Worlds) -> None:

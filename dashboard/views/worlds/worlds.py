@@ -11,7 +11,7 @@ from memory_system import MemorySystemError
 widgets.heading("Worlds", "Save slots: each world has its own characters, memories and clock, and one is open here.")
 bulk.last()
 if session.viewing():
-    st.caption(f":material/lock: Other worlds are seen by those who may change something. {words.A_VIEWER}.")
+    st.caption(f":material/lock: Only those who can change something see other worlds. {words.A_VIEWER}.")
     st.stop()
 try:
     worlds = session.switchable().worlds

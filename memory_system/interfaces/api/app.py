@@ -215,8 +215,8 @@ async def asks_what_there_is(request: Request) -> None:
     if unknown := [name for name in request.query_params if name not in known]:
         there = f"there are {', '.join(known)}" if known else "this address has none"
         raise InvalidInput(
-            f"The request cannot be taken. query.{unknown[0][:60]}: There is no such parameter; {there}."
-            f"{did_you_mean(unknown[0], known)}"
+            f"The request is not valid. query.{unknown[0][:60]}: There is no such parameter; "
+            f"{there}.{did_you_mean(unknown[0], known)}"
         )
 
 

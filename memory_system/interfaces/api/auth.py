@@ -96,7 +96,9 @@ class Entrance:
         if self._door.locked:
             kind, _, token = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1").partition(" ")
             if kind.lower() != "bearer" or not token:
-                return _no_token("This server wants a token: send 'Authorization: Bearer ...'. MEMORY_TOKEN holds it.")
+                return _no_token(
+                    "This server requires a token: send 'Authorization: Bearer ...'. MEMORY_TOKEN holds it."
+                )
             address = scope["client"][0] if scope.get("client") else ""
             try:
                 role = self._door.role(token.strip(), address)

@@ -41,7 +41,7 @@ Preview = Annotated[
 ]
 IfMatch = Annotated[
     StrictStr | None,
-    Header(description='The ETag that this edit was made on, such as "7"; if it is stale the answer is 412.'),
+    Header(description='The ETag that this edit is based on, such as "7"; if it is stale the answer is 412.'),
 ]
 Key = Annotated[
     StrictStr | None,
@@ -50,7 +50,7 @@ Key = Annotated[
         min_length=1,
         max_length=MAX_KEY,
         pattern="^[!-~]+$",
-        description="Sent again with the same key and body, a write is answered as the first time, and not done again.",
+        description="A write sent again with the same key and body gets the first answer, and is not done again.",
     ),
 ]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
@@ -61,7 +61,7 @@ Author = Annotated[
     Header(
         alias="Memory-Author",
         max_length=MOST_SAID,
-        description='Who is behind it, percent-encoded UTF-8; the history tells it as "API" and this.',
+        description='Who makes the change, percent-encoded UTF-8; the history shows it after "API".',
     ),
 ]
 ForWorld = Annotated[
@@ -69,7 +69,7 @@ ForWorld = Annotated[
     Header(
         alias="Memory-World",
         max_length=MOST_SAID,
-        description="The world that is meant, percent-encoded UTF-8; the answer is 409 if another one is served.",
+        description="The intended world, percent-encoded UTF-8; the answer is 409 if another one is served.",
     ),
 ]
 View = AgentMemory
@@ -151,7 +151,7 @@ class Lanes:
                 lane = self._quick
             if "idempotency-key" in request.headers:
                 raise InvalidParameter(
-                    "A stream of events takes no Idempotency-Key; ask for application/json to send one."
+                    "An event stream cannot take an Idempotency-Key; ask for application/json to send one."
                 )
 
             async def begin(work: Callable[[], None]) -> None:
@@ -451,12 +451,12 @@ def refuse_stale(agent: AgentMemory, if_match: str | None) -> None:
     tags = _TAG.findall(if_match)
     if not tags or _TAG.sub("", if_match).strip(" \t,"):
         raise InvalidParameter(
-            f"If-Match is {shown(if_match)}, which is no list of ETags. Send them as they came, in double quotes, such "
-            'as "7", or * for any.'
+            f"If-Match is {shown(if_match)}, which is not a list of ETags. Send them as they came, in double quotes, "
+            'such as "7", or * for any.'
         )
     now = f'"{agent.stamp[0]}"'
     if ("", now) not in tags:
-        weak = " A weak ETag (W/) is never the same: send it without W/." if ("W/", now) in tags else ""
+        weak = " A weak ETag (W/) never matches: send it without W/." if ("W/", now) in tags else ""
         raise StaleRevision(
             f"{agent.name!r} is at revision {now[1:-1]}, and If-Match says {if_match[:40]}. Load it again, then change "
             f"it.{weak}"

@@ -101,7 +101,7 @@ AS_BASE64 = ("/material", "/operations/import-material", "/imports")
 PATIENCE, SLOWEST = 10.0, 10_000
 """Seconds within which a body has to begin to come in, and the bytes a second that it has to keep up afterwards."""
 _POLICY_VIOLATION = 1008
-_NOT_ALLOWED = "A page of another server may not ask this; the API's MEMORY_ORIGINS lists those that may."
+_NOT_ALLOWED = "Pages of another server may not call this API; its MEMORY_ORIGINS lists those that may."
 _ZONE = re.compile(rb"(T\d\d(?:%3A|:)\d\d[\d:.A%]*)\+(?=\d\d)", re.IGNORECASE)
 """A time in an address up to the sign of its zone, which stands for a blank there and is never meant so."""
 _READ_ON, _PAUSE = 16_000_000, 1.0
@@ -188,7 +188,7 @@ class Guard:
                 async with asyncio.timeout(max(0.0, began + PATIENCE + seen / SLOWEST - time.monotonic())):
                     message = await receive()
             except TimeoutError:
-                refusal = _last(408, "too-slow", "Too slow", "The body did not come in. Send it in one go.")
+                refusal = _last(408, "too-slow", "Too slow", "The body did not arrive. Send it in one go.")
                 raise _Refused from None
             seen += len(message.get("body", b""))
             whole = not message.get("more_body", False)
@@ -218,7 +218,7 @@ def _too_large(most: int) -> JSONResponse:
 
 
 def _packed(encoding: str) -> JSONResponse:
-    what = f"Compressed bodies are not read, and this one is {shown(encoding)}"
+    what = f"Compressed bodies are not supported, and this one is {shown(encoding)}"
     return _last(415, "compressed", "Compressed body", f"{what}. Send it as it is, without 'Content-Encoding'.")
 
 

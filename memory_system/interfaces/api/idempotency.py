@@ -23,12 +23,12 @@ _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 REPLAYED = (b"idempotent-replayed", b"true")
 _AGENT = re.compile(r"/v1/agents/([^/]+)")
 _DONE_BEFORE = (
-    "This was done when it was first sent. A memory has been purged for good since, so what was answered is not told "
-    "again; read it anew."
+    "This was done when it was first sent. A memory has since been purged for good, so the first answer cannot be "
+    "repeated; read it again."
 )
 _GONE_SINCE = (
-    "This was done when it was first sent. The character was deleted since, so what was answered is not told again, "
-    "and it is not done to another one; send it with another Idempotency-Key if that is meant."
+    "This was done when it was first sent. The character has since been deleted, so the first answer cannot be "
+    "repeated, and another character is not changed in its place; to do that, send it with another Idempotency-Key."
 )
 
 

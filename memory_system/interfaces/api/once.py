@@ -75,7 +75,7 @@ def _refuse_purged(agent: AgentMemory, events: Sequence[Any]) -> None:
     told = [one["id"] for one in events if isinstance(one, dict) and isinstance(one.get("id"), str)]
     if told and agent.contents.lost(told):
         raise Conflict(
-            "This was remembered before, and has been purged for good since. To remember it anew, send it with "
+            "This was remembered before, and has since been purged for good. To remember it again, send it with "
             "another Idempotency-Key."
         )
 
@@ -89,6 +89,6 @@ def _refuse_used(agent: AgentMemory, made: Sequence[str]) -> None:
     except EntryNotFound:
         return
     raise Conflict(
-        "This Idempotency-Key was used before, for other events or so long ago that the history no longer tells; "
-        "choose a key for each write."
+        "This Idempotency-Key was used before, for other events or so long ago that the history no longer shows it; "
+        "choose a new key for each write."
     )

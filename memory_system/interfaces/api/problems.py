@@ -23,19 +23,19 @@ _WORDS = {
 }
 _MEANING = {
     400: "The body is not JSON, or the request was meant for another host.",
-    401: "A token is wanted, or another one.",
+    401: "The token is missing or wrong.",
     402: "The agent's budget does not allow another call of the language model.",
-    403: "Who asks is a viewer, who changes nothing; or it is a page of another server.",
+    403: "The caller is a viewer, who cannot change anything, or a page of another server.",
     404: "There is no such agent, memory, revision or address.",
-    408: "The body did not come in in time.",
+    408: "The body did not arrive in time.",
     409: "It does not fit what is stored now.",
     412: "The agent has moved on from the revision in If-Match.",
     413: "The body, or what the model was sent, is too large.",
     415: "The body is of another media type, or compressed.",
-    422: "Something handed in cannot be taken; nothing was changed.",
+    422: "Something in the request is not valid; nothing was changed.",
     429: "Too much at once; try again later.",
     500: "Something that should not have happened, such as files that cannot be written.",
-    502: "The language model answered nonsense.",
+    502: "The language model's answer could not be used.",
     503: "The language model, or the agent's folder, is not available now.",
     504: "The language model did not answer in time.",
 }
@@ -99,10 +99,10 @@ def _wrong_body(request: Request, error: Exception) -> JSONResponse:
     found = error.errors()
     if isinstance(error.body, bytes) and error.body:  # was not read as JSON, since it was not said to be
         kind = request.headers.get("content-type", "none")[:60]
-        detail = f"The body cannot be taken. Send it as JSON, with 'Content-Type: application/json', not {kind}."
+        detail = f"The body is not valid. Send it as JSON, with 'Content-Type: application/json', not {kind}."
         return problem_json(422, "invalid-input", "InvalidInput", detail)
     what = "body" if all(problem["loc"][:1] == ("body",) for problem in found[:_NAMED]) else "request"
-    return problem_json(422, "invalid-input", "InvalidInput", f"The {what} cannot be taken. {in_words(found)}")
+    return problem_json(422, "invalid-input", "InvalidInput", f"The {what} is not valid. {in_words(found)}")
 
 
 _FORM = re.compile(r"constrained-|(dict|list)\[")
@@ -151,7 +151,7 @@ def _wrong_request(request: Request, error: Exception) -> JSONResponse:
         asked = [{**request.scope, "method": method} for method in ("DELETE", "GET", "PATCH", "POST", "PUT")]
         taken = (one["method"] for one in asked if any(route.matches(one)[0] is Match.FULL for route in routes))
         headers["Allow"] = ", ".join(taken)  # of several routes the framework tells the first one's
-        detail = f"This address takes {headers['Allow']}, not {request.method[:20]}; see /docs."
+        detail = f"This address accepts {headers['Allow']}, not {request.method[:20]}; see /docs."
     if type(error.__cause__) is ValueError:  # of its kinds, which are about letters and JSON, all others are told so
         detail = "The body cannot be read: it holds a whole number of thousands of digits."
     answer = problem_json(error.status_code, "http-error", "HTTP error", detail)

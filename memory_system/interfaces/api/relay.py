@@ -31,8 +31,11 @@ _LINGER = 3.0
 _CHANGES_NOTHING = ("GET", "HEAD")
 _NO_BODY: Message = {"type": "http.request", "body": b"", "more_body": False}
 _TEXTS = ("type", "http_version", "method", "scheme", "path", "root_path", "client", "server", "asgi")
-_GONE = "The worker that was to answer has ended and is started again. {} Ask again."
-_UNASKED, _UNKNOWN = "Nothing was changed.", "Whether it was done cannot be told; what was begun is whole or not there."
+_GONE = "The worker that should have answered has ended and is being restarted. {} Ask again."
+_UNASKED, _UNKNOWN = (
+    "Nothing was changed.",
+    "It is not known whether it was done; anything it began is either complete or absent.",
+)
 _log = logging.getLogger("uvicorn.error")
 
 

@@ -87,7 +87,7 @@ class MemorySession(SessionABC):
             told, made_up = json.dumps(item), new_id()
             if len(told) > _MOST:
                 raise InvalidParameter(
-                    f"An item of a session has {len(told):,} characters as JSON; at most {_MOST:,} are taken."
+                    f"An item of a session has {len(told):,} characters as JSON; at most {_MOST:,} are allowed."
                 )
             last = max(last + 1, int(made_up[:_DIGITS], 16))  # in the order of the talk, whatever the clock says
             pieces = [told[at : at + _PIECE] for at in range(0, len(told), _PIECE)]

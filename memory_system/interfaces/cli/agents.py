@@ -51,7 +51,7 @@ def agents(json: Json = False) -> None:
         say(f"The world {world.name!r} has {count}; its clock says {stamp(now)}.")
 
 
-NewName = Annotated[str, typer.Argument(metavar="NAME", help="What the agent is called then.")]
+NewName = Annotated[str, typer.Argument(metavar="NAME", help="The agent's new name.")]
 
 
 def create(

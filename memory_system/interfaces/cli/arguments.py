@@ -116,7 +116,7 @@ Origins = Annotated[
     typer.Option(
         "--origin",
         metavar="ORIGIN",
-        help="A server whose pages may ask the API too, such as https://game.example; may be given several times.",
+        help="A server whose pages may call the API, too, such as https://game.example; may be given several times.",
     ),
 ]
 _TIME = "TIME"
@@ -132,14 +132,17 @@ Now = Annotated[
 ]
 Since = Annotated[datetime | None, typer.Option(parser=moment, metavar=_TIME, help="Only what happened then or later.")]
 Until = Annotated[datetime | None, typer.Option(parser=moment, metavar=_TIME, help="Only what happened before.")]
-Limit = Annotated[int, typer.Option(help="How many are shown at most; 0 = all.", **between(0, 10_000, whole=True))]
+Limit = Annotated[int, typer.Option(help="The most to show; 0 = all.", **between(0, 10_000, whole=True))]
 TopK = Annotated[
-    int | None, typer.Option(help="Most memories to recall; the agent's setting.", **between(0, 10_000, whole=True))
+    int | None,
+    typer.Option(help="Most memories to recall; by default the agent's setting.", **between(0, 10_000, whole=True)),
 ]
-Threshold = Annotated[float | None, typer.Option(help="The score to exceed; the agent's setting.", **between(0, 30))]
+Threshold = Annotated[
+    float | None, typer.Option(help="The score to exceed; by default the agent's setting.", **between(0, 30))
+]
 StaticThreshold = Annotated[
     float | None,
-    typer.Option(help="The score that static memory has to exceed; the agent's setting.", **between(0, 1)),
+    typer.Option(help="The score that static memory has to exceed; by default the agent's setting.", **between(0, 1)),
 ]
 PresetName = Annotated[
     str | None,
@@ -164,7 +167,9 @@ Requery = Annotated[
 ]
 Instances = Annotated[
     list[str] | None,
-    typer.Option("--instance", help="What the cue stands for, such as kayaking: asked too; may be repeated."),
+    typer.Option(
+        "--instance", help="Something the cue stands for, such as kayaking, which is asked as well; may be repeated."
+    ),
 ]
 Expand = Annotated[
     int,
@@ -180,8 +185,10 @@ EmbedderName = Annotated[
     ),
 ]
 NoRate = Annotated[bool, typer.Option("--no-rate", help="Do not ask the language model how poignant it is.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait for the model's rating, also where the agent rates later.")]
-KeepHeld = Annotated[bool, typer.Option("--keep-held", help="Skip an id that is held; it is overwritten otherwise.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait for the model's rating, even where the agent rates later.")]
+KeepHeld = Annotated[
+    bool, typer.Option("--keep-held", help="Skip ids that exist already; otherwise they are overwritten.")
+]
 
 FAILED = 1
 """The exit code where something was refused or failed, or what was looked at is wrong."""

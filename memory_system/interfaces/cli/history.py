@@ -87,13 +87,14 @@ def undo(
     revision: Annotated[
         int | None,
         typer.Argument(
-            help="Which change; the last that stands if not given.", **between(1, whole=True, metavar="REVISION")
+            help="Which change; by default the last one that is not undone.",
+            **between(1, whole=True, metavar="REVISION"),
         ),
     ] = None,
     back_to: Annotated[
         int | None,
         typer.Option(
-            help="Take back all that came after this one instead.", **between(1, whole=True, metavar="REVISION")
+            help="Undo everything that came after this one instead.", **between(1, whole=True, metavar="REVISION")
         ),
     ] = None,
     keep: Annotated[
@@ -101,7 +102,7 @@ def undo(
         typer.Option(metavar="ID", help="Leave this memory as later changes made it; may be repeated."),
     ] = None,
     overwrite: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Take this one back all the same; may be repeated.")
+        list[str] | None, typer.Option(metavar="ID", help="Undo this one nevertheless; may be repeated.")
     ] = None,
     dry_run: DryRun = False,
     json: Json = False,
@@ -175,9 +176,7 @@ def _last(character: AgentMemory) -> int:
     for told in character.history(_LOOKED_BACK):
         if told.undone_by is None and told.change_set.operation not in (UNDO, REDO):
             return told.revision
-    raise Conflict(
-        f"Among the last {_LOOKED_BACK:,} changes of {character.name} none is left to undo. Name a revision."
-    )
+    raise Conflict(f"None of the last {_LOOKED_BACK:,} changes of {character.name} is left to undo. Name a revision.")
 
 
 def _show_one(agent: str, told: Applied, *, json: bool) -> None:

@@ -65,7 +65,7 @@ def restore(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A backup, or the folder of a world set aside.")],
     name: Annotated[str | None, typer.Option("--as", help="A new world's name; the present one stays.")] = None,
     look: Annotated[
-        bool, typer.Option("--look", "--dry-run", help="Only tell what it holds and whether it is whole.")
+        bool, typer.Option("--look", "--dry-run", help="Only say what it contains and whether it is intact.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -78,7 +78,7 @@ def restore(
             held = backup_reading.check(source)
         nowhere = dict.fromkeys(("world", "folder", "aside"))
         told: dict[str, Any] = {"restored": False, **nowhere, "backup": _plain(held), "findings": []}
-        _tell(told, f"{as_text(held)}\nIt is whole.", json=json)
+        _tell(told, f"{as_text(held)}\nIt is intact.", json=json)
         return
     with the_world(json=json, name=name, begins=True) as world:
         if source.is_dir():
@@ -188,7 +188,7 @@ def export(
     file: Annotated[Path | None, typer.Argument(help="The file to make; printed if not given, or -.")] = None,
     form: Annotated[
         str | None,
-        typer.Option("--as", metavar="FORM", autocompletion=_forms, help=f"In which form: {', '.join(Form)}."),
+        typer.Option("--as", metavar="FORM", autocompletion=_forms, help=f"The format: {', '.join(Form)}."),
     ] = None,
     vectors: Annotated[bool, typer.Option("--vectors", help="With the vector of each memory.")] = False,
     dry_run: DryRun = False,
@@ -251,7 +251,7 @@ def _export_as(agent: AgentMemory, form: Form, file: Path | None, *, dry_run: bo
     elif made.is_text:
         say(made.content.decode("utf-8-sig").rstrip("\n"))
     else:
-        raise InvalidParameter(f"A {form} is no text to print: name a file for it, such as {made.name}.")
+        raise InvalidParameter(f"This form, {form}, cannot be printed: name a file for it, such as {made.name}.")
 
 
 def use_embedder(
@@ -317,7 +317,7 @@ def _reembedded(told: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
     if dry_run:
         return f"{name}: {told['waiting']:,} have no vector of {embedder}."
     if told["waiting"]:
-        return f"{name}: {told['embedded']:,} embedded, {told['waiting']:,} wait. Call it again to go on."
+        return f"{name}: {told['embedded']:,} embedded, {told['waiting']:,} are left. Run it again to continue."
     if told["embedded"] or told["store_made_anew"]:
         anew = ", and the store was rebuilt" if told["store_made_anew"] else ""
         return f"{name}: {told['embedded']:,} embedded with {embedder}{anew}."

@@ -375,13 +375,13 @@ def rate(agent: Agent, dry_run: DryRun = False, json: Json = False) -> None:
 def advance(
     to: Annotated[
         datetime | None,
-        typer.Option(
-            parser=moment, metavar="TIME", help="Until which time of the world; what is due now if not given."
-        ),
+        typer.Option(parser=moment, metavar="TIME", help="Until this time of the world; by default what is due now."),
     ] = None,
     events: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help=f"JSON of what is to happen to whom, each once by its id: {_HAPPENS}"),
+        typer.Option(
+            metavar="FILE", help=f"JSON of what happens to whom; each event happens once, by its id: {_HAPPENS}"
+        ),
     ] = None,
     dry_run: DryRun = False,
     json: Json = False,
@@ -418,16 +418,16 @@ def _happens(file: Path) -> Any:
 def clock(
     at: Annotated[
         datetime | None,
-        typer.Option(parser=moment, metavar="TIME", help="Let it stand at this time of the world."),
+        typer.Option(parser=moment, metavar="TIME", help="Stop it at this time of the world."),
     ] = None,
-    pause: Annotated[bool, typer.Option("--pause", help="Let it stand where it is.")] = False,
+    pause: Annotated[bool, typer.Option("--pause", help="Stop it where it is.")] = False,
     real: Annotated[bool, typer.Option("--real", help="Let it follow the real time.")] = False,
     speed: Annotated[
-        float | None, typer.Option(help="Let it run on from where it is, so many seconds in a real one.")
+        float | None, typer.Option(help="Let it run on from where it is, this many seconds in a real one.")
     ] = None,
     live: Annotated[
         bool | None,
-        typer.Option("--live/--no-live", help="Whether a server lets each character do what is due as it goes."),
+        typer.Option("--live/--no-live", help="Whether a server lets each character do what is due as time passes."),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -203,7 +203,7 @@ def show_recalled(found: Recall) -> None:
     hits = found.hits
     say_how_expanded(found)
     if not hits:
-        say(f"Nothing is recalled, of {so_many(found.considered)}. explain tells why.")
+        say(f"Nothing was recalled, of {so_many(found.considered)}. Use explain to see why.")
         if found.nearest is not None:
             say(f"“{one_line(found.nearest.entry.document)}”: {found.nearest.because}")
         return
@@ -293,7 +293,7 @@ def _lines(agent: AgentMemory, result: CueResult, width: int) -> Iterator[str]:
         yield f"        must not be recalled: {_told(agent, entry_id)}"
     for entry_id in result.gone:
         if entry_id in result.saved.must_not:
-            yield f"        passed over, since it is forgotten: {_told(agent, entry_id)}"
+            yield f"        skipped, because it is forgotten: {_told(agent, entry_id)}"
 
 
 def _told(agent: AgentMemory, entry_id: str) -> str:

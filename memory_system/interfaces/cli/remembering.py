@@ -47,7 +47,7 @@ def add(
     agent: Agent,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What happened; - reads it from a pipe.")],
     rating: Annotated[
-        float | None, typer.Option(help="How poignant; asked of the model if not given.", **between(1, 10))
+        float | None, typer.Option(help="How poignant; by default the model rates it.", **between(1, 10))
     ] = None,
     at: Annotated[
         datetime | None,
@@ -58,7 +58,7 @@ def add(
     entry_id: Annotated[str | None, typer.Option("--id", help="Its id; a random one if not given.")] = None,
     source: Annotated[Source | None, typer.Option(help="How the character came to know of it.")] = None,
     people: Annotated[
-        list[str] | None, typer.Option("--person", help="Who is in it; of what was told, first who told it.")
+        list[str] | None, typer.Option("--person", help="Whom it is about; if it was told, the teller comes first.")
     ] = None,
     place: Annotated[str, typer.Option(help="Where it happened.")] = "",
     pinned: Annotated[bool, typer.Option("--pinned", help="It is never forgotten or moved.")] = False,
@@ -85,7 +85,7 @@ def add(
 
 def happened(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What happened; - reads it from a pipe.")],
-    at: Annotated[str, typer.Option(metavar="PLACE", help="Where; who is there saw it, if nobody is named.")] = "",
+    at: Annotated[str, typer.Option(metavar="PLACE", help="Where; if nobody is named, everyone there saw it.")] = "",
     seen_by: Annotated[
         list[str] | None, typer.Option("--seen-by", metavar="AGENT", help="Who saw it; may be repeated.")
     ] = None,
@@ -148,7 +148,8 @@ def import_(
         typer.Option(help="How to read dates such as 03/04/2026; by the other dates, or the day first, if not given."),
     ] = None,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Take the good lines of a file with bad ones; none is taken otherwise.")
+        bool,
+        typer.Option("--skip-bad", help="Import the good lines of a file with bad ones; otherwise none is imported."),
     ] = False,
     no_rate: NoRate = False,
     wait: Wait = False,
@@ -177,7 +178,7 @@ def import_(
             say(one_line(note, 300), err=True)
         bad = [row for row in rows if row.entry is None]
         if bad and not skip_bad:
-            _refuse(agent, bad, len(rows), json=json, way=" --skip-bad takes the others.")
+            _refuse(agent, bad, len(rows), json=json, way=" --skip-bad imports the others.")
         entries = [row.entry for row in rows if row.entry is not None]
         if whole:
             added = export.take_in(character, entries, overwrite=not keep_held, preview=dry_run)

@@ -95,7 +95,7 @@ def _folder(told: str) -> Path:
     """The folder that --world names.
 
     Raises:
-        InvalidParameter: it names none, or its symbolic links lead round in a circle.
+        InvalidParameter: it names none, or its symbolic links form a loop.
     """
     if not told.strip():
         raise InvalidParameter("--world is empty: name the folder of the world, such as --world game.")
@@ -104,7 +104,7 @@ def _folder(told: str) -> Path:
         folder.resolve()
     except (OSError, RuntimeError) as error:  # from Python 3.13 on, it is who opens the folder that finds the circle
         raise InvalidParameter(
-            f"{short(told, 200)!r} cannot be the folder of a world: its symbolic links lead round in a circle."
+            f"{short(told, 200)!r} cannot be the folder of a world: its symbolic links form a loop."
         ) from error
     return folder
 

@@ -51,7 +51,7 @@ def talk(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What the agent can do, as JSON: name, description, parameters and the command that does it of each.",
+            help="What the agent can do, as JSON: for each action its name, description, parameters and command.",
         ),
     ] = None,
     others: Annotated[
@@ -63,7 +63,7 @@ def talk(
         ),
     ] = None,
     turns: Annotated[
-        int, typer.Option(help="With --with: how many things are said.", **between(1, MAX_TURNS, whole=True))
+        int, typer.Option(help="With --with: the number of turns.", **between(1, MAX_TURNS, whole=True))
     ] = 6,
     now: Now = None,
     dry_run: DryRun = False,
@@ -78,7 +78,7 @@ def talk(
         if others:
             if conversation or unprompted or actions or dry_run:
                 raise InvalidParameter(
-                    "With --with it talks with agents alone: only TEXT, --turns and --now go with it."
+                    "With --with agents talk among themselves: only TEXT, --turns and --now can be given as well."
                 )
             if text is not None:
                 refuse_message(text)
@@ -95,7 +95,7 @@ def talk(
         partner: Conversation | Interview | None = None
         if unprompted and (text is not None or dry_run):
             raise InvalidParameter(
-                "With --unprompted nothing is said, and it is no dry run; leave the one or the other out."
+                "With --unprompted you say nothing, and it cannot be a dry run; leave one of them out."
             )
         for said in [""] if unprompted else _said(text):
             if partner is None:
@@ -159,7 +159,7 @@ def read_actions(file: Path) -> list[Action]:
         command = told_of.pop("command", None)
         known = {"name", "description"} <= told_of.keys() <= _OF_AN_ACTION
         if not known or not isinstance(command, list) or not command or not all(isinstance(w, str) for w in command):
-            raise InvalidParameter(f"{file} holds something else than actions. Write {form}")
+            raise InvalidParameter(f"{file} does not contain actions. Write {form}")
         found.append(Action(**told_of, do=partial(_done, tuple(command))))
     return [*checked_actions(found, RESERVED)]
 

@@ -337,7 +337,7 @@ def when(entry: MemoryEntry, now: datetime) -> str:
 def taken_back(agent: str, done: ChangeSet) -> str:
     """How a change set that was applied can be taken back, if it can."""
     if done.purges:
-        return f"Done, as revision {done.revision}. Nothing brings back what was purged."
+        return f"Done, as revision {done.revision}. What was purged cannot be brought back."
     command = f"python -m memory_system undo {shlex.quote(agent)} {done.revision}"
     return f"Done, as revision {done.revision}. To take it back: {command}"
 

@@ -171,7 +171,7 @@ def _do(held: Worlds, act: Act, given: list[str], *, sample: bool, dry_run: bool
 def _note_on_switch(held: Worlds, before: str) -> None:
     decided = Settings().world
     if decided != held.used:
-        say(f"MEMORY_WORLD is {decided!r}, which goes before: programs started with it open that.", err=True)
+        say(f"MEMORY_WORLD is {decided!r}, which takes precedence: programs started with it open that world.", err=True)
     if (address := server_of(held.folder / before)) is not None:
         say(f"The server at {address} goes on with {before!r}; switch it there, or start it again.", err=True)
 
@@ -200,4 +200,4 @@ def _compare(found: WorldsCompared, *, json: bool) -> None:
     for side, only in ((found.left, found.only_left), (found.right, found.only_right)):
         if only:
             say(f"Only in {side!r}: {', '.join(only)}.")
-    say(f"Alike in both: {', '.join(found.same) or 'nobody'}." if found else "Nothing differs.")
+    say(f"The same in both: {', '.join(found.same) or 'nobody'}." if found else "Nothing differs.")

@@ -208,7 +208,7 @@ class RemoteAgent(RemoteView):
         """As ``AgentMemory.as_of``."""
         moment = given(at=at, revision=revision, access=access, world_time=world_time)
         if not moment:
-            raise InvalidParameter("A moment is a real time, 'revision' or 'world_time': one of the three.")
+            raise InvalidParameter("A moment is exactly one of a real time, 'revision' or 'world_time'.")
         view = RemoteView(self._wire, self.name, moment)
         view.get_stats()  # a moment that never was is told here, as in-process
         return view

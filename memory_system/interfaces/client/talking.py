@@ -159,7 +159,7 @@ class RemoteConversation:
         """As ``Conversation.go_on``; the server keeps a step that waits for some minutes."""
         plan = step.change_set if isinstance(step, Step) else step
         if plan is None:
-            raise InvalidParameter("Hand in the step as it came, with calls that are pending; this is none.")
+            raise InvalidParameter("Pass the step as it came, with its pending calls; this one has none.")
         handed = [
             {"call_id": one, "result": str(result), "failed": True}
             if isinstance(result, Exception)

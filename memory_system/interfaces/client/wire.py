@@ -31,7 +31,7 @@ Hear = Callable[[str, Any], None]
 _TRIES, _PAUSE = 3, 0.2
 _LONGEST_AUTHOR = 60
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
-_UNKNOWN = " Whether it was done cannot be told: look before you do it again."
+_UNKNOWN = " It is not known whether it was done: check before you do it again."
 
 
 def segment(text: str) -> str:
@@ -41,7 +41,7 @@ def segment(text: str) -> str:
         InvalidParameter: it is no text, or none that can be sent.
     """
     if not isinstance(text, str) or not text:
-        raise InvalidParameter(f"A name or an id is a text that is not empty, not {shown(text)}.")
+        raise InvalidParameter(f"A name or an id must be a text that is not empty, not {shown(text)}.")
     _refuse(text, "The name or id")
     quoted = quote(text, safe="")
     return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted  # or httpx takes it for a step up the path
@@ -186,13 +186,13 @@ def _refuse_address(address: object) -> None:
         parts = httpx.URL(address)  # type: ignore[arg-type]  # it checks what it is
         if isinstance(address, str) and not parts.query and not parts.fragment:
             return
-    raise InvalidParameter(f"The address of a server is such as http://127.0.0.1:5000, not {shown(address)}.")
+    raise InvalidParameter(f"The address of a server must be like http://127.0.0.1:5000, not {shown(address)}.")
 
 
 def _refuse_timeout(timeout: object) -> None:
     a_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if timeout is not None and not (a_number and 0 < float(timeout) < math.inf):  # type: ignore[arg-type]
-        raise InvalidParameter(f"'timeout' is a number of seconds above 0, not {shown(timeout)}.")
+        raise InvalidParameter(f"'timeout' must be a number of seconds above 0, not {shown(timeout)}.")
 
 
 def long(wire: Wire, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:
@@ -260,7 +260,7 @@ def _refuse(value: Any, where: str = "") -> None:
         try:
             value.encode()
         except UnicodeEncodeError as error:
-            raise InvalidParameter(f"{where or 'It'} holds half of a surrogate pair, which is not text.") from error
+            raise InvalidParameter(f"{where or 'It'} contains half of a surrogate pair, which is not text.") from error
     elif value is not None and not isinstance(value, int | float | Enum):
         plain_kinds = "it is not a text, number, time or list"
         raise InvalidParameter(f"{where or 'It'}: {shown(value)} cannot be sent: {plain_kinds}.")

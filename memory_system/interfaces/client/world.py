@@ -203,7 +203,7 @@ class RemoteWorld(HeldOpen):
     def restore_agent(self, binned: Binned) -> RemoteAgent:
         """Bring an agent back from the bin."""
         if not isinstance(binned, Binned):
-            raise InvalidParameter("What is restored is one of ``deleted_agents()``.")
+            raise InvalidParameter("Only one of ``deleted_agents()`` can be restored.")
         body = {"name": binned.name, "deleted_at": plain(binned.deleted_at)}
         return self._known(self._wire.write("POST", "/v1/bin/restore", body))
 
@@ -318,7 +318,7 @@ class RemoteWorld(HeldOpen):
         return read(Inbox, long(self._wire, "GET", address, None, progress, compare=str(compare).lower()))
 
     def worlds(self) -> list[Saved]:
-        """The worlds in the server's folder of all worlds, of which it serves one; a viewer is told of that alone."""
+        """The worlds in the server's folder of all worlds, of which it serves one; a viewer sees only that one."""
         return [read(Saved, one) for one in self._wire.get("/v1/worlds")["items"]]
 
     def compare_worlds(self, one: str, other: str) -> WorldsCompared:
@@ -356,7 +356,7 @@ class RemoteWorld(HeldOpen):
     def restore_world(self, binned: Binned, to: str | None = None) -> Saved:
         """As ``Worlds.restore``."""
         if not isinstance(binned, Binned):
-            raise InvalidParameter("What is restored is one of ``deleted_worlds()``.")
+            raise InvalidParameter("Only one of ``deleted_worlds()`` can be restored.")
         body = {"name": binned.name, "deleted_at": plain(binned.deleted_at), **given(to=to)}
         return read(Saved, self._wire.write("POST", "/v1/worlds-bin/restore", body))
 

@@ -22,7 +22,10 @@ def mcp(
         str | None, typer.Option(help="Serve this agent's memory alone; any agent's if not given.")
     ] = None,
     curate: Annotated[
-        bool, typer.Option("--curate", help="Offer every operation as a tool, purge and reset included; else none is.")
+        bool,
+        typer.Option(
+            "--curate", help="Offer every operation as a tool, including purge and reset; by default none is."
+        ),
     ] = False,
     look: Annotated[
         bool, typer.Option("--look", help="Offer every read as a tool: history, lineage, forecasts and the like.")

@@ -69,7 +69,7 @@ class Changed(Answer):
     def told(self) -> str:
         """The title, the changes by their ids, the notes, and the revision."""
         lines = [f"- {one.verb} {one.id}: {one.reason}" for one in self.changes]
-        more = [f"{self.left_out} more changes are not told here."] if self.left_out else []
+        more = [f"{self.left_out} more changes are not listed here."] if self.left_out else []
         return "\n".join([f"{self.title}.", *lines, *more, *self.notes, _done(self)])
 
 
@@ -198,7 +198,7 @@ def _looking(read: Read) -> Declared:
     )
 
 
-_Happens = Annotated[dict[str, list[dict[str, Any]]], Field(description="What is to happen to whom, each with an id.")]
+_Happens = Annotated[dict[str, list[dict[str, Any]]], Field(description="What happens to whom, each event with an id.")]
 
 
 def _advance(caller: Caller, _agent: None, given: Any) -> Looked:

@@ -47,11 +47,13 @@ class RecallArguments(Arguments):
     tags: list[Tag] = Field(default_factory=list, max_length=100, description="Only memories with one of these tags.")
     sources: list[Source] = Field(default_factory=list, description="Only what became known in one of these ways.")
     people: list[Tag] = Field(default_factory=list, max_length=100, description="Only memories of one of these people.")
-    places: list[Tag] = Field(default_factory=list, max_length=100, description="Only what happened at one of these.")
+    places: list[Tag] = Field(
+        default_factory=list, max_length=100, description="Only what happened at one of these places."
+    )
     instances: list[Cue] = Field(
         default_factory=list,
         max_length=MAX_INSTANCES,
-        description="What the cue stands for, asked too: kayaking, painting for hobbies.",
+        description="What the cue stands for, asked as well: kayaking, painting for hobbies.",
     )
     expand: int = Field(
         0, ge=0, le=MAX_INSTANCES, description="How many instances of the cue the agent's language model is asked for."
@@ -127,7 +129,7 @@ class Recalled(Answer):
                 [f"Nothing was recalled; {counted(self.considered, 'memory was', 'memories were')} considered.", *more]
             )
         if self.left_out:
-            more.insert(0, f"{self.left_out} more were recalled and are too long to be answered.")
+            more.insert(0, f"{self.left_out} more were recalled and are too long to include.")
         return "\n".join([self.context, *more])
 
 
@@ -144,14 +146,14 @@ class RememberArguments(Arguments):
     tags: list[Tag] = Field(default_factory=list, max_length=100, description="Short words to find it by.")
     source: Source | None = Field(None, description="How the character came to know of it.")
     people: list[Tag] = Field(
-        default_factory=list, max_length=50, description="Who is in it; of what was told, first who told it."
+        default_factory=list, max_length=50, description="Whom it is about; if it was told, the teller comes first."
     )
     place: str = Field("", max_length=200, description="Where it happened.")
     rating: float | None = Field(
         None, ge=1, le=10, description="How poignant it is, 1 mundane to 10 extremely; judged on arrival if not given."
     )
     wait: bool | None = Field(
-        None, description="Whether to wait until a language model has judged it; by itself that comes later."
+        None, description="Whether to wait until a language model has judged it; otherwise that happens later."
     )
 
 
@@ -169,7 +171,8 @@ class HappenedArguments(Arguments):
     )
     now: AwareDatetime | None = Field(None, description="When, with its zone; the world's time if not given.")
     wait: bool | None = Field(
-        None, description="Whether to wait until a language model has told and judged it; by itself that comes later."
+        None,
+        description="Whether to wait until a language model has worded and judged it; otherwise that happens later.",
     )
 
 

@@ -185,7 +185,7 @@ MEMORY_TOOLS = (
         "happened",
         "Something happened",
         "Tell the agents who know of something what happened: each remembers it in its own words, with how it came to "
-        "know. Where nobody is named, whoever is at the place saw it.",
+        "know. If nobody is named, everyone at the place saw it.",
         HappenedArguments,
         HappenedTold,
         _happened,

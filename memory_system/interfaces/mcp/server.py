@@ -148,7 +148,7 @@ def _refusal(error: Exception) -> types.JSONRPCError | None:
             return None
         code = types.PARSE_ERROR
         with suppress(ValueError, RecursionError):
-            line, why = json.loads(line), "It holds half of a surrogate pair, which is not text"
+            line, why = json.loads(line), "It contains half of a surrogate pair, which is not text"
     held = line if isinstance(line, dict) else {}
     if "method" in held and "id" not in held:
         return None
@@ -156,7 +156,7 @@ def _refusal(error: Exception) -> types.JSONRPCError | None:
     return types.JSONRPCError(
         jsonrpc="2.0",
         id=asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None,
-        error=types.ErrorData(code=code, message=f"This is no message of JSON-RPC 2.0. {why}. Nothing was done."),
+        error=types.ErrorData(code=code, message=f"This is not a message of JSON-RPC 2.0. {why}. Nothing was done."),
     )
 
 

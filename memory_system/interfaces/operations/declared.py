@@ -59,7 +59,7 @@ class Migrate(Timed):
         Share | None,
         Says("The importance to exceed, or the chance if retention is learned; the agent's setting if not given."),
     ] = None
-    ids: Annotated[Ids | None, Says("Move these memories, whatever they are worth.", option="--id")] = None
+    ids: Annotated[Ids | None, Says("Move these memories, whatever their importance.", option="--id")] = None
     retention: Annotated[Retention | None, Says(RETENTION)] = None
 
 
@@ -82,9 +82,9 @@ class Summarise(Timed):
 class Plan(Timed):
     """When, and what the plan is to heed."""
 
-    because: Annotated[Ids, Says("Ids of memories that the plan is to heed, whatever recall brings.", "--because")] = (
-        Field(default_factory=list)
-    )
+    because: Annotated[
+        Ids, Says("Ids of memories that the plan has to take into account, whatever is recalled.", "--because")
+    ] = Field(default_factory=list)
 
 
 class Some(Body):
@@ -98,7 +98,7 @@ class Portrait(Body):
 
     portrait: Annotated[
         Annotated[str, StringConstraints(max_length=MAX_PORTRAIT)] | None,
-        Says("A WebP picture as data:image/webp;base64,...; none takes it away."),
+        Says("A WebP picture as data:image/webp;base64,...; none removes it."),
     ] = None
 
 
@@ -119,7 +119,7 @@ class Merge(Body):
 
     ids: Annotated[Ids, Says("The ids of the memories.")]
     text: Annotated[
-        Text | None, Says("The text of the merged memory; that of the one that stays if not given.", piped=True)
+        Text | None, Says("The text of the merged memory; by default that of the one that stays.", piped=True)
     ] = None
     keep: Annotated[Id | None, Says("Which of them stays; the first if not given.")] = None
 
@@ -179,7 +179,7 @@ class ImportMaterial(MaterialBody):
 class Whisper(Timed):
     """The thought."""
 
-    text: Annotated[Text, Says("The thought, in the words in which the agent is to think it.", piped=True)]
+    text: Annotated[Text, Says("The thought, in the words in which the agent should think it.", piped=True)]
 
 
 class DescribePerson(Timed):
@@ -207,7 +207,7 @@ class SaveCue(Body):
     name: Annotated[CueName, Says("What the cue is called; one of the same name is replaced.")]
     cue: Annotated[Text, Says("What memory is asked.")]
     must: Annotated[CueIds, Says("The ids of memories that it has to recall.")] = Field(default_factory=list)
-    must_not: Annotated[CueIds, Says("The ids of memories that it may not recall.")] = Field(default_factory=list)
+    must_not: Annotated[CueIds, Says("The ids of memories that it must not recall.")] = Field(default_factory=list)
 
 
 class RemoveCue(Body):
@@ -219,14 +219,14 @@ class RemoveCue(Body):
 class Later(Body):
     """Which decision, as the inbox tells it, and until when."""
 
-    kind: Annotated[Matter, Says("What it is about, as the inbox tells it.")]
+    kind: Annotated[Matter, Says("What it is about, as the inbox gives it.")]
     of: Annotated[
-        Annotated[str, StringConstraints(max_length=MAX_ID)], Says("Which one of its kind, as the inbox tells it.")
+        Annotated[str, StringConstraints(max_length=MAX_ID)], Says("Which one of its kind, as the inbox gives it.")
     ] = ""
     until: Annotated[AwareDatetime | None, Says("Until which time of the world, with its zone.")] = None
     mark: Annotated[
         Annotated[str, StringConstraints(max_length=MAX_ID)],
-        Says("What it is like, as the inbox tells it: it asks again when that changes. With neither: at once."),
+        Says("What it is like, as the inbox gives it: it asks again when that changes. With neither: at once."),
     ] = ""
 
 
@@ -465,7 +465,7 @@ OPERATIONS = (
     Operation(
         "import-material",
         "Import a file",
-        "Take in a file of another program: who the character is, facts, and memories with their dates.",
+        "Import a file from another program: who the character is, facts, and memories with their dates.",
         ImportMaterial,
         lambda agent, body, progress: agent.import_material(
             **body.given(), rate=body.rate, ask_model=body.ask_model, preview=True, progress=progress
@@ -478,7 +478,7 @@ OPERATIONS = (
     Operation(
         "whisper",
         "Whisper a thought",
-        "Plant a thought: an event that the agent takes for its own and that no operation forgets.",
+        "Plant a thought: an event that the agent believes is its own, and that no operation forgets.",
         Whisper,
         lambda agent, body, _progress: whisper(agent, body.text, now=body.now, preview=True),
         "'The mill is not safe tonight.'",
@@ -498,7 +498,7 @@ OPERATIONS = (
     Operation(
         "reflect-on-person",
         "Reflect on a person",
-        "Let what came up about a person change what is known of them and how far they are trusted, with its evidence.",
+        "Update what is known about a person, and how far they are trusted, from what came up about them.",
         ReflectOnPerson,
         lambda agent, body, progress: reflect_on_person(
             agent, body.name, now=body.now, preview=True, progress=progress
@@ -558,7 +558,7 @@ OPERATIONS = (
     Operation(
         "purge",
         "Purge for good",
-        "Take what forgotten memories said out of every file, for good. This cannot be undone.",
+        "Remove what forgotten memories said from every file, for good. This cannot be undone.",
         Some,
         lambda agent, body: agent.purge(body.ids, preview=True),
         "mira-0327-13 --dry-run",
@@ -661,7 +661,7 @@ OPERATIONS = (
     Operation(
         "undo",
         "Undo",
-        "Take a change set back; an undo can itself be undone.",
+        "Undo a change set; an undo can itself be undone.",
         TakeBack,
         lambda agent, body: agent.undo(body.revision, keep=body.keep, overwrite=body.overwrite, preview=True),
         "12 --dry-run",
@@ -677,7 +677,7 @@ OPERATIONS = (
     Operation(
         "undo-back-to",
         "Go back to a revision",
-        "Bring everything to what it was right after a revision.",
+        "Bring everything back to what it was right after a revision.",
         GoBack,
         lambda agent, body: agent.undo_back_to(body.revision, preview=True),
         "7 --dry-run",
@@ -721,7 +721,7 @@ class Correct(Body):
         Annotated[str, StringConstraints(min_length=1, max_length=MOST_FACT)],
         Says("The sentence that is known or not."),
     ]
-    verdict: Annotated[Verdict | None, Says("How the character stands to it; none takes it back.")] = None
+    verdict: Annotated[Verdict | None, Says("Whether the character knows it; none takes the correction back.")] = None
     memory: Annotated[str, Says("The id of the memory that shows it, if one does.")] = ""
 
 
@@ -762,7 +762,7 @@ OF_WORLD = (
     Operation(
         "correct",
         "Correct who knows what",
-        "Say how a character stands to a fact, which is heard before any judge from then on.",
+        "Say whether a character knows a fact; from then on this takes precedence over any judge.",
         Correct,
         lambda world, body, author: world.correct(
             body.name, body.fact, body.verdict, body.memory, author=author, preview=True

@@ -69,7 +69,7 @@ class OfSuspicions(Form):
     """How alike duplicates are, and whether a language model is asked about contradictions."""
 
     threshold: Annotated[
-        Annotated[float, Field(ge=RELATED, le=1)], Says("The cosine from which on memories may be duplicates.")
+        Annotated[float, Field(ge=RELATED, le=1)], Says("The cosine above which memories may be duplicates.")
     ] = THRESHOLD
     ask_model: Annotated[bool, Says("Have the language model look for contradictions, too.")] = False
     limit: Annotated[Annotated[int, Field(ge=1, le=1000)], Says("How many at most.")] = 200
@@ -298,7 +298,7 @@ READS = (
     Read(
         "plan-now",
         "The plan now",
-        "What is being done, what is next, and what was missed of today's plan; of the routine where there is none.",
+        "What is being done, what is next, and what was missed of today's plan, or of the routine if there is no plan.",
         OfDay,
         lambda agent, form: agent.plan_now(form.at),
         PlanNow,
@@ -403,7 +403,7 @@ READS = (
     Read(
         "history-kept",
         "How far the history reaches back",
-        "Since when, what it takes, and how many changes a shorter history would let go of; changes nothing.",
+        "Since when, what it takes, and how many changes a shorter history would delete; changes nothing.",
         OfHorizon,
         lambda agent, form: agent.history_kept(form.changes, form.days),
         HistoryKept,

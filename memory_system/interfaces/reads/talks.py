@@ -237,11 +237,13 @@ READS = (
         "How far the agent trusted a person, 0 to 1, change by change, with why and the ids of the evidence.",
         OfPerson,
         lambda agent, form: {"items": trust_over_time(agent, form.person)},
-        items("Trust", "How trust in a person went, the oldest first; undoing a change is one too.", TrustPoint),
+        items(
+            "Trust", "How trust in a person developed, the oldest change first; an undo is a change, too.", TrustPoint
+        ),
         "trust",
         "'Tobias Finch'",
         call="conversation.trust_over_time",
-        nothing="Nothing is told of how trust in a person of this name went.",
+        nothing="There is no record of trust in a person of this name.",
     ),
     _of_talks(
         "interviews",

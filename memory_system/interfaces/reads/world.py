@@ -242,7 +242,7 @@ READS = (
         "--compare",
         told=True,
         of_world=True,
-        nothing="Nothing waits for a decision.",
+        nothing="Nothing is waiting for a decision.",
     ),
     _of_rehearsals(
         "rehearsals",
@@ -284,7 +284,7 @@ READS = (
     Read(
         "trail",
         "Who told whom",
-        "How a memory came to a character: who told it, who had told them, and so on to whoever knew of it first.",
+        "How a memory came to a character: who told it, who had told them, and so on, back to who knew it first.",
         OfTrail,
         lambda world, agent, form: {"items": world.trail(agent.name, form.memory, form.about)},
         items("Trail", "The character, then who told it, and so on.", Hop),
@@ -360,7 +360,7 @@ READS = (
     _of_the_world(
         "who-knows",
         "Who knows what",
-        "How each character stands to a fact: knows it, half, has it wrong or not at all, and by which memory.",
+        "Whether each character knows a fact, half knows it, has it wrong or does not know it, and by which memory.",
         WhoKnows,
         lambda world, form, progress: {
             "items": world.who_knows(form.fact, form.names, at=form.at, ask_model=form.ask_model, progress=progress)
@@ -384,7 +384,7 @@ READS = (
     _of_the_world(
         "labels",
         "What was said of who knows what",
-        "What people said by hand of who knows what, which is heard before any judge.",
+        "Corrections made by hand of who knows what; they take precedence over any judge.",
         Form,
         lambda world, _form: {"items": world.labels()},
         items("Labels", "The labels by id.", Label),
@@ -469,7 +469,7 @@ READS = (
     _of_the_world(
         "worlds",
         "Worlds",
-        "The worlds in the folder of all worlds, of which one is in use; a viewer is told of that alone.",
+        "The worlds in the folder of all worlds, of which one is in use; a viewer sees only that one.",
         Form,
         _worlds,
         items("Worlds", "The worlds in the folder of all worlds, by name.", Saved),

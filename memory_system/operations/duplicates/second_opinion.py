@@ -42,7 +42,7 @@ def ask(found: Look, who: str, model: LanguageModel, progress: Progress) -> Look
             done = model.complete(task)
         except ModelError as error:
             calls.append(ModelCall(task.name, model.name, task.prompt(), "", 0.0, error=error.sentence))
-            notes.append(f"The language model did not help with all of it: {error.sentence}")
+            notes.append(f"The language model failed for some of it: {error.sentence}")
             break
         calls.append(done.call)
         for verdict in done.answer.verdicts:

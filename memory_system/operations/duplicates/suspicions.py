@@ -142,7 +142,7 @@ def look(
         limit: how many suspicions of each sort, at most.
         progress: told how far it is; it may raise to cancel.
     """
-    progress(0.0, "Reading what is held")
+    progress(0.0, "Reading the memories")
     rows = [(one, row) for one in held for row, kind in enumerate(one.kinds) if kind is not Kind.PLAN]
     groups: dict[str, list[int]] = {}
     for place, (one, row) in enumerate(rows):
@@ -162,7 +162,7 @@ def look(
     related: list[Suspicion] = []
     for number, (one, other, cosine) in enumerate(zip(pairs.first, pairs.second, pairs.cosines, strict=True)):
         if number % 500 == 0:
-            progress(0.9 + 0.1 * number / len(pairs.first), "Reading the pairs that are alike")
+            progress(0.9 + 0.1 * number / len(pairs.first), "Reading the similar pairs")
         found = reader.pair(first[one], first[other], float(cosine), threshold)
         if found is None:
             continue
@@ -199,7 +199,7 @@ def _surest(found: Sequence[Suspicion], limit: int) -> list[Suspicion]:
 def _notes(pairs: NearPairs, without: int, left: int) -> list[str]:
     notes = []
     if pairs.cut:
-        notes.append(f"Only the {MOST_PAIRS:,} pairs most alike were read, down to {pairs.cosines[-1]:.2f}.")
+        notes.append(f"Only the {MOST_PAIRS:,} most similar pairs were read, down to {pairs.cosines[-1]:.2f}.")
     if without:
         notes.append(f"{without:,} have no vector yet, and were compared by their exact words alone.")
     if left:

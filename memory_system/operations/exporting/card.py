@@ -93,7 +93,7 @@ class _Card:
         if isinstance(assets := data.get("assets"), list):
             data["assets"] = [one for one in assets if _EMBEDDED not in str(one)]
             if lost := len(assets) - len(data["assets"]):
-                self.notes.append(f"Files that lay beside the imported card are not held: {lost}.")
+                self.notes.append(f"Files beside the imported card were not kept: {lost}.")
         if not data["description"]:
             data["description"] = without_macros(self._identity().get("description", ""))
             self.told |= {_key(Part("", "identity", ("description", self._identity().get("description", ""))))}
@@ -135,7 +135,7 @@ class _Card:
         memories = list(self._of_memories())
         if (many := len(entries) + len(memories) - MAX_ENTRIES) > 0:
             self.notes.append(
-                f"A lorebook has {MAX_ENTRIES:,} entries at most; {many:,} less important memories are left."
+                f"A lorebook has {MAX_ENTRIES:,} entries at most; {many:,} less important memories are left out."
             )
             memories.sort(key=lambda one: -one["priority"])
             memories = memories[:-many]

@@ -16,7 +16,7 @@ class Form(StrEnum):
     """A form of export; the name of its file is the agent's name, a full stop, and this."""
 
     CARD_PNG = "card.png"
-    """A Tavern character card in a picture, V2 and V3, with a lorebook of what is remembered."""
+    """A Tavern character card in a picture, V2 and V3, with its memories as a lorebook."""
     CARD = "card.json"
     """The card as JSON, V3."""
     CARD_V2 = "card-v2.json"

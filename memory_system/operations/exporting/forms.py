@@ -10,11 +10,11 @@ from . import card, pages, rows
 from .character import Character, Exported, Form
 
 DESCRIBED: Mapping[Form, str] = {
-    Form.CARD_PNG: "a Tavern character card in a picture (V2 and V3), with a lorebook of what is remembered",
+    Form.CARD_PNG: "a Tavern character card in a picture (V2 and V3), with its memories as a lorebook",
     Form.CARD: "a character card as JSON, V3",
     Form.CARD_V2: "a character card as JSON, V2",
     Form.DOSSIER: "a dossier in Markdown, for people",
-    Form.FOLDER: "a folder of Markdown, a file a memory, which git can compare and import reads back",
+    Form.FOLDER: "a folder of Markdown, one file per memory, which git can compare and import reads back",
     Form.JSONL: "JSON lines, which import reads back",
     Form.CSV: "a table (CSV), which import reads back",
 }

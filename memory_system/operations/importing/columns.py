@@ -392,7 +392,7 @@ class _Reading:
         notes = [f"The columns are separated by {DELIMITERS.get(self.delimiter, repr(self.delimiter))}."]
         told = {"document": "the text", "timestamp": "the time"}
         notes += [
-            f"The column {self.columns.name(one)!r} is read as {told[one]}, by what stands in it."
+            f"The column {self.columns.name(one)!r} is read as {told[one]}, judging by its contents."
             for one in told
             if one in self.guessed and one in self.columns.takes
         ]
@@ -488,7 +488,7 @@ class _Reading:
             value = number(cell)
         except ValueError:
             if THOUSANDS.fullmatch(cell):
-                return f"{name} is {cell[:40]!r}, whose comma may part thousands; write it without a comma."
+                return f"{name} is {cell[:40]!r}, whose comma may separate thousands; write it without a comma."
             return f"{name} is {cell[:40]!r}, which is not a number."
         if self.tenths and not 0.1 <= value <= 1:
             return f"{name} is {value:g}; the column is read on the scale 0.1 to 1.0."

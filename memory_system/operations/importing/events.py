@@ -39,7 +39,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Taken:
-    """The entries of events, and in sentences what was read otherwise than it was written."""
+    """The entries of events, and in sentences what was read differently from how it was written."""
 
     entries: list[MemoryEntry]
     notes: tuple[str, ...]
@@ -82,7 +82,7 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
     else:
         raise InvalidEntry(f"Events come as an entry, a mapping, a list or a file, not as {kind_of(events)}.")
     if len(items) > MAX_BATCH:
-        raise InvalidEntry(f"That are {len(items):,} events; at most {MAX_BATCH:,} are taken at once.")
+        raise InvalidEntry(f"There are {len(items):,} events; at most {MAX_BATCH:,} are allowed at once.")
     items, on_ten = rated_on_ten(items)
     items, zoned = _zoned(items, zone or (lambda: None if now is None else now.tzinfo))
     entries = []
@@ -95,7 +95,7 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
             raise InvalidEntry(f"Event {number} of {len(items)}: {error}") from error
     twins = [entry_id for entry_id, count in Counter(entry.id for entry in entries).items() if count > 1]
     if twins:
-        raise InvalidEntry(f"The id {twins[0]!r} stands twice in one batch; give each event an id of its own.")
+        raise InvalidEntry(f"The id {twins[0]!r} is used twice in one batch; give each event an id of its own.")
     return Taken(entries, (*on_ten, *zoned))
 
 
@@ -152,7 +152,7 @@ def event_entry(item: Any, now: datetime | None) -> MemoryEntry:
     entry = item if isinstance(item, MemoryEntry) else MemoryEntry.from_dict(item)
     if entry.id.startswith("static:"):
         raise InvalidEntry(
-            f"The id {entry.id[:60]!r} begins with 'static:', which is kept for facts of the personality."
+            f"The id {entry.id[:60]!r} begins with 'static:', which is reserved for facts of the personality."
         )
     if entry.tier is not Tier.STM:
         raise InvalidEntry(
@@ -177,7 +177,7 @@ def _from_file(path: Path) -> Sequence[Any]:
     except ValueError as error:
         raise InvalidEntry(f"That is not the path of a file: {error}.") from error
     if len(raw) > MAX_FILE:
-        raise InvalidEntry(f"{path.name} has more than {MAX_FILE:,} bytes, the most that are taken.")
+        raise InvalidEntry(f"{path.name} has more than {MAX_FILE:,} bytes, which is the limit.")
     value, _ = parse_strict(raw, path.name, MAX_FILE, InvalidFile)
     if isinstance(value, list):
         return value

@@ -23,8 +23,8 @@ MOST_FACTS = 400
 """Facts that a personality is given by material; those beyond are timeless memories, which are kept as they are."""
 MOST_OTHERS = 500
 _KEYED = {"relationships": "name", "environment": "place", "routine": "time"}
-MERGEABLE = "They can be merged on the page Tidy."
-_TWICE = "The same words are held already."
+MERGEABLE = "They can be merged on the Tidy page."
+_TWICE = "The same words are stored already."
 _ROUNDS = 5
 
 

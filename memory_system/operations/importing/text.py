@@ -31,7 +31,7 @@ class Form(StrEnum):
     """How the text is written."""
 
     LINES = "lines"
-    """One event a line, its text alone or after its date."""
+    """One event per line, its text alone or after its date."""
     JSON = "json"
     """A list of events, or the column form ``{"documents": [...], ...}``."""
     JSONL = "jsonl"
@@ -120,7 +120,7 @@ def decoded(raw: bytes, file_name: str) -> str:
         InvalidFile: it is too large, or no such text.
     """
     if len(raw) > MAX_FILE:
-        raise InvalidFile((Problem("", f"it has {len(raw):,} bytes; at most {MAX_FILE:,} are taken"),), file_name)
+        raise InvalidFile((Problem("", f"it has {len(raw):,} bytes; at most {MAX_FILE:,} are allowed"),), file_name)
     wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         text = raw.decode("utf-16" if wide else "utf-8-sig")
@@ -130,7 +130,7 @@ def decoded(raw: bytes, file_name: str) -> str:
         )
         raise InvalidFile((problem,), file_name) from error
     if "\x00" in text:
-        raise InvalidFile((Problem("", "it holds binary data; a text file is wanted"),), file_name)
+        raise InvalidFile((Problem("", "it contains binary data; a text file is wanted"),), file_name)
     return text
 
 

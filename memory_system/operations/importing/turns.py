@@ -50,7 +50,7 @@ def read(turns: Turns, now: datetime) -> list[MemoryEntry]:
     if not items:
         raise InvalidEntry("The conversation is empty: it needs at least one turn.")
     if len(items) > MAX_TURNS:
-        raise InvalidEntry(f"The conversation has {len(items):,} turns; at most {MAX_TURNS:,} are taken.")
+        raise InvalidEntry(f"The conversation has {len(items):,} turns; at most {MAX_TURNS:,} are allowed.")
     conversation = new_id()
     entries = []
     for place, item in enumerate(items):

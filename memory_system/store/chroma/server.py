@@ -67,9 +67,9 @@ class OnServer(Home):
         elif isinstance(error, httpx.TransportError | OSError):
             why = "cannot be reached"
         elif isinstance(error, ChromaAuthError | AuthorizationError):
-            why = "wants another token than MEMORY_CHROMA_TOKEN"
+            why = "requires another token than MEMORY_CHROMA_TOKEN"
         else:
-            why = f"answers what it should not ({type(error).__name__}: {self._kept_secret(error)})"
+            why = f"gives an unexpected answer ({type(error).__name__}: {self._kept_secret(error)})"
         return StoreUnavailable(
             f"{self.shown[0].upper()}{self.shown[1:]} {why}. See that it runs (“chroma run”), and try again."
         )

@@ -41,9 +41,7 @@ def refuse_damaged(path: Path, claimed: int, *, thoroughly: bool) -> None:
     if not path.exists() or (path.is_file() and not path.stat().st_size and not _has_log(path)):
         if claimed:
             was = "empty" if path.exists() else "missing"
-            raise JournalDamaged(
-                f"The journal of {agent!r} is {was}, and has told {counted(claimed, 'change')} before."
-            )
+            raise JournalDamaged(f"The journal of {agent!r} is {was}, and had {counted(claimed, 'change')} before.")
         return
     if not thoroughly:
         return

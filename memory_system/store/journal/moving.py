@@ -195,7 +195,7 @@ def _point_at(folder: Path, schema: str) -> None:
 def _pointed_at(folder: Path) -> str | None:
     wrong = (
         f"{folder / POINTER} does not name a journal. Move it away: the server finds the journal by the name of the "
-        "agent, and begins none anew."
+        "agent, and does not begin a new one."
     )
     try:
         name = json.loads(read_at_most(folder / POINTER, _MOST))["schema"]

@@ -299,7 +299,7 @@ def _pair(world: Stage, branch: str) -> tuple[Rehearsal, AgentMemory, AgentMemor
     told = _rehearsing(world, branch)
     if told.of not in world.agents():
         raise AgentNotFound(
-            f"The character {told.of!r}, of which {told.name!r} is a rehearsal, is not here any more. {RESTORE_IT}"
+            f"The character {told.of!r}, of which {told.name!r} is a rehearsal, no longer exists. {RESTORE_IT}"
         )
     agent, original = world.agent(told.name), world.agent(told.of)
     for one in (agent, original):

@@ -83,7 +83,7 @@ def _chosen(apart: Apart, ids: Sequence[str] | None) -> list[MemoryApart]:
         return list(apart.memories)
     known = {one.entry_id for one in apart.memories}
     if unknown := [one for one in ids if one not in known]:
-        raise EntryNotFound(f"The memory {shown(unknown[0])} is not otherwise in the rehearsal than in the original.")
+        raise EntryNotFound(f"The memory {shown(unknown[0])} is the same in the rehearsal as in the original.")
     return [one for one in apart.memories if one.entry_id in set(ids)]
 
 
@@ -189,7 +189,9 @@ class _Replay:
         now = dump_entry(self._entries[entry_id])
         later = versions(one for one in self._sides.steps.get(entry_id, ()) if one.revision > revision)
         if now == dump_entry(change.after) or (now in later and now != dump_entry(change.before)):
-            self.notes.append(f"“{short(_document(change.after, change.before))}” is so already, or further on.")
+            self.notes.append(
+                f"“{short(_document(change.after, change.before))}” already has this change, or a later one."
+            )
         elif now == dump_entry(change.before) or entry_id in self._overwrite:
             self._entries[entry_id] = change.after
             self._reasons[entry_id] = f"In the rehearsal: {told.title}."
@@ -274,6 +276,6 @@ def _refuse(problems: Sequence[str]) -> None:
     if problems:
         more = f" And {len(problems) - _TOLD} more." if len(problems) > _TOLD else ""
         raise StaleChange(
-            f"The original has moved on: {' '.join(problems[:_TOLD])}{more} Leave what clashes out, or say that the "
-            "rehearsal's is to stand there. Nothing was changed."
+            f"The original has moved on: {' '.join(problems[:_TOLD])}{more} Leave out what clashes, or choose the "
+            "rehearsal's version. Nothing was changed."
         )

@@ -218,7 +218,7 @@ def _judged(
         return cell
     read = [one.entry for one in found]
     said = by_model(agent, asked, read)
-    return replace(cell, why=f"{cell.why} The language model did not help.") if said is None else said
+    return replace(cell, why=f"{cell.why} The language model failed.") if said is None else said
 
 
 def _known_of_world(world: Asked, name: str, at: datetime | None) -> list[MemoryEntry]:

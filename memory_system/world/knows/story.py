@@ -127,10 +127,10 @@ def parse(text: str, source: str = FILE) -> tuple[StoryTest, ...]:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark or error.context_mark
-        problem = Problem("", f"this is no YAML: {error.problem}; look at its spaces", at.line + 1 if at else None)
+        problem = Problem("", f"this is not YAML: {error.problem}; look at its spaces", at.line + 1 if at else None)
         raise InvalidDocument((problem,), source) from error
     except (yaml.YAMLError, RecursionError) as error:
-        raise InvalidDocument((Problem("", "this is no YAML; look for signs that cannot be seen"),), source) from error
+        raise InvalidDocument((Problem("", "this is not YAML; look for invisible characters"),), source) from error
     if root is None:
         return ()
     listed = _list_of(root, source)
@@ -160,9 +160,7 @@ def _list_of(root: yaml.Node, source: str) -> Sequence[yaml.Node]:
         held = {key.value: value for key, value in root.value if isinstance(key, yaml.ScalarNode)}
         root = held.get("tests", root)
     if not isinstance(root, yaml.SequenceNode):
-        problem = Problem(
-            "", "a list of tests is wanted: lines that begin with “- name: ...”", root.start_mark.line + 1
-        )
+        problem = Problem("", "expected a list of tests: lines that begin with “- name: ...”", root.start_mark.line + 1)
         raise InvalidDocument((problem,), source)
     return list(root.value)
 
@@ -224,7 +222,9 @@ def _when(said: object) -> datetime | int | None:
     try:
         return moment_given("'by'", parse_time(str(said)))
     except ValueError:
-        problem = f"{shown(said)} is no time: write “day 3”, or a time with its zone such as 2026-03-05T18:00:00+00:00."
+        problem = (
+            f"{shown(said)} is not a time: write “day 3”, or a time with its zone such as 2026-03-05T18:00:00+00:00."
+        )
         raise InvalidParameter(problem) from None
 
 

@@ -21,7 +21,7 @@ from ..sse import TOLD, Tell, progress
 class ImportBody(ImportMaterial):
     """A file of another program, how it is read, and whether a character is made of it."""
 
-    create: Annotated[StrictBool, Says("Make the character of it if there is none of this name.")] = False
+    create: Annotated[StrictBool, Says("Create the character from it if there is none of this name.")] = False
 
 
 def routes(desk: Desk) -> APIRouter:

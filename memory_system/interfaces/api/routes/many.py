@@ -81,8 +81,8 @@ EVENTS_TOLD = items(
     "What became of each event, in the order in which they were sent.",
     _told(
         "EventTold",
-        "What became of an event, the agent's revision that holds it, and in ``notes`` what was read otherwise than it "
-        "was written; or the ``problem`` that it was refused for.",
+        "What became of an event, the agent's revision that holds it, and in ``notes`` what was read differently from "
+        "how it was written; or the ``problem`` for which it was refused.",
         outcome=Outcome | None,
         notes=tuple[str, ...],
     ),
@@ -120,7 +120,7 @@ def routes(desk: Desk) -> APIRouter:
                 (entry,) = intake.read([told], None, zone).entries
                 if told.get("id") in {other.get("id") for other in found[event.agent].values()} - {None}:
                     raise InvalidEntry(
-                        f"The id {entry.id!r} stands twice; give each event of an agent an id of its own."
+                        f"The id {entry.id!r} is used twice; give each event of an agent an id of its own."
                     )
                 found[event.agent][place] = told
             except MemorySystemError as error:

@@ -315,7 +315,7 @@ def _lines_of(text: bytes) -> list[Any]:
         found.append(value)
         if len(found) > MAX_BATCH:
             raise InvalidEntry(
-                f"These are more than {MAX_BATCH:,} events, the most that are taken at once: send them in parts."
+                f"These are more than {MAX_BATCH:,} events, which is the limit for one request: send them in parts."
             )
     return found
 

@@ -21,7 +21,7 @@ _OF_THE_CARD = "ccdefault:"
 _IN_PICTURE = "__asset:"
 """How programs spell the address of a file in the texts of the picture that holds the card."""
 _KEPT = "The card keeps its address"
-_NOT_HELD = "Of the files beside a card only its picture is held, as the portrait."
+_NOT_HELD = "Of the files beside a card only its picture is kept, as the portrait."
 
 
 def read_within(card: Mapping[str, Any], into: Gathering) -> None:
@@ -33,13 +33,13 @@ def read_within(card: Mapping[str, Any], into: Gathering) -> None:
         if address.startswith(_WITHIN) and _is_icon(asset) and into.portrait is None:
             _take(place, address, into)
         elif address.startswith(_WITHIN):
-            into.drop(place, _named(asset), "Only one picture is held as the portrait; the card keeps this one.")
+            into.drop(place, _named(asset), "Only one picture is kept as the portrait; the card keeps this one.")
         elif address.startswith(_OF_THE_CARD) or not address:
             continue  # the picture that the card is in
         elif address.startswith(_IN_PICTURE):
             into.drop(place, _named(asset), _NOT_HELD)
         else:
-            into.drop(place, _named(asset), f"It lies elsewhere and is not fetched. {_KEPT}.")
+            into.drop(place, _named(asset), f"It is stored elsewhere and is not fetched. {_KEPT}.")
 
 
 def read_beside(card: Mapping[str, Any], archive: Archive, into: Gathering) -> None:

@@ -191,11 +191,11 @@ def _read_book(book: Mapping[str, Any], at: str, said: _Said, into: Gathering) -
     entries = book.get("entries")
     listed = list(entries.items()) if isinstance(entries, dict) else list(enumerate(entries or (), start=1))
     if len(listed) > MAX_ENTRIES:
-        raise refusal(f"the lorebook has {len(listed):,} entries; at most {MAX_ENTRIES:,} are taken")
+        raise refusal(f"the lorebook has {len(listed):,} entries; at most {MAX_ENTRIES:,} are allowed")
     for number, entry in listed:
         place = f"{at}.entries.{number}"
         if not isinstance(entry, dict):
-            into.drop(place, entry, "It is no entry of a lorebook.")
+            into.drop(place, entry, "It is not an entry of a lorebook.")
             continue
         content = entry.get("content")
         if not isinstance(content, str):

@@ -76,10 +76,10 @@ def read_sillytavern(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
     for line, message in rows:
         place = f"line {line}"
         if not isinstance(message, dict):
-            into.drop(place, message, "It is no message.")
+            into.drop(place, message, "It is not a message.")
         elif "mes" not in message:
             if message is not header:
-                into.drop(place, message, "It is no message.")
+                into.drop(place, message, "It is not a message.")
         elif message.get("is_system") or message.get("role") == "system":
             into.drop(place, message["mes"], _NOTICE)
         else:
@@ -99,7 +99,7 @@ def _talks(value: object, is_one: Callable[[object], bool], into: Gathering) -> 
         if is_one(talk):
             yield place, talk
         else:
-            into.drop(place, talk, "It is no conversation.")
+            into.drop(place, talk, "It is not a conversation.")
 
 
 # -- ChatGPT --------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def _chatgpt_turn(place: str, message: Mapping[str, Any], talk: _Talk) -> None:
     metadata = message.get("metadata")
     text, others = _parts(message)
     for other in others:
-        talk.into.drop(place, other, "It is no text.")
+        talk.into.drop(place, other, "It is not text.")
     hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
     if role not in ("user", "assistant") or hidden or message.get("recipient", "all") not in ("all", None):
         if text:
@@ -266,7 +266,7 @@ def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | N
         elif waiting is not None:
             waiting = (waiting[0], waiting[1], f"{waiting[2]}\n{line.strip()}".strip(), waiting[3])
         else:
-            into.drop(place, line, "Nobody says it.")
+            into.drop(place, line, "It names no speaker.")
     if waiting is not None:
         _say(talk, *waiting)
 

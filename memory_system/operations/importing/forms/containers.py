@@ -36,7 +36,7 @@ def card_of_picture(raw: bytes) -> bytes:
         if kind == b"IHDR" and len(body) >= 8:
             width, height = struct.unpack(">II", body[:8])
             if width * height > _PIXELS:
-                told = f"its picture has {width:,} by {height:,} pixels; at most {_PIXELS:,} in all are taken"
+                told = f"its picture has {width:,} by {height:,} pixels; at most {_PIXELS:,} in all are allowed"
                 raise refusal(told)
         elif kind in (b"tEXt", b"zTXt", b"iTXt"):
             name, text = _text(kind, body)
@@ -99,18 +99,18 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(raw))
         except (zipfile.BadZipFile, OSError, struct.error, ValueError, NotImplementedError, EOFError) as error:
-            raise refusal(f"it is not a whole ZIP: {error}") from error
+            raise refusal(f"it is not a complete ZIP: {error}") from error
         infos = self._zip.infolist()
         if len(infos) > _MEMBERS:
-            raise refusal(f"the archive holds {len(infos):,} files; at most {_MEMBERS:,} are taken")
+            raise refusal(f"the archive holds {len(infos):,} files; at most {_MEMBERS:,} are allowed")
         for info in infos:
             name = info.filename.replace("\\", "/")
             if name.startswith("/") or ".." in name.split("/") or name[1:2] == ":":
-                raise refusal(f"the archive has the name {info.filename[:100]!r}, which leads out of it")
+                raise refusal(f"the archive contains the name {info.filename[:100]!r}, which leads out of it")
             if info.flag_bits & _ENCRYPTED:
-                raise refusal("the archive is encrypted; unpack it and bring what is in it")
+                raise refusal("the archive is encrypted; unpack it and import what is in it")
         if (whole := sum(info.file_size for info in infos)) > _UNPACKED:
-            raise refusal(f"the archive would become {whole:,} bytes; at most {_UNPACKED:,} are taken")
+            raise refusal(f"the archive would unpack to {whole:,} bytes; at most {_UNPACKED:,} are allowed")
         self.names = [info.filename for info in infos if not info.is_dir()]
 
     def named(self, *endings: str) -> list[str]:

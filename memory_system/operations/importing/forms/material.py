@@ -180,7 +180,7 @@ class Gathering:
             InvalidFile: too much is left out for this to be material.
         """
         if len(self.dropped) >= MAX_DROPPED:
-            raise refusal(f"more than {MAX_DROPPED:,} things in it cannot be taken; this is something else")
+            raise refusal(f"more than {MAX_DROPPED:,} things in it cannot be imported; this is something else")
         said = " ".join(str(text).split())
         self.dropped.append(Dropped(place, said if len(said) <= _SHORT else f"{said[: _SHORT - 1]}…", reason))
 
@@ -249,9 +249,9 @@ class Gathering:
             self.drop(place, fields.get("document", ""), error.sentence)
             return
         if entry.tier not in DECAYING or entry.id.startswith("static:"):
-            self.drop(place, entry.document, "It is no memory of short-term or long-term memory.")
+            self.drop(place, entry.document, "It is not a memory of short-term or long-term memory.")
         elif (first := self._restored.setdefault(entry.id, place)) != place:
-            self.drop(place, entry.document, f"Its id stands in {first} already.")
+            self.drop(place, entry.document, f"Its id is already used in {first}.")
         else:
             self.pieces.append(Piece(place, entry.accessed(None), exact=True))
 
@@ -288,7 +288,7 @@ class Gathering:
         """
         if not self.parts and not self.pieces:
             why = f": {self.dropped[0].place}: {self.dropped[0].reason}" if self.dropped else ""
-            raise refusal(f"there is nothing in it that can be taken{why}")
+            raise refusal(f"there is nothing in it that can be imported{why}")
         return Material(
             self.origin, tuple(self.parts), tuple(self.pieces), tuple(self.dropped), tuple(self.notes), self.card,
             self.portrait,
@@ -299,7 +299,7 @@ class Gathering:
             self.drop(place, value, f"It must be text, not {kind_of(value)}.")
             return None
         if "\x00" in value:
-            self.drop(place, value.replace("\x00", ""), "It holds a control character.")
+            self.drop(place, value.replace("\x00", ""), "It contains a control character.")
             return None
         return value.strip() or None
 

@@ -108,7 +108,7 @@ def read_lines(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
         read_personality(text, into)
     for line, row in rest:
         if not isinstance(row, Mapping):
-            into.drop(f"line {line}", row, "It is no object with a text.")
+            into.drop(f"line {line}", row, "It is not an object with a text.")
         elif row.get("tier") != "static":  # that is the personality
             into.restore(f"line {line}", fields_of(row))
 
@@ -138,7 +138,7 @@ def read_folder(archive: Archive, into: Gathering) -> None:
     try:
         told = json.loads(archive.read(about))
     except (ValueError, RecursionError) as error:
-        raise refusal(f"{about[:100]} is no JSON: {error!s:.100}") from error
+        raise refusal(f"{about[:100]} is not JSON: {error!s:.100}") from error
     _refuse_other(told.get("format") if isinstance(told, dict) else None, PAGES)
     if (name := f"{top}{PERSONALITY}") in archive.names:
         read_personality(_text(archive, name), into)

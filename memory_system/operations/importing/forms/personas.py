@@ -64,7 +64,7 @@ def read_places(value: Mapping[str, Any], into: Gathering, at: str = "") -> None
         within = path[-2] if len(path) > 1 else None
         name = f"{path[-1]} of {within}" if within and path[-1].casefold() in known else path[-1]
         if name.casefold() in known or len(name) > 200:
-            into.drop(f"{at}{'.'.join(path)}", name, "A place of this name stands there already.")
+            into.drop(f"{at}{'.'.join(path)}", name, "A place of this name is there already.")
             continue
         known.add(name.casefold())
         told = f"Here are: {', '.join(inside)}."[:2000] if inside else "A place that the character knows."

@@ -85,7 +85,7 @@ class _Reading:
         if isinstance(raw, str):
             raw = raw.encode("utf-8", "surrogatepass")
         if len(raw) > MAX_FILE:
-            raise refusal(f"it has {len(raw):,} bytes; at most {MAX_FILE:,} are taken")
+            raise refusal(f"it has {len(raw):,} bytes; at most {MAX_FILE:,} are allowed")
         if not raw.strip():
             raise refusal("it is empty")
         if raw.startswith(PNG):
@@ -93,13 +93,13 @@ class _Reading:
         if raw.startswith(ZIP):
             return self._archive(Archive(raw))
         if b"\x00" in raw[:4096] and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise refusal(f"it is a binary file of no known form. Known are: {_known()}")
+            raise refusal(f"it is a binary file of an unknown form. Known forms are: {_known()}")
         return self._text(decoded(raw, name))
 
     def _card(self, raw: bytes, *, picture: bytes | None = None, archive: Archive | None = None) -> Gathering:
         value, text = _json(raw)
         if not isinstance(value, dict) or not cards.is_card(value):
-            raise refusal("what it holds is no character card")
+            raise refusal("its contents are not a character card")
         into = self._begin(Origin.CARD)
         into.card = text
         cards.read_card(value, into)
@@ -121,7 +121,7 @@ class _Reading:
             return self._persona(archive, found)
         if found := archive.named("conversations.json"):
             return self._text(decoded(archive.read(found[0], MAX_FILE), found[0]))
-        raise refusal(f"the archive holds nothing of a known form. Known are: {_known()}")
+        raise refusal(f"the archive contains nothing of a known form. Known forms are: {_known()}")
 
     def _persona(self, archive: Archive, names: Sequence[str]) -> Gathering:
         """One persona of an archive: the only one, or the one for whom it is read."""
@@ -130,7 +130,7 @@ class _Reading:
             wanted = [one for one in people if one.casefold() == self.who.casefold()]
             if not wanted:
                 told = ", ".join(people[:10])
-                raise refusal(f"the archive holds {len(people)} personas ({told:.300}); bring the folder of one")
+                raise refusal(f"the archive holds {len(people)} personas ({told:.300}); import the folder of one")
             people = wanted
         of_one = [name for name in names if _persona_of(name) == people[0]]
         into = self._begin(Origin.PERSONA)
@@ -154,12 +154,12 @@ class _Reading:
         good = [(key, str(key), one) for key, one in rows if personas.is_node(one)]
         for key, one in rows:
             if not personas.is_node(one):
-                into.drop(str(key), one, "It is no event, thought or chat.")
+                into.drop(str(key), one, "It is not an event, thought or chat.")
         personas.read_nodes(good, into)
 
     def _text(self, text: str) -> Gathering:
         if (count := text.count("\n") + text.count("\r")) > _MOST_LINES:
-            raise refusal(f"it has {count:,} lines; at most {_MOST_LINES:,} are taken")
+            raise refusal(f"it has {count:,} lines; at most {_MOST_LINES:,} are allowed")
         begins = text.lstrip()[:1]
         if self.asked in (None, Origin.EXPORT) and ours.is_table(text):
             into = self._begin(Origin.EXPORT)
@@ -170,7 +170,7 @@ class _Reading:
         if begins == "{" or (begins == "[" and at_start(text.lstrip()) is None and _is_list(text)):
             return self._of_json(text)
         if self.asked is not None and self.asked not in _OF_TEXT:
-            raise refusal(f"it is not written as {TITLES[self.asked]} is: it is no JSON")
+            raise refusal(f"it is not written as {TITLES[self.asked]} is: it is not JSON")
         return self._plain(text, None)
 
     def _of_json(self, text: str) -> Gathering:
@@ -200,7 +200,7 @@ class _Reading:
         known = TITLES[self.asked] if self.asked else None
         if known:
             raise refusal(f"it is not written as {known} is")
-        raise refusal(f"it is JSON of no known form. Known are: {_known()}")
+        raise refusal(f"it is JSON of an unknown form. Known forms are: {_known()}")
 
     def _of_lines(self, lines: Sequence[tuple[int, str]]) -> Gathering:
         """JSON lines; those that are none are left out."""
@@ -238,7 +238,7 @@ class _Reading:
             nodes = [(place, str(one.get("id", place)), one) for place, one in placed if personas.is_node(one)]
             for place, one in placed:
                 if not personas.is_node(one):
-                    into.drop(place, one, "It is no event, thought or chat.")
+                    into.drop(place, one, "It is not an event, thought or chat.")
             personas.read_nodes(nodes, into)
         else:
             into = self._begin(Origin.RECORDS)
@@ -362,8 +362,8 @@ def _refuse_cut(lines: Sequence[tuple[int, str]]) -> None:
     numbers = ", ".join(str(number) for number, _ in wrong[:_NAMED]) + (" ..." if len(wrong) > _NAMED else "")
     number, why = wrong[0]
     raise refusal(
-        f"of its {len(lines):,} JSON lines these are cut, or no JSON for another reason: {numbers}. "
-        f"In line {number} {why}. Write each record whole in a line of its own, or take those lines out"
+        f"of its {len(lines):,} JSON lines these are cut off, or not JSON for another reason: {numbers}. In line "
+        f"{number} {why}. Write each record whole in a line of its own, or take those lines out"
     )
 
 

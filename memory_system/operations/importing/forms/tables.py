@@ -106,7 +106,7 @@ def read_records(
     takes = taken_for(names, chosen)
     if "document" not in takes:
         told = ", ".join(list(names)[:20])[:200]
-        raise refusal(f"none of its names is taken for the text of a memory; choose one of: {told}")
+        raise refusal(f"none of its names was recognised as the text of a memory; choose one of: {told}")
     inside = {name for _, row in held if isinstance(row, dict) for name in _metadata(row)}
     told = ", ".join(f"{name} as {field}" for field, name in takes.items() if field != name)
     if told:
@@ -118,7 +118,7 @@ def read_records(
     unread: list[str] = []
     for place, row in held:
         if not isinstance(row, dict):
-            into.drop(place, row, "It is no object with a text.")
+            into.drop(place, row, "It is not an object with a text.")
             continue
         fields = _fields(row, takes, beneath, into, order)
         if (date := fields["metadata"].get(_UNREAD)) is not None:
