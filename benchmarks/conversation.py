@@ -189,7 +189,7 @@ def main() -> None:
             model=model,
             clock=lambda: _START,
         ) as agent:
-            print("| tokens said | turns | prompt | summary | median ms | slowest | CPU ms | to the first tenth |")
+            print("| tokens said | turns | prompt | summary | median ms | slowest | CPU ms | ratio to first tenth |")
             print("|---:|---:|---:|---:|---:|---:|---:|---:|")
             turns, conversation = talked(agent, settings, told, given.tokens, given.turns)
             searched(agent, conversation, told[: len(turns)])

@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--among", type=int, nargs="+", default=[5, 20, 60], help="how many memories there are")
     among = parser.parse_args().among
     pairs, embedder, chance = read_pairs(PAIRS), CachedEmbedder(MiniLM(Settings().cache)), np.random.default_rng(3)
-    print("| time | memories | found among the first five, % | unrelated answered by nothing, % |")
+    print("| time | memories | found among the first five, % | unrelated left unanswered, % |")
     print("|---|---:|---:|---:|")
     for count in among:
         lived = [str(one) for one in chance.choice(list(AGO), count)]

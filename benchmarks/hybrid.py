@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--cues", type=int, default=20)
     given = parser.parse_args()
-    print("| memories | similarity alone, ms | ever, ms (times as much) | cold | warm | again |")
+    print("| memories | similarity alone, ms | first, ms (times as much) | cold | warm | again |")
     print("|---:|---:|---:|---:|---:|---:|")
     for size in given.sizes:
         measure(size, given.cues, TokenStates.of(CachedEmbedder(MiniLM(Settings().cache))))

@@ -150,9 +150,9 @@ LEARNED = retention.rule_of(AgentSettings(), retention=Retention.LEARNED)
 assert isinstance(LEARNED, retention.Learned)
 ORDERS: dict[str, retention.Rule] = {
     "age alone": Ordered(LEARNED, lambda _one, _worth: 0.0, 0.0),
-    "of the older quarter the least likely": Ordered(LEARNED, lambda _one, worth: worth, 0.75),
-    "of the older half the least likely (shipped)": LEARNED,
-    "of the older three quarters the least likely": Ordered(LEARNED, lambda _one, worth: worth, 0.25),
+    "the least likely of the older quarter": Ordered(LEARNED, lambda _one, worth: worth, 0.75),
+    "the least likely of the older half (shipped)": LEARNED,
+    "the least likely of the older three quarters": Ordered(LEARNED, lambda _one, worth: worth, 0.25),
     "the least likely of all": Ordered(LEARNED, lambda _one, worth: worth, 0.0),
 }
 

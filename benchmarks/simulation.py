@@ -388,7 +388,7 @@ def row(found: Slice) -> None:
 def by_kind(found: Slice) -> None:
     """What each kind took, as a table."""
     print(f"\nAt {found.speed:g} times real time, by kind:\n")
-    print("| what | how many | processor, each | on the clock, each | 95 % | share of the processor |")
+    print("| what | how many | processor, each | by the clock, each | 95 % | share of the processor |")
     print("|---|---:|---:|---:|---:|---:|")
     for name in ("event", "migration", "question", "waking", "reaching", "embedding"):
         took = found.kinds[name].took
