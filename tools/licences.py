@@ -39,10 +39,10 @@ _TEXTS = {"MIT License": "MIT", "Apache License": "Apache-2.0", "Permission is h
 """How the texts of licences begin, for packages whose metadata names none."""
 
 _ABOUT = (
-    "Of everything that this runs on, as the packages' own metadata tells it. `make licences` writes this page anew; a",
-    "test holds it to requirements.txt. This project is under the MIT licence, the weights of all-MiniLM-L6-v2 under",
-    "Apache-2.0. Nothing here is under the GPL, and nothing is changed or shipped with this project: all of it is",
-    "installed from the package index.",
+    "The licences of everything that this project runs on, according to the packages' own metadata. `make licences`",
+    "rewrites this page; a test compares it with requirements.txt. This project is under the MIT licence, the weights of",
+    "all-MiniLM-L6-v2 under Apache-2.0. Nothing here is under the GPL, and nothing is modified or shipped with this project:",
+    "all of it is installed from the package index.",
 )
 
 
@@ -122,12 +122,12 @@ def page() -> str:
         told |= set(named)
         below = [name for name in beneath(sorted(named)) if name not in told]
         told |= set(below)
-        lines += ["", "Beneath them:", "", "| package | licence |", "|---|---|"]
+        lines += ["", "What these need:", "", "| package | licence |", "|---|---|"]
         lines += [f"| {name} | {licence(name)} |" for name in below]
     sharing = [name for name in sorted(told) if re.search("MPL|LGPL", licence(name))]
     lines += [
         "",
-        f"Whoever changes a file of {', '.join(sharing)} itself, and passes it on, has to publish that change.",
+        f"If you change a file of {', '.join(sharing)} itself and pass it on, you have to publish that change.",
     ]
     return "\n".join(lines) + "\n"
 
