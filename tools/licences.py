@@ -40,9 +40,9 @@ _TEXTS = {"MIT License": "MIT", "Apache License": "Apache-2.0", "Permission is h
 
 _ABOUT = (
     "The licences of everything that this project runs on, according to the packages' own metadata. `make licences`",
-    "rewrites this page; a test compares it with requirements.txt. This project is under the MIT licence, the weights of",
-    "all-MiniLM-L6-v2 under Apache-2.0. Nothing here is under the GPL, and nothing is modified or shipped with this project:",
-    "all of it is installed from the package index.",
+    "rewrites this page; a test compares it with requirements.txt. This project is under the MIT licence, the weights",
+    "of all-MiniLM-L6-v2 under Apache-2.0. Nothing here is under the GPL, and nothing is modified or shipped with",
+    "this project: all of it is installed from the package index.",
 )
 
 
