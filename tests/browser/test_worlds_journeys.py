@@ -48,7 +48,7 @@ def test_a_world_is_branched_played_in_compared_and_brought_back(page: Page, oth
     assert refusal["y"] >= last["y"] + last["height"], "it stands below the buttons, and not between them"
     write(page, words.OTHER_NAME, BRANCH)
     press(page, words.BRANCH_IT)
-    expect(page.get_by_text(f"The world {BRANCH} is a branch of {first}")).to_be_visible()
+    expect(page.get_by_text(f"The world “{BRANCH}” is a branch of “{first}”")).to_be_visible()
 
     own.load(other_page, "recall", agent="mira")
     _open_world(page, BRANCH, f"{TITLE} · {BRANCH}")
@@ -65,8 +65,8 @@ def test_a_world_is_branched_played_in_compared_and_brought_back(page: Page, oth
     _open_world(page, first, TITLE)
     take(page, words.WHICH_WORLD, BRANCH)
     press(page, words.DELETE_IT)
-    expect(page.get_by_text(f"The world {BRANCH} is in the bin.")).to_be_visible()
-    press(page, f"Restore {BRANCH}, deleted", exact=False)
-    expect(page.get_by_text(f"The world {BRANCH} is back.")).to_be_visible()
+    expect(page.get_by_text(f"The world “{BRANCH}” is in the bin.")).to_be_visible()
+    press(page, f"Restore “{BRANCH}”, deleted", exact=False)
+    expect(page.get_by_text(f"The world “{BRANCH}” is back.")).to_be_visible()
     names = [one["name"] for one in httpx.get(f"{own.api}/v1/worlds").json()["items"]]
     assert names == [first, BRANCH]

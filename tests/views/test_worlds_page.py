@@ -56,7 +56,7 @@ def test_a_world_is_branched_changed_compared_switched_deleted_and_restored(work
     field(app, words.OTHER_NAME, "what if")
     click(app, words.BRANCH_IT)
     assert use.worlds.names() == [first, "what if"]
-    assert f"a branch of {first}" in shown(app)
+    assert f"a branch of “{first}”" in shown(app)
 
     choose(app, words.WHICH_WORLD, "what if")
     click(app, words.SWITCH_TO_IT)
@@ -78,7 +78,7 @@ def test_a_world_is_branched_changed_compared_switched_deleted_and_restored(work
     choose(app, words.WHICH_WORLD, "what if")
     click(app, words.DELETE_IT)
     assert use.worlds.names() == [first]
-    click(app, next(one.label for one in app.button if one.label.startswith("Restore what if")))
+    click(app, next(one.label for one in app.button if one.label.startswith("Restore “what if”")))
     assert use.worlds.names() == [first, "what if"]
     choose(app, words.COMPARE_WITH, "what if")
     assert "Lost a shoe" in list(app.dataframe[1].value["right"])
@@ -117,7 +117,7 @@ def test_a_world_that_somebody_else_deletes_is_said_to_be_gone(workbench: Open) 
     choose(app, words.WHICH_WORLD, "doomed")
     worlds.delete("doomed")
     click(app, words.SWITCH_TO_IT)
-    assert [one.value for one in app.warning] == [widgets.plain("The world doomed is no longer here.")]
+    assert [one.value for one in app.warning] == [widgets.plain("The world “doomed” is no longer here.")]
     app.run()
     assert not app.warning
 

@@ -43,9 +43,9 @@ def goes_on() -> bool:
 
 def _made(told: Saved) -> None:
     worlds, name = session.switchable().worlds, told.name
-    how = f"a branch of {told.branched.world}" if told.branched else "there"
+    how = f"a branch of “{told.branched.world}”" if told.branched else "there"
     bulk.did(
-        f"The world {name} is {how}", lambda: _binned(worlds, name), f"{name} is in the bin below.",
+        f"The world “{name}” is {how}", lambda: _binned(worlds, name), f"“{name}” is in the bin below.",
         holds=lambda: name in worlds.names() and name != worlds.used, where="Worlds.delete",
     )  # fmt: skip
     st.session_state["worlds-chosen"] = name
@@ -59,7 +59,7 @@ def with_one(worlds: Worlds, held: list[Saved]) -> None:
         st.session_state["worlds-chosen"] = st.session_state.pop(_NEXT)
     if (chosen := st.session_state.get("worlds-chosen")) not in names:
         if chosen:
-            st.warning(widgets.plain(f"The world {chosen} is no longer here."), icon=":material/public_off:")
+            st.warning(widgets.plain(f"The world “{chosen}” is no longer here."), icon=":material/public_off:")
         st.session_state["worlds-chosen"] = worlds.used
     name = str(st.selectbox(words.WHICH_WORLD, names, key="worlds-chosen"))
     used = name == worlds.used
@@ -107,7 +107,7 @@ def deleted(worlds: Worlds) -> None:
         return
     st.header("Deleted", anchor=False)
     for one in binned[:_MOST]:
-        label = f"Restore {one.name}, deleted {ago(one.deleted_at, real_clock())}"
+        label = f"Restore “{one.name}”, deleted {ago(one.deleted_at, real_clock())}"
         if st.button(widgets.plain(label), key=f"worlds-back-{one.folder.name}", icon=":material/undo:"):
             widgets.try_to(partial(_restored, worlds, one))
 
@@ -143,7 +143,7 @@ def _switched(name: str) -> None:
         session.take_up()
 
     bulk.did(
-        tables.visible(f"{name} is open now"), back, tables.visible(f"{former} is open again."),
+        tables.visible(f"“{name}” is open now"), back, tables.visible(f"“{former}” is open again."),
         holds=lambda: in_use.world.name == name and former in in_use.worlds.names(), where="InUse.switch",
     )  # fmt: skip
 
@@ -160,7 +160,7 @@ def _renamed(name: str, to: str) -> None:
         st.session_state[_NEXT] = name
 
     bulk.did(
-        tables.visible(f"{name} is called {now}"), undo, tables.visible(f"{name} has its name again."),
+        tables.visible(f"“{name}” is called “{now}”"), undo, tables.visible(f"“{name}” has its name again."),
         holds=lambda: now in in_use.worlds.names(), where="InUse.rename",
     )  # fmt: skip
     drafts.next_turn("worlds-to")
@@ -188,15 +188,16 @@ def _deleted(worlds: Worlds, name: str) -> None:
         st.session_state[_NEXT] = worlds.restore(binned).name
 
     bulk.did(
-        tables.visible(f"The world {name} is in the bin"), back,
-        tables.visible(f"The world {name} is back."), holds=lambda: binned in worlds.deleted(), where="Worlds.restore",
+        tables.visible(f"The world “{name}” is in the bin"), back,
+        tables.visible(f"The world “{name}” is back."), holds=lambda: binned in worlds.deleted(),
+        where="Worlds.restore",
     )  # fmt: skip
 
 
 def _restored(worlds: Worlds, binned: Binned) -> None:
     name = worlds.restore(binned).name
     bulk.did(
-        tables.visible(f"The world {name} is back"), lambda: _binned(worlds, name),
-        tables.visible(f"The world {name} is in the bin again."),
+        tables.visible(f"The world “{name}” is back"), lambda: _binned(worlds, name),
+        tables.visible(f"The world “{name}” is in the bin again."),
         holds=lambda: name in worlds.names() and name != worlds.used, where="Worlds.delete",
     )  # fmt: skip
