@@ -131,7 +131,7 @@ def backed_up(held: Manifest) -> pd.DataFrame:
     """Whose memories a backup holds; with what was wrong then, if anything was."""
     rows = [
         {
-            "character": visible(one.shown or one.name),
+            "character": visible(f"{one.shown or one.name}{' (rehearsal)' if one.name in held.rehearsals else ''}"),
             "memories": one.lived,
             "changes": one.revision,
             "problem": visible(one.problem),

@@ -116,7 +116,10 @@ def _write(
         for number, name in enumerate(names):
             if cancelled():
                 return None
-            progress(_MAKING * number / len(names), f"Copying {name} ({number + 1} of {len(names)})")
+            progress(
+                _MAKING * number / len(names),
+                f"Copying {_called(name, world.spot.agent(name).personality)} ({number + 1} of {len(names)})",
+            )
             with _copied(world, name, scratch) as copy:
                 added = _add(zipped, copy, f"{AGENTS}/{name}", now)
                 if added:
@@ -200,12 +203,17 @@ def _info(name: str, now: datetime) -> zipfile.ZipInfo:
     return info
 
 
+def _called(name: str, kept: Path) -> str:
+    """What people call an agent, as its personality says in the file that is kept; its name where it says nothing."""
+    with suppress(MemorySystemError):
+        text = personality.read(kept)
+        return personality.parse(text).identity.name if text else name
+    return name
+
+
 def _described(name: str, copy: Path) -> BackedUp:
     """Whose files these are, how much they hold, and what is wrong with them, asked of the copy."""
-    journal, shown = copy / JOURNAL, name
-    with suppress(MemorySystemError):
-        text = personality.read(copy / KEPT)
-        shown = personality.parse(text).identity.name if text else name
+    journal, shown = copy / JOURNAL, _called(name, copy / KEPT)
     if not journal.exists():
         lost = (copy / "chroma").exists()
         return BackedUp(name, shown, problem="Its journal is missing." if lost else "")

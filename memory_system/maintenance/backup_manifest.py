@@ -14,6 +14,7 @@ from ..core.entry import DECAYING
 from ..core.names import checked_name
 from ..core.times import parse_time
 from ..errors import InvalidAgentName, InvalidBackup, shown
+from ..store import rehearsal
 
 NAME = "manifest.json"
 FORMAT = "memory-system-backup/1"
@@ -84,6 +85,11 @@ class Manifest:
     def size(self) -> int:
         """Bytes of all files."""
         return sum(kept.size for kept in self.files.values())
+
+    @property
+    def rehearsals(self) -> frozenset[str]:
+        """The names of the agents that rehearse: a file of each says whom."""
+        return frozenset(one.name for one in self.agents if f"{AGENTS}/{one.name}/{rehearsal.FILE}" in self.files)
 
     def to_json(self) -> str:
         """The text that ``from_json`` reads."""

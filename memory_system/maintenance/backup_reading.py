@@ -22,7 +22,7 @@ from ..core.files import as_store_errors, making
 from ..errors import InvalidBackup, NotFound, shown
 from ..operations.context import Progress, no_progress
 from ..world.cut_off import HALF
-from .backup_manifest import MOST_BYTES, NAME, Kept, Manifest
+from .backup_manifest import AGENTS, BIN, MOST_BYTES, NAME, WORLD, Kept, Manifest
 
 _CHUNK = 1 << 20
 _MOST_FILES = 100_000
@@ -210,10 +210,13 @@ def _read(
 ) -> bool:
     """Hand over every file piece by piece, and compare it with its checksum; answers whether it came to the end."""
     done, whole = 0, max(manifest.size, 1)
+    called = {one.name: one.shown or one.name for one in manifest.agents}
     for name, kept in manifest.files.items():
         if cancelled():
             return False
-        progress(done / whole, f"{doing} {name.split('/')[1]}")
+        top, of, *_ = name.split("/")
+        what = {AGENTS: called.get(of, of), BIN: "the bin", WORLD: "what the world itself keeps"}[top]
+        progress(done / whole, f"{doing} {what}")
         take(name, b"")
         for chunk in _chunks(zipped, name, kept):
             take(name, chunk)

@@ -170,7 +170,7 @@ def _checked(
         if cancelled():
             return None
         share = _UNPACKING + (1 - _UNPACKING) * number / len(held.agents)
-        progress(share, f"Checking {agent.name} ({number + 1} of {len(held.agents)})")
+        progress(share, f"Checking {agent.shown or agent.name} ({number + 1} of {len(held.agents)})")
         found = _checked_agent(half / agent.name, world)
         wrong = [one for one in found if one.state is State.WRONG]
         if wrong and not agent.problem:

@@ -139,6 +139,26 @@ def test_deleted_agents_and_agents_without_memories_are_backed_up_too(
         assert [entry.document for entry in back.entries(Tier.STM)] == ["in the bin"]
 
 
+def test_who_waits_for_a_backup_reads_whose_turn_it_is_and_no_names_of_files(world: World, made: Path) -> None:
+    world.create_agent("ana", {"identity": {"name": "Ana"}})
+    world.delete_agent("ana")
+    told: list[str] = []
+    done = backup.make(world, made.parent / "other.zip", progress=lambda _, doing: told.append(doing))
+    assert done is not None
+    restore.restore(world, done.path, progress=lambda _, doing: told.append(doing))
+    assert set(told) == {
+        "Copying Mira Holloway (1 of 1)",
+        *(
+            f"{doing} {what}"
+            for doing in ("Checking", "Unpacking")
+            for what in ("Mira Holloway", "the bin", "what the world itself keeps")
+        ),
+        "Checking Mira Holloway (1 of 1)",
+        "Putting it in place",
+        "Done",
+    }
+
+
 def test_a_backup_is_made_while_others_write(
     world: World, agent: AgentMemory, tmp_path: Path, embedder: Embedder
 ) -> None:

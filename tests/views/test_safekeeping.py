@@ -61,9 +61,12 @@ def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(ope
 def test_a_backup_is_made_restored_and_the_former_world_put_back(open_page: OpenPage) -> None:
     page = open_page("installation", part="safety")
     assert "No backups yet." in shown(page)
+    session.world().branch("mira")
     press(page, words.MAKE_A_BACKUP)
     ended(page, "backup")
-    assert "Made and read back: 2 characters" in shown(page)
+    assert "Made and read back: 2 characters and 1 rehearsal with" in shown(page)
+    assert "with 2 characters and 1 rehearsal, is set aside" in shown(page)
+    assert "Mira Holloway (rehearsal)" in set(page.dataframe[-1].value["character"])
     assert "Harrow Quay" in shown(page), "what it holds is told before it is restored"
     mira().add_short_term({"document": "After the backup", "rating": 5, "id": "late"})
     press(page, words.RESTORE_IT)

@@ -8,8 +8,8 @@ import streamlit as st
 
 from memory_system import MemorySystemError
 from memory_system.core import Finding, State, ago, real_clock, stamp
+from memory_system.maintenance import Manifest, backup_reading, doctor
 from memory_system.maintenance import backup as backups
-from memory_system.maintenance import backup_reading, doctor
 from memory_system.maintenance import restore as backup_restoring
 from memory_system.world import swap
 
@@ -129,7 +129,7 @@ def backup() -> None:
             held = sum(agent.lived for agent in done.manifest.agents)
             st.success(
                 widgets.plain(
-                    f"Made and read back: {_characters(len(done.manifest.agents))} with "
+                    f"Made and read back: {_agents(done.manifest)} with "
                     f"{tables.counted(held, 'memory', 'memories')}, {tables.megabytes(done.size)}. "
                     f"It lies at {done.path}."
                 ),
@@ -205,10 +205,10 @@ def _preview(path: Path) -> None:
     of = held.title or held.world
     deleted = f", and {_characters(held.deleted)} in the bin" if held.deleted else ""
     st.markdown(f"**{widgets.plain(of)}**, as it was {widgets.plain(stamp(held.made_at))}")
-    st.caption(widgets.plain(f"{_characters(len(held.agents))}{deleted}, {tables.megabytes(held.size)} unpacked."))
+    st.caption(widgets.plain(f"{_agents(held)}{deleted}, {tables.megabytes(held.size)} unpacked."))
     titles = {"character": "Character", "memories": "Memories", "changes": "Changes", "problem": "Problem"}
     widgets.table(tables.backed_up(held), hide_index=True, column_config=dict(titles))
-    now = _characters(len(session.world().agents()))
+    now = _counted(len(session.world().agents()), len(session.world().rehearsals()))
     st.caption(f"It is checked first. Then this world, with {now}, is set aside and this backup takes its place.")
     with st.container(horizontal=True):
         if st.button(words.RESTORE_IT, icon=":material/settings_backup_restore:", type="primary", help=_RESTORING):
@@ -292,6 +292,16 @@ def _ended(name: str) -> bool:
             "It was stopped; nothing was changed." if work.stopping else "It failed; see the terminal for the reason."
         )
     return True
+
+
+def _agents(held: Manifest) -> str:
+    return _counted(len(held.agents), len(held.rehearsals))
+
+
+def _counted(agents: int, rehearsals: int) -> str:
+    """How many characters, and how many of the agents only rehearse."""
+    told = tables.counted(rehearsals, "rehearsal", "rehearsals")
+    return f"{_characters(agents - rehearsals)}{f' and {told}' if rehearsals else ''}"
 
 
 def _characters(count: int) -> str:
