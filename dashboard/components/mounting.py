@@ -124,7 +124,7 @@ def step_back() -> None:
 
 
 def show_refusals() -> None:
-    """Bring into sight what a page says against a click, where it stands out of sight or below the last act's line."""
+    """Bring into sight what a page says against a click or offers after it, where it stands out of sight."""
     with st.sidebar:
         st.components.v2.component("memory_refusals", js=_read("refusals.js"))(key="refusals")
 
