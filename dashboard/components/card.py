@@ -40,7 +40,7 @@ def about(agent: AgentMemory, entry: MemoryEntry) -> None:
             st.badge("by a person", icon=":material/person:", color="violet")
         if gone:
             st.badge("forgotten", icon=":material/delete:", color="gray")
-    st.text(tables.visible(entry.document))
+    widgets.text(entry.document)
     facts = []
     if entry.timestamp:
         facts.append(f"happened {stamp(entry.timestamp)} ({ago(entry.timestamp, now)})")
@@ -169,7 +169,7 @@ def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
         st.caption(f"None of {tables.counted(len(saved), 'saved cue', 'saved cues')} recalls it now.")
         return
     for query, one in told:
-        st.text(tables.visible(query.cue))
+        widgets.text(query.cue)
         st.caption(widgets.plain(tables.forgetting(one)))
     st.plotly_chart(
         figures.forecast(

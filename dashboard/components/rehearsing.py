@@ -145,7 +145,7 @@ def _back(binned: Binned) -> None:
 def _row(mark: Rehearsal, *, named: bool = False) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch", gap=None, key=f"rehearsal-words-{mark.name}"):
-            st.text(tables.visible(mark.purpose) or mark.name)
+            widgets.text(tables.visible(mark.purpose) or mark.name)
             whose = f"{session.shown_name(mark.of)}, begun" if named else "Begun"
             st.caption(widgets.plain(f"{whose} {when(mark)}"))
         if st.button("Open", key=f"open-{mark.name}", icon=":material/open_in_new:"):

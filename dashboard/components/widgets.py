@@ -135,6 +135,11 @@ def plain(text: str) -> str:
     return tables.isolated(_MARKDOWN.sub(r"\\\1", _REPLACED.sub(_JOINER, tables.visible(text))))
 
 
+def text(said: str) -> None:
+    """Text from strangers on one line, as it is and in the direction that it reads in."""
+    st.text(tables.reading(said))
+
+
 def problem(error: MemorySystemError, text: str = "") -> None:
     """An error for people: what was wrong, where, and what to do; with the lines of ``text`` that are meant."""
     if isinstance(error, InvalidDocument):

@@ -78,6 +78,16 @@ def isolated(text: str) -> str:
     return _TURNED_WORDS.sub("\u2067\\g<0>\u2069", text)
 
 
+def reading(text: str) -> str:
+    """Text from strangers on one line, which a place that takes the direction of its first letter shows in its own.
+
+    A sentence in English that begins with a name in Arabic is none in Arabic.
+    """
+    shown = visible(text)
+    apart = isolated(shown)
+    return shown if apart.startswith("\u2067") and apart.endswith("\u2069") and apart[1:-1] == shown else apart
+
+
 def exact(moment: datetime) -> str:
     """The exact time with its zone: "Fri 27 Mar 2026, 18:00 UTC"."""
     return stamp(moment)

@@ -3,6 +3,7 @@
 import pytest
 
 from dashboard.components import widgets
+from dashboard.data import tables
 
 BEGUN, ENDED = "\u2067", "\u2069"
 LAYLA, NOA = "ليلى حداد", "נועה לוי"
@@ -21,3 +22,16 @@ LAYLA, NOA = "ليلى حداد", "נועה לוי"
 )
 def test_words_from_right_to_left_turn_nothing_beside_them(written: str, shown: str) -> None:
     assert widgets.plain(written) == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (f"{LAYLA} met me at the mill", f"{BEGUN}{LAYLA}{ENDED} met me at the mill"),
+        (f"“{NOA} asked  me”", f"“{BEGUN}{NOA}{ENDED} asked me”"),
+        (f"رأيت Tobias مع {LAYLA} عند 7", f"رأيت Tobias مع {LAYLA} عند 7"),
+        (f"{LAYLA}, {NOA}", f"{LAYLA}, {NOA}"),
+    ],
+)
+def test_a_sentence_that_begins_with_a_name_from_right_to_left_is_not_turned(written: str, shown: str) -> None:
+    assert tables.reading(written) == shown

@@ -69,7 +69,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
         return
     for one in chosen[:5]:
         with st.container(border=True, gap="small"):
-            st.text(tables.visible(one.entry.document))
+            widgets.text(one.entry.document)
             st.caption(widgets.plain(f"{one.title} · by {one.author} · {tables.exact(one.applied_at)} · {one.reason}"))
     if st.button(
         f"Restore {tables.counted(len(ids), 'memory', 'memories')}",

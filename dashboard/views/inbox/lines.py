@@ -136,7 +136,7 @@ def everybody() -> None:
         many = len(found.decisions)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-line-{agent.name}"):
             with st.container(width="stretch", gap=None):
-                st.text(tables.visible(agent.display_name))
+                widgets.text(agent.display_name)
                 st.caption(widgets.plain(deciding.told(found.decisions) or words.NOTHING_WAITS))
             if st.button(
                 f"{many} wait" if many > 1 else "1 waits" if many else "Open",

@@ -45,7 +45,7 @@ def show(agent: AgentMemory) -> None:
         st.caption("Characters who know the same things, such as the guard.")
         for group in groups:
             members = ", ".join(map(session.shown_name, group.members))
-            st.text(tables.visible(f"{group.name}: {members}"))
+            widgets.text(f"{group.name}: {members}")
         if not session.viewing():
             _group(agent, groups)
     if not session.viewing():
@@ -169,7 +169,7 @@ def _changes(agent: AgentMemory) -> None:
         for one in told:
             with st.container(horizontal=True, vertical_alignment="center"):
                 with st.container(width="stretch", gap=None):
-                    st.text(tables.visible(one.change_set.title))
+                    widgets.text(one.change_set.title)
                     st.caption(widgets.plain(f"{one.change_set.author}, {stamp(one.applied_at)}"))
                 if one.undone_by:
                     st.badge("undone", color="gray")

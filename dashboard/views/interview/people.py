@@ -114,7 +114,7 @@ def _point(agent: AgentMemory, point: TrustPoint) -> None:
     told = [stamp(point.at), moved, f"by {point.author}", f"revision {point.revision}"]
     st.caption(widgets.plain(" · ".join(told)))
     for line in filter(None, (point.why, *point.learned)):
-        st.text(tables.visible(line))
+        widgets.text(line)
     held, purged = [], 0
     for entry_id in point.evidence:
         try:

@@ -148,7 +148,7 @@ def _offers(agent: AgentMemory, held: Held) -> None:
                 st.badge("would be remembered", icon=":material/bookmark_add:", color="orange")
                 if entry.importance is not None:
                     st.badge(f"importance {entry.importance:.2f}", color="gray")
-            st.text(tables.visible(entry.document))
+            widgets.text(entry.document)
             with st.container(horizontal=True):
                 if st.button(
                     "Keep", type="primary", icon=":material/check:", key=f"keep-{plan.id}",

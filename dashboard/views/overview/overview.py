@@ -29,7 +29,7 @@ if story.about:
 showing.offer()
 st.title(widgets.plain(agent.display_name), anchor=False)
 if about and about.description:
-    st.text(tables.visible(about.description))
+    widgets.text(about.description)
 evening.ask(agent, cast)
 bulk.last()
 
@@ -63,7 +63,7 @@ if today.by != "nothing":
         missed = today.missed if today.by == "plan" else ()
         for label, action in (("Now", today.doing), ("Next", today.following), *(("Missed", one) for one in missed)):
             if action is not None:
-                st.text(tables.visible(f"{label}: {action}"))
+                widgets.text(f"{label}: {action}")
         basis = "By the plan of the day. Missed: no memory tells of it."
         st.caption(basis if today.by == "plan" else "By the routine: this day has no plan yet.")
 

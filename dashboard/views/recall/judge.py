@@ -72,7 +72,7 @@ def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None, *, 
             on_change=_judge, args=(agent, cue, entry.id, key),
         )  # fmt: skip
         with st.container(width="stretch", gap=None):
-            st.text(tables.visible(entry.document))
+            widgets.text(entry.document)
             said = {None: "not judged", True: "right", False: "wrong"}[verdict]
             st.caption(said if blind else widgets.plain(f"{tables.tier(entry)} · score {hit.score.total:.2f} · {said}"))
 

@@ -30,9 +30,9 @@ def show(agent: AgentMemory, found: Recall) -> None:
         return
     texts = {hit.entry.id: hit.entry.document for hit in found.hits}
     if not narrative.sentences:
-        st.text(tables.visible(narrative.text))
+        widgets.text(narrative.text)
     for sentence in narrative.sentences:
-        st.text(tables.visible(sentence.text))
+        widgets.text(sentence.text)
         st.caption(widgets.plain("rests on: " + "; ".join(tables.short(texts[one], 70) for one in sentence.ids)))
     for dropped in narrative.dropped:
         st.warning(widgets.plain(f"Left out: “{dropped.text}” {dropped.reason}"), icon=":material/block:")

@@ -81,8 +81,8 @@ def _difference(relived: Relived, one: Difference) -> None:
                     help=f"Opens its verdict on the Recall page, as of {words}. In Python: AgentMemory.relive",
                 ):
                     to_recall(relived, then=words == "then", entry_id=one.entry_id)
-        st.text(tables.visible(one.document))
-        st.text(tables.visible(one.because))
+        widgets.text(one.document)
+        widgets.text(one.because)
 
 
 def _contexts(relived: Relived) -> None:

@@ -95,7 +95,7 @@ def _both_stay(agent: AgentMemory, one: Suspicion, key: str) -> None:
 
 def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
     """Memories that hold the same text: the text once, when each happened, and which one stays."""
-    st.text(tables.visible(one.entries[0].document))
+    widgets.text(one.entries[0].document)
     if agent.read_only is not None:
         for entry in one.entries[:_LISTED]:
             st.caption(widgets.plain(tables.told_apart(entry)))

@@ -14,7 +14,6 @@ from memory_system.world.knows import PERSON, Cell, Sort, StoryTest, Verdict
 
 from ... import session, words
 from ...components import bulk, places, widgets
-from ...data import tables
 
 _FACTS, _OPEN, _HELD = "who-knows-facts", "who-knows-open", "who-knows-held"
 _LINK, TYPED = "fact", "who-knows-fact"
@@ -81,7 +80,7 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
     found = cells(fact, at)
     called = session.labels([cell.agent for cell in found])
     with st.container(border=True, gap="small", key=f"fact-{number}"):
-        st.text(tables.visible(fact))
+        widgets.text(fact)
         with st.container(horizontal=True, gap="small"):
             for cell in _shown(found):
                 st.button(
@@ -121,9 +120,9 @@ def _open(fact: str, name: str) -> None:
 
 def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None, called: str) -> None:
     st.divider()
-    st.text(tables.visible(f"{called} {cell.verdict}. {cell.why}"))
+    widgets.text(f"{called} {cell.verdict}. {cell.why}")
     if cell.memory:
-        st.text(tables.visible(f"“{cell.text}”"))
+        widgets.text(f"“{cell.text}”")
         since = stamp(cell.since) if cell.since is not None else "always"
         how = f"{cell.how} by {cell.told_by}" if cell.told_by else cell.how
         brought = f" · revision {cell.revision}, {cell.author}" if cell.revision else ""

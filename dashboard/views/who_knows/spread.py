@@ -10,7 +10,7 @@ from memory_system.world.knows import spread_of
 
 from ... import session, words
 from ...components import mounting, places, widgets
-from ...data import spreading, tables
+from ...data import spreading
 from . import grid
 
 _OPENED = "spread-opened"
@@ -29,7 +29,7 @@ def show(number: int, fact: str, at: datetime | None) -> None:
     called = session.labels([cell.agent for cell in cells])
     spread = spread_of(session.world(), cells, fact)
     with st.container(border=True, gap="small", key=f"spread-{number}"):
-        st.text(tables.visible(fact))
+        widgets.text(fact)
         if not spread.knowers:
             widgets.empty(words.NOBODY_KNOWS, "Go on in the story by the slider, or let somebody hear of it.")
             return

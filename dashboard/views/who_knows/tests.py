@@ -9,7 +9,6 @@ from memory_system.world.knows import FILE, StoryTest, TestResult, chain_in_word
 
 from ... import session, words
 from ...components import bulk, places, widgets
-from ...data import tables
 
 _RESULTS = "who-knows-results"
 
@@ -42,16 +41,16 @@ def _line(agent: AgentMemory, number: int, test: StoryTest, result: TestResult |
             if result is not None:
                 st.badge(words.PASSED if result.passed else words.RED, color="green" if result.passed else "red")
             with st.container(width="stretch"):
-                st.text(tables.visible(test.name))
+                widgets.text(test.name)
             if st.button("Remove", key=f"remove-test-{number}", type="tertiary", disabled=agent.read_only is not None):
                 _remove(test)
         if result is None or result.passed:
             return
-        st.text(tables.visible(result.why))
+        widgets.text(result.why)
         cell = result.cell
         if cell is None or not cell.memory:
             return
-        st.text(tables.visible(f"“{cell.text}”"))
+        widgets.text(f"“{cell.text}”")
         chain = f" · {chain_in_words(result.chain)}" if result.chain else ""
         st.caption(widgets.plain(f"{cell.memory} · revision {cell.revision} · {cell.author}{chain}"))
         with st.container(horizontal=True):
