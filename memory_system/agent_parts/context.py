@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from ..core import personality as static_memory
-from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
+from ..core.change_set import Change, ChangeSet, Kept, TextChange, excerpt
 from ..core.entry import MemoryEntry, Tier
 from ..core.known import WORLD_AGENT, refuse_others
 from ..core.personality import Personality
@@ -397,6 +397,6 @@ def _refuse_gone_on(ledger: Ledger, plan: ChangeSet) -> None:
         later = ledger.journal.since(plan.base_revision)
     if later and all(one.id != plan.id for one in later):
         raise StaleChange(
-            f"“{short(later[0].title)}” by {later[0].author} was done after this was planned, and would not be undone. "
+            f"{excerpt(later[0].title)} by {later[0].author} was done after this was planned, and would not be undone. "
             "Plan it again."
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
-from ..core.change_set import ChangeSet, TextChange, short
+from ..core.change_set import ChangeSet, TextChange, excerpt
 from ..core.entry import DECAYING, LIVED, MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from ..core.memory import Vectors
 from ..core.presets import PRESETS
@@ -434,7 +434,7 @@ class Cues(Part):
         judgments = parse_judgments(held)
         after = with_verdict(judgments, asked, entry.id, verdict)
         text = held if after == judgments else dump_judgments(after)
-        what = f"“{short(entry.document)}” for “{short(asked)}”"
+        what = f"{excerpt(entry.document)} for {excerpt(asked)}"
         title = f"Take back the judgment of {what}" if verdict is None else f"Judge {what}: {_WORDS[verdict]}"
         return self._keeping(TextChange("judgments", held, text), title)
 

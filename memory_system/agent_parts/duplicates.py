@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from ..core.change_set import ChangeSet, TextChange, short
+from ..core.change_set import ChangeSet, TextChange, excerpt
 from ..core.dismissed import Dismissed, dump_dismissed, fingerprint, of_texts, parse_dismissed
 from ..core.entry import DECAYING, MemoryId, id_of
 from ..core.scoring import in_range, whole
@@ -141,7 +141,7 @@ class Duplicates(Part):
             kept
         )
         assert stays is not None, "it was found a moment ago"
-        title = f"Merge {len(wanted)} memories into “{short(stays.document)}”"
+        title = f"Merge {len(wanted)} memories into {excerpt(stays.document)}"
         return self.context.plan("merge", title, changes, texts=texts, kept=left, notes=notes, revision=revision)
 
     def dismiss(self, ids: Sequence[MemoryId], *, preview: bool = False) -> ChangeSet:
@@ -165,7 +165,7 @@ class Duplicates(Part):
         if len(entries) < 2 or len(texts) > 2:
             raise InvalidParameter("A suspicion concerns two memories, or several with the same text.")
         one = of_texts(entry.document for entry in entries)
-        what = f"“{short(entries[0].document)}” and “{short(entries[1].document)}”"
+        what = f"{excerpt(entries[0].document)} and {excerpt(entries[1].document)}"
         with self.context.ledger.reading():
             after = self.dismissed if one in self.dismissed else (*self.dismissed, one)
             return self._dismissing(after, f"Leave as they are: {what}")

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
-from ..core.change_set import ChangeSet, Revision, in_quotes, load_entry, revision_of, short
+from ..core.change_set import ChangeSet, Revision, excerpt, in_quotes, load_entry, revision_of
 from ..core.entry import MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from ..core.scoring import whole
 from ..core.times import moment_given
@@ -227,7 +227,7 @@ class History(Part):
             plan = going_back(number, bodies, texts, self._held(list(bodies)))
         later = newest - number
         notes = (f"It undoes what the {later:,} later changes did.",) if later else ()
-        title = f"Go back to right after “{short(told.change_set.title)}”"
+        title = f"Go back to right after {excerpt(told.change_set.title)}"
         return self._take_back(GO_BACK, title, plan, notes=notes)
 
     def note(self, change_set: ChangeSet) -> ChangeSet:
@@ -331,7 +331,7 @@ class History(Part):
         if not (plan.changes or plan.texts):
             left = any(one.reason != AS_BEFORE for one in plan.kept)
             ending = "would change is left as it is" if left else "would have it"
-            title = f"Nothing to do: {'what' if left else 'all is as'} “{short(title)}” {ending}"
+            title = f"Nothing to do: {'what' if left else 'all is as'} {excerpt(title)} {ending}"
             notes = ()
         elif plan.chosen:
             title += f"; {plan.chosen} kept as they are" if plan.chosen > 1 else "; one kept as it is"

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Self
 
 from ..agent import AgentMemory
-from ..core.change_set import PENDING, Change, ChangeSet, Kept, Revision, TextChange, revision_of, short
+from ..core.change_set import PENDING, Change, ChangeSet, Kept, Revision, TextChange, excerpt, revision_of
 from ..core.entry import LIVED, MemoryEntry, Tier, new_id
 from ..core.scoring import whole
 from ..core.times import moment_given
@@ -111,7 +111,7 @@ class Conversation:
         talk = Talk(new_id(), called, name, checked_settings(settings), others=with_whom)
         talk = dataclasses.replace(talk, blocks=first_blocks(agent, talk, persona, human_block))
         plan = planned(
-            agent, f"Begin the conversation “{short(called)}”", moment, texts=storage.text_changes(agent, talk)
+            agent, f"Begin the conversation {excerpt(called)}", moment, texts=storage.text_changes(agent, talk)
         )
         agent.apply(plan)
         return cls(agent, talk.id)
@@ -400,7 +400,7 @@ class Conversation:
             raise InvalidParameter("Say which settings: TalkSettings(strategy=..., budget=..., ...).")
         talk = self.talk
         after = dataclasses.replace(talk, settings=checked_settings(settings), ceiling=0)
-        return self._set(f"Change how “{short(talk.title)}” is held", after, preview, now)
+        return self._set(f"Change how {excerpt(talk.title)} is held", after, preview, now)
 
     def replay(self, revision: Revision | None = None) -> Replay:
         """A step lived through again without the model: the same messages come out, or it says where they differ.
@@ -438,7 +438,7 @@ class Conversation:
             raise Conflict("Everything said in this talk is remembered already.")
         plan = planned(
             self.agent,
-            f"Remember the talk “{short(talk.title)}”",
+            f"Remember the talk {excerpt(talk.title)}",
             moment,
             told.changes,
             operation=SYNOPSIS,
@@ -478,7 +478,7 @@ class Conversation:
         problem = (f"No answer: {outcome.problem}",) if outcome.problem else ()
         return planned(
             self.agent,
-            f"Heartbeat in “{short(talk.title)}”" if ask.speaker == UNPROMPTED else f"Talk: “{short(ask.text)}”",
+            f"Heartbeat in {excerpt(talk.title)}" if ask.speaker == UNPROMPTED else f"Talk: {excerpt(ask.text)}",
             ask.now,
             (*said, *summary, *notes, *events),
             texts=self._texts(before, talk),
@@ -488,7 +488,7 @@ class Conversation:
         )
 
     def _offered(self, event: MemoryEntry, now: datetime) -> ChangeSet:
-        return planned(self.agent, f"Remember “{short(event.document)}”", now, (Change(None, event, _STORED),))
+        return planned(self.agent, f"Remember {excerpt(event.document)}", now, (Change(None, event, _STORED),))
 
     def _time(self, now: datetime | None) -> datetime:
         return self.agent.now if now is None else moment_given("'now'", now)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..agent import AgentMemory
-from ..core.change_set import Change, ChangeSet, TextChange, is_text, short
+from ..core.change_set import Change, ChangeSet, TextChange, excerpt, is_text
 from ..core.entry import Kind, MemoryEntry, new_id
 from ..core.saved_interviews import MAX_SITTINGS, MAX_TITLE, Answered, Sitting, dump_sittings, parse_sittings
 from ..core.times import moment_given
@@ -121,7 +121,7 @@ def whisper(agent: AgentMemory, text: str, *, now: datetime | None = None, previ
     entry, call = rated(event, agent.model)
     change = Change(None, entry, "A person whispered it.")
     notes = (f"Not rated: {call.error}",) if call.error else ()
-    plan = planned(agent, f"Whisper “{short(text)}”", moment, (change,), operation=WHISPER, calls=(call,), notes=notes)
+    plan = planned(agent, f"Whisper {excerpt(text)}", moment, (change,), operation=WHISPER, calls=(call,), notes=notes)
     return plan if preview else agent.apply(plan)
 
 
@@ -266,7 +266,7 @@ def keep(agent: AgentMemory, sitting: Sitting, *, preview: bool = False) -> Chan
         InvalidParameter: it is too long to be kept.
     """
     held = [one for one in sittings(agent) if one.id != sitting.id]
-    return _set(agent, f"Keep the interview “{short(sitting.title)}”", [*held, sitting][-MAX_SITTINGS:], preview)
+    return _set(agent, f"Keep the interview {excerpt(sitting.title)}", [*held, sitting][-MAX_SITTINGS:], preview)
 
 
 def drop(agent: AgentMemory, sitting_id: str, *, preview: bool = False) -> ChangeSet:
@@ -279,7 +279,7 @@ def drop(agent: AgentMemory, sitting_id: str, *, preview: bool = False) -> Chang
     gone = next((one for one in held if one.id == sitting_id), None)
     if gone is None:
         raise EntryNotFound(f"There is no interview {shown(sitting_id)}.")
-    return _set(agent, f"Drop the interview “{short(gone.title)}”", [one for one in held if one is not gone], preview)
+    return _set(agent, f"Drop the interview {excerpt(gone.title)}", [one for one in held if one is not gone], preview)
 
 
 def compared(before: Sitting, after: Sitting) -> tuple[Difference, ...]:

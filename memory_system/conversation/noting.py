@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from ..agent import AgentMemory
-from ..core.change_set import Change, ChangeSet, is_text, short
+from ..core.change_set import Change, ChangeSet, excerpt, is_text
 from ..core.entry import MAX_DOCUMENT
 from ..core.times import moment_given
 from ..errors import InvalidEntry
@@ -76,7 +76,7 @@ def note(
     after, notes = noted(agent, after, messages, moment)
     plan = planned(
         agent,
-        f"Note what was said: “{short(messages[0].text)}”",
+        f"Note what was said: {excerpt(messages[0].text)}",
         moment,
         (*(Change(None, entry_of(talk.id, message), "It was said.") for message in messages), *notes),
         operation=NOTE,

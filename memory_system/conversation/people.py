@@ -17,7 +17,7 @@ from typing import Any
 
 from ..agent import AgentMemory
 from ..core import personality as static_memory
-from ..core.change_set import ITSELF, PERSON, ChangeSet, TextChange, is_text, short
+from ..core.change_set import ITSELF, PERSON, ChangeSet, TextChange, excerpt, is_text
 from ..core.entry import DECAYING, MemoryEntry, Tier
 from ..core.json_source import parse_strict
 from ..core.kinds import Source
@@ -217,7 +217,7 @@ def describe_person(
         told = _trusting(agent, replace(_person(agent, called), text=text.strip()), became)
         kept = {name: value for name, value in record.items() if name not in ("why", "evidence")}
         record = {**kept, "trust": became, "text": told}
-    title = f"Describe “{short(called)}”"
+    title = f"Describe {excerpt(called)}"
     plan = _planned(agent, KNOW, title, called, record, agent.now if now is None else moment_given("'now'", now))
     return plan if preview else agent.apply(plan)
 
@@ -265,7 +265,7 @@ def reflect_on_person(
     if not found:
         note = f"No memory names {person.name} since the last time." if person.until else f"No memory names {called}."
         return ChangeSet(
-            REFLECT, f"Nothing new about “{short(called)}”", (), moment, agent.revision, author=agent.author,
+            REFLECT, f"Nothing new about {excerpt(called)}", (), moment, agent.revision, author=agent.author,
             notes=(note,), agent=agent.name,
         )  # fmt: skip
     progress(0.05, f"Thinking of {person.name}")
@@ -284,7 +284,7 @@ def reflect_on_person(
         record |= {"trust": told.trust, "why": told.why, "text": text}
     if came:
         record["evidence"] = list(told.evidence)
-    title = f"Reflect on “{short(person.name)}”: {', '.join(came) or 'nothing new'}"
+    title = f"Reflect on {excerpt(person.name)}: {', '.join(came) or 'nothing new'}"
     plan = _planned(agent, REFLECT, title, called, record, moment, kept=told.kept, calls=told.calls, notes=told.notes)
     return plan if preview else agent.apply(plan)
 

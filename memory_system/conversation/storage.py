@@ -24,7 +24,18 @@ from datetime import datetime
 from typing import Any
 
 from ..agent import AgentMemory
-from ..core.change_set import CONVERSATION, CORE, HELD, Change, ChangeSet, TextChange, counted, is_text, paired
+from ..core.change_set import (
+    CONVERSATION,
+    CORE,
+    HELD,
+    Change,
+    ChangeSet,
+    TextChange,
+    counted,
+    in_quotes,
+    is_text,
+    paired,
+)
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Scalar, Tier
 from ..core.json_source import parse_strict
 from ..core.scoring import whole
@@ -497,7 +508,7 @@ def removal(agent: AgentMemory, talk_id: str, *, author: str = "script") -> Chan
         ids = sorted(entry_id for entry_id in table.ids if entry_id.startswith(f"{talk_id}-"))
         held = [entry for entry_id in ids if (entry := table.get(entry_id)) is not None]
     gone = [Change(bare(entry), None, "Its conversation was removed.") for entry in held]
-    title = f"Remove the conversation “{talk.title or talk.human}”"
+    title = f"Remove the conversation {in_quotes(talk.title or talk.human)}"
     kept = agent.texts()
     names = (start + talk_id for start in (HELD, CONVERSATION, CORE))
     taken = tuple(TextChange(name, kept[name], None) for name in names if kept.get(name) is not None)

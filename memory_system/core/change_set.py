@@ -324,6 +324,11 @@ def in_quotes(title: str) -> str:
     return f"“{title.translate(_INNER)}”"
 
 
+def excerpt(text: str, most: int = _SHORT) -> str:
+    """The beginning of a text in quotation marks, as ``short`` cuts it, with other ones for what it quotes."""
+    return in_quotes(short(text, most))
+
+
 def is_text(value: object) -> TypeGuard[str]:
     """Whether a value is text that can be stored: half of a surrogate pair cannot."""
     try:

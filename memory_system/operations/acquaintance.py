@@ -12,11 +12,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..core.change_set import Kept, ModelCall
+from ..core.change_set import Kept, ModelCall, excerpt
 from ..core.entry import Kind, MemoryEntry
 from ..errors import ModelNonsense, shown
 from ..llm import LanguageModel, narrate
-from ..llm.extractive import short
 from ..llm.prompts import prompts_of
 from .context import by_age, cited
 from .grounding import checked, names
@@ -147,7 +146,7 @@ def reflect(
             problem = f"What is known has {room:,} characters at most; shorten it by hand."
         if problem:
             dropped += problem != "It is known already."
-            notes.append(f"“{short(told, 80)}” was dropped. {problem}")
+            notes.append(f"{excerpt(told, 80)} was dropped. {problem}")
             continue
         if corrects is None:
             lines.append(told)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core import personality as personalities
-from ..core.change_set import Change, ChangeSet, Kept, TextChange, short, so_many
+from ..core.change_set import Change, ChangeSet, Kept, TextChange, excerpt, so_many
 from ..core.entry import SHELVED, MemoryEntry, MemoryIds, Tier, id_of, is_unrated
 from ..core.kinds import MAX_PEOPLE, MAX_TAGS
 from ..core.known import known_to
@@ -77,7 +77,7 @@ def add(
     notes = tuple(f"Not rated: {why}" for why in whys)
     title = f"Remember {len(changes):,} events"
     if len(changes) == 1:
-        title = f"Remember “{_short(changes[0])}”"
+        title = f"Remember {_excerpt(changes[0])}"
     return ground.plan("add", title, changes, calls=ratings.calls, notes=notes), tuple(outcomes)
 
 
@@ -119,10 +119,10 @@ def ids_of(memories: MemoryIds, what: str = "Ids") -> list[str]:
     return listed([id_of(one) for one in several] if told else several, what)  # type: ignore[arg-type]  # it refuses
 
 
-def _short(change: Change) -> str:
+def _excerpt(change: Change) -> str:
     held = change.after or change.before
     assert held is not None, "a change has a before or an after"
-    return short(held.document)
+    return excerpt(held.document)
 
 
 def lasting(entry: MemoryEntry) -> str | None:
@@ -181,9 +181,9 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
     settled = {"explanation": ""} if "rating" in fields and is_unrated(entry.explanation) else {}
     after = entry.evolve(**(settled | dict(fields)))
     if entry.protected and set(fields) != {"protected"} and after != entry:
-        raise Protected(f"The memory “{short(entry.document)}” is protected; unprotect it first.")
+        raise Protected(f"The memory {excerpt(entry.document)} is protected; unprotect it first.")
     changes = [] if after == entry else [Change(bare(entry), bare(after), f"Edited: {', '.join(sorted(fields))}.")]
-    return ground.plan("edit", f"Edit “{_short(changes[0])}”" if changes else "Nothing to edit", changes)
+    return ground.plan("edit", f"Edit {_excerpt(changes[0])}" if changes else "Nothing to edit", changes)
 
 
 def forget(ground: Ground, find: Find, ids: MemoryIds) -> ChangeSet:
@@ -195,7 +195,7 @@ def forget(ground: Ground, find: Find, ids: MemoryIds) -> ChangeSet:
     entries = [writable(find, entry_id) for entry_id in ids_of(ids)]
     kept = tuple(Kept(entry.id, why) for entry in entries if (why := lasting(entry)) is not None)
     changes = [Change(bare(entry), None, "Forgotten by hand.") for entry in entries if lasting(entry) is None]
-    title = f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget “{_short(changes[0])}”"
+    title = f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget {_excerpt(changes[0])}"
     return ground.plan("forget", title, changes, kept=kept)
 
 
@@ -222,7 +222,7 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: MemoryIds) -> C
         changes.append(Change(None, entry, "Restored by hand."))
     return ground.plan(
         "restore",
-        f"Restore {len(changes)} memories" if len(changes) != 1 else f"Restore “{_short(changes[0])}”",
+        f"Restore {len(changes)} memories" if len(changes) != 1 else f"Restore {_excerpt(changes[0])}",
         changes,
         kept=tuple(kept),
     )
@@ -399,12 +399,12 @@ def _changed(
     try:
         return before.evolve(**wanted)
     except InvalidEntry as error:
-        raise InvalidEntry(f"“{short(before.document)}” cannot be changed like this. {error.sentence}") from error
+        raise InvalidEntry(f"{excerpt(before.document)} cannot be changed so. {error.sentence}") from error
 
 
 def _words(adding: Sequence[str], removing: Sequence[str], fields: Mapping[str, Any]) -> str:
-    parts = [f"add tag “{short(tag)}”" for tag in adding]
-    parts += [f"remove tag “{short(tag)}”" for tag in removing]
+    parts = [f"add tag {excerpt(tag)}" for tag in adding]
+    parts += [f"remove tag {excerpt(tag)}" for tag in removing]
     for name, value in fields.items():
         if name in _VERBS and isinstance(value, bool):
             parts.append(_VERBS[name][value])
@@ -437,7 +437,7 @@ def merged(
     going = [entry for entry in entries if entry is not kept]
     if pinned := [entry for entry in going if entry.pinned]:
         raise Conflict(
-            f"“{short(pinned[0].document)}” is pinned, and a pinned memory is never forgotten: "
+            f"{excerpt(pinned[0].document)} is pinned, and a pinned memory is never forgotten: "
             "keep that one, or unpin it first."
         )
     gone = {entry.id for entry in going}
@@ -446,7 +446,7 @@ def merged(
     notes = [f"It has {MAX_TAGS} tags; no more are taken."] if _tags_left(entries, after) else []
     count = f"{len(going)} other{'s' if len(going) != 1 else ''}"
     changes = [Change(kept, after, f"Merged with {count}.")] if after != kept else []
-    changes += [Change(entry, None, f"Merged into “{short(after.document)}”; it can be restored.") for entry in going]
+    changes += [Change(entry, None, f"Merged into {excerpt(after.document)}; it can be restored.") for entry in going]
     left: list[Kept] = []
     for entry in others:
         if gone.isdisjoint(entry.evidence):
@@ -470,7 +470,7 @@ def _chosen(find: Find, ids: Sequence[str]) -> list[MemoryEntry]:
         if entry is None:
             raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
         if (why := unchangeable(entry, ("document",))) is not None:
-            raise Immutable(f"“{short(entry.document)}” cannot be merged. {why}")
+            raise Immutable(f"{excerpt(entry.document)} cannot be merged. {why}")
         entries.append(bare(entry))
     return entries
 

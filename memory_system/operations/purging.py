@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from ..core.change_set import CORE, PERSON, ChangeSet, short
+from ..core.change_set import CORE, PERSON, ChangeSet, excerpt
 from ..core.entry import DECAYING, Tier
 from ..errors import Conflict, EntryNotFound, Immutable, shown
 from ..store.copying import SET_ASIDE
@@ -33,7 +33,7 @@ def plan(planned: Planned, present: Present, wanted: Sequence[str]) -> ChangeSet
             if held is not None and held.tier is Tier.STATIC:
                 raise Immutable("This is a fact of the personality, whose earlier texts stay in the history.")
             if held is not None:
-                raise Conflict(f"“{short(held.document)}” is still remembered. Forget it first, then purge it.")
+                raise Conflict(f"{excerpt(held.document)} is still remembered. Forget it first, then purge it.")
             if entry_id in lost:
                 raise EntryNotFound("This memory has been purged already; nothing is left of it.")
             last = present.journal.last_version(entry_id) if entry_id.isprintable() else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.change_set import Change, ChangeSet, Kept, ModelCall, short, so_many
+from ..core.change_set import Change, ChangeSet, Kept, ModelCall, excerpt, so_many
 from ..core.entry import Kind, MemoryEntry
 from ..core.personality import RoutineItem
 from ..errors import InvalidParameter
@@ -42,7 +42,7 @@ def plan(
             "Only a reflection, a summary or an action of a plan that rests on memories can be derived again; "
             "edit this one by hand."
         )
-    title = f"Derive “{short(entry.document)}” again"
+    title = f"Derive {excerpt(entry.document)} again"
     if not sources:
         note = "Nothing is left of what it rests on: keep it as it is, or forget it."
         return ground.plan(REDERIVE, "Nothing to derive it from", [], notes=(note,))
@@ -71,7 +71,7 @@ def keep(ground: Ground, entry: MemoryEntry, found: Stale | None) -> ChangeSet:
         return ground.plan(KEEP, "Nothing to decide", [], kept=kept)
     changed = len(found.alterations)
     reason = f"Reviewed, and kept as it is, although {changed} of what it rests on changed."
-    return ground.plan(KEEP, f"Keep “{short(entry.document)}” as it is", [Change(bare(entry), bare(entry), reason)])
+    return ground.plan(KEEP, f"Keep {excerpt(entry.document)} as it is", [Change(bare(entry), bare(entry), reason)])
 
 
 def _made(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry], routine: Sequence[RoutineItem]) -> _Made:

@@ -34,7 +34,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.change_set import counted, short
+from ..core.change_set import counted, excerpt
 from ..core.decay import DecayForm
 from ..core.entry import MemoryEntry
 from ..core.scoring import Floats
@@ -429,7 +429,7 @@ class Proposal:
         assert self.found is not None, "nothing is proposed without a fit"
         worse = [one for one in self.found.worse if one.agent == agent]
         told = [
-            f"Worse: “{short(one.cue)}” {'no longer recalls' if one.missed else 'now recalls'} "
+            f"Worse: {excerpt(one.cue)} {'no longer recalls' if one.missed else 'now recalls'} "
             f"{quote(document(one.entry_id))}."
             for one in worse[:_WORSE_TOLD]
         ]

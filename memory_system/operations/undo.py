@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.change_set import Change, ChangeSet, Kept, TextChange, dump_entry, in_quotes, short
+from ..core.change_set import Change, ChangeSet, Kept, TextChange, dump_entry, excerpt, in_quotes
 from ..core.entry import MemoryEntry, Tier
 from ..errors import Conflict, InvalidParameter, StaleChange, shown
 from ..store.journal.as_of import Event
@@ -72,13 +72,13 @@ class Clash:
     def __str__(self) -> str:
         """In a sentence: what it is, and what stands in the way."""
         held = next(end for end in (self.now, self.would_be, self.was) if end is not None)
-        what = f"What is kept as {self.key}" if isinstance(held, str) else f"“{short(held.document)}”"
+        what = f"What is kept as {self.key}" if isinstance(held, str) else f"{excerpt(held.document)}"
         if self.purged:
             return f"{what} cannot be brought back: it was purged for good."
         if not self.later:
             return f"{what} has changed since."
         last = self.later[-1]
-        return f"{what} was changed since by “{short(last.title)}” (revision {last.revision}, {last.author})."
+        return f"{what} was changed since by {excerpt(last.title)} (revision {last.revision}, {last.author})."
 
 
 @dataclass
@@ -187,7 +187,7 @@ def refuse_clashes(title: str, clashes: Sequence[Clash]) -> None:
     told = " ".join(str(clash) for clash in clashes[:3])
     more = f" The same applies to {len(clashes) - 3} more." if len(clashes) > 3 else ""
     raise StaleChange(
-        f"“{short(title)}” cannot be taken back as a whole. {told}{more} Choose for each whether to keep what is there "
+        f"{excerpt(title)} cannot be taken back as a whole. {told}{more} Choose for each whether to keep what is there "
         "now or to take it back all the same: on the History page, or with undo(revision, keep=[id], overwrite=[id])."
     )
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from ..agent import AgentMemory
-from ..core.change_set import short
+from ..core.change_set import excerpt
 from ..core.entry import MemoryEntry, Tier
 from ..operations.context import Progress, by_age, no_progress
 from ..operations.duplicates.suspicions import Look, Sort
@@ -114,7 +114,7 @@ def suspected(look: Look) -> list[Decision]:
     found = []
     for one in look.suspicions:
         of = " ".join(one.mark.texts)
-        texts = " and ".join(dict.fromkeys(f"“{short(entry.document)}”" for entry in one.entries))
+        texts = " and ".join(dict.fromkeys(f"{excerpt(entry.document)}" for entry in one.entries))
         since = max((entry.timestamp for entry in one.entries if entry.timestamp), default=None)
         why = " ".join((*one.reasons, *one.doubts))
         found.append(Decision(_SORTS[one.sort], texts, why, of, one.ids, since, mark_of(of, *one.ids)))
@@ -164,7 +164,7 @@ def _told(agent: AgentMemory, kind: Matter, step: Step, life: Life) -> tuple[str
 def _unrated(agent: AgentMemory) -> Iterator[Decision]:
     if waiting := agent.unrated():
         ids = tuple(one.id for one in waiting)
-        many = f"Rate {len(ids):,} memories" if len(ids) > 1 else f"Rate “{short(waiting[0].document)}”"
+        many = f"Rate {len(ids):,} memories" if len(ids) > 1 else f"Rate {excerpt(waiting[0].document)}"
         why = "They have no rating, so importance tells nothing of them and they do not migrate."
         if len(ids) == 1:
             why = "It has no rating, so importance tells nothing of it and it does not migrate."

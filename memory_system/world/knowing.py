@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from ..agent_parts.knowledge import Knowledge
-from ..core.change_set import Change, ChangeSet, short, text_given
+from ..core.change_set import Change, ChangeSet, excerpt, short, text_given
 from ..core.entry import MemoryEntry
 from ..core.kinds import Tier
 from ..core.known import EVERYBODY, OF_GROUP, WORLD_AGENT, Fact, Group, Label, group_name, new_fact_id
@@ -112,7 +112,7 @@ def know(
     reason = "It was edited." if held is not None else _known(fact, kept.now)
     changes = [] if held is not None and held == entry else [Change(held, entry, reason)]
     who = "Everybody knows" if fact.known_to == EVERYBODY else f"Known to {fact.known_to}:"
-    return kept.plan(KNOW, f"{who} “{short(fact.text)}”" if changes else "Nothing to change", changes)
+    return kept.plan(KNOW, f"{who} {excerpt(fact.text)}" if changes else "Nothing to change", changes)
 
 
 def _known(fact: Fact, now: datetime) -> str:
@@ -136,7 +136,7 @@ def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
     for group in (one for one in gone.values() if isinstance(one, Group)):
         told = [fact for fact in known.values() if fact.known_to == group.name and fact.id not in gone]
         if told:
-            first_of = f"“{short(told[0].text)}”"
+            first_of = f"{excerpt(told[0].text)}"
             raise Conflict(
                 f"{len(told):,} facts are known to {shown(group.name)}, such as {first_of}. Forget them too, or let "
                 "others know them."
@@ -145,7 +145,7 @@ def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
             )
     changes = [Change(kept.find(one.id), None, _gone(one)) for one in gone.values()]
     first = next(iter(gone.values()), None)
-    what = f"“{short(first.text)}”" if isinstance(first, Fact) else f"the group {first.name if first else ''}"
+    what = f"{excerpt(first.text)}" if isinstance(first, Fact) else f"the group {first.name if first else ''}"
     title = (
         f"Forget {what}" if len(gone) == 1 else f"Forget {len(gone)} facts or groups" if gone else "Nothing to forget"
     )

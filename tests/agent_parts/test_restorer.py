@@ -297,7 +297,7 @@ def test_going_back_as_it_was_previewed_takes_back_all_that_came_since_or_nothin
     plan = agent.undo_back_to(target, preview=True)
     remember("Somebody else saw smoke", id="later")
     before = held(agent)
-    with pytest.raises(StaleChange, match=r"“Remember “Somebody else saw smoke”” by .* would not be taken back"):
+    with pytest.raises(StaleChange, match=r"“Remember ‘Somebody else saw smoke’” by .* would not be taken back"):
         agent.apply(plan)
     assert held(agent) == before
     done = agent.apply(agent.undo_back_to(target, preview=True))
@@ -315,7 +315,7 @@ def test_a_taking_back_that_does_nothing_says_whether_all_is_so_or_something_is_
     back = agent.undo_back_to(target)
     assert (
         back.title
-        == "Nothing to do: what “Go back to right after “Remember “Caught a pike””” would change is left as it is"
+        == "Nothing to do: what “Go back to right after ‘Remember ‘Caught a pike’’” would change is left as it is"
     )
     assert back.notes == ()
     assert agent.undo(target + 1, keep=entry_id).title.endswith("Edit “Caught a trout”” would change is left as it is")

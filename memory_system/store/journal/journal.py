@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from ...core.change_set import ChangeSet, dump_entry, load_entry, short
+from ...core.change_set import ChangeSet, dump_entry, excerpt, load_entry
 from ...core.entry import MemoryEntry, Tier
 from ...core.memory import Vectors
 from ...core.settings import AgentSettings
@@ -416,7 +416,7 @@ class Journal:
         for change in (change for one in change_sets for change in one.changes):
             if held.get(change.entry_id) != dump_entry(change.before):
                 document = (change.before or change.after).document  # type: ignore[union-attr]
-                raise StaleChange(f"The memory “{short(document)}” has changed since this was planned. Plan it again.")
+                raise StaleChange(f"The memory {excerpt(document)} has changed since this was planned. Plan it again.")
             if len(change_sets) > 1:
                 held[change.entry_id] = dump_entry(change.after)
         for text in (text for one in change_sets for text in one.texts):
@@ -424,7 +424,7 @@ class Journal:
                 raise StaleChange(f"What is kept as {text.name} has changed since this was planned. Look at it again.")
         refuse_purged(db, change_sets)
         for body in self._bodies(db, [entry_id for one in change_sets for entry_id in one.purges]).values():
-            raise StaleChange(f"“{short(_loaded(body).document)}” is remembered. Forget it first, then purge it.")
+            raise StaleChange(f"{excerpt(_loaded(body).document)} is remembered. Forget it first, then purge it.")
 
     def _record(self, db: sa.Connection, change_sets: Sequence[ChangeSet], *, alone: bool) -> dict[str, int]:
         """The revision of each by its id."""

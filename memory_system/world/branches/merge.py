@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...agent import AgentMemory
-from ...core.change_set import Change, ChangeSet, ModelCall, counted, dump_entry, in_quotes, short
+from ...core.change_set import Change, ChangeSet, ModelCall, counted, dump_entry, excerpt, in_quotes
 from ...core.entry import MemoryEntry, Tier
 from ...errors import ChangeSetNotFound, EntryNotFound, InvalidParameter, StaleChange, shown
 from ...store.journal.as_of import Event
@@ -53,7 +53,7 @@ def by_memory(
         there_are = ", ".join(one.name for one in apart.texts) or "none"
         raise InvalidParameter(f"The text {shown(unknown[0])} does not differ from the original's; {there_are} do.")
     problems = [
-        f"“{short(_document(one.mine, one.theirs))}”: {one.sentence}"
+        f"{excerpt(_document(one.mine, one.theirs))}: {one.sentence}"
         for one in memories
         if one.clash and one.entry_id not in overwrite
     ]
@@ -90,7 +90,7 @@ def _chosen(apart: Apart, ids: Sequence[str] | None) -> list[MemoryApart]:
 def _title(changes: Sequence[Change], texts: Sequence[str]) -> str:
     parts = [f"{len(changes)} memories"] if len(changes) > 1 else []
     if len(changes) == 1:
-        parts = [f"“{short(_document(changes[0].after, changes[0].before))}”"]
+        parts = [f"{excerpt(_document(changes[0].after, changes[0].before))}"]
     parts += [f"the {name}" for name in texts]
     if not parts:
         return "Nothing to keep"
@@ -107,7 +107,7 @@ def _notes(changes: Sequence[Change], original: AgentMemory) -> list[str]:
             if left:
                 what = "a memory" if len(left) == 1 else f"{len(left)} memories"
                 notes.append(
-                    f"“{short(change.after.document)}” rests on {what} that only the rehearsal has. Keep "
+                    f"{excerpt(change.after.document)} rests on {what} that only the rehearsal has. Keep "
                     f"{'it' if len(left) == 1 else 'them'} too, or it points at nothing."
                 )
     return notes
@@ -189,14 +189,12 @@ class _Replay:
         now = dump_entry(self._entries[entry_id])
         later = versions(one for one in self._sides.steps.get(entry_id, ()) if one.revision > revision)
         if now == dump_entry(change.after) or (now in later and now != dump_entry(change.before)):
-            self.notes.append(
-                f"“{short(_document(change.after, change.before))}” already has this change, or a later one."
-            )
+            self.notes.append(f"{excerpt(_document(change.after, change.before))} is so already, or further on.")
         elif now == dump_entry(change.before) or entry_id in self._overwrite:
             self._entries[entry_id] = change.after
             self._reasons[entry_id] = f"In the rehearsal: {told.title}."
         else:
-            self.problems.append(f"“{short(_document(change.before, change.after))}”: {self._why(change, revision)}")
+            self.problems.append(f"{excerpt(_document(change.before, change.after))}: {self._why(change, revision)}")
 
     def _why(self, change: Change, revision: int) -> str:
         earlier = [one for one in self._sides.steps.get(change.entry_id, ()) if one.revision < revision]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...core.change_set import Change, ChangeSet, is_text, short
+from ...core.change_set import Change, ChangeSet, excerpt, is_text
 from ...core.dismissed import fingerprint
 from ...core.known import Label
 from ...errors import InvalidParameter, shown
@@ -37,7 +37,7 @@ def told_fact(fact: object) -> str:
     sentence = checked_fact(fact)
     if sentence.endswith(("?", "？", "؟")):
         raise InvalidParameter(
-            f"“{short(sentence)}” is a question. Write what may be known as a sentence, such as: Juno has the key."
+            f"{excerpt(sentence)} is a question. Write what may be known as a sentence, such as: Juno has the key."
         )
     return sentence
 
@@ -68,4 +68,4 @@ def correct(kept: Kept, agent: str, fact: str, verdict: Verdict | None, memory: 
     after = None if verdict is None else Label(agent, fact, str(verdict), memory).entry
     changes = [] if before == after else [Change(before, after, "A person looked at it.")]
     what = f"{agent} {verdict}" if verdict is not None else f"What was said of {agent} is taken back"
-    return kept.plan(LABEL, f"{what}: “{short(fact)}”" if changes else "Nothing to change", changes)
+    return kept.plan(LABEL, f"{what}: {excerpt(fact)}" if changes else "Nothing to change", changes)
