@@ -245,6 +245,37 @@ def test_a_server_that_is_stopped_before_it_serves_ends_in_one_line(program: str
     assert (done.returncode, done.stdout, done.stderr) == (143, "", "Stopped.\n")
 
 
+BUSY = """
+import asyncio, os, signal, threading, urllib.request
+from memory_system.interfaces import endings
+from memory_system.interfaces.api.serving import Server, configured
+from memory_system.interfaces.ports import next_free
+
+port = next_free(5600)
+
+async def serve(scope, receive, send):
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.sleep(3600)
+
+def ask():
+    while True:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=60)
+        except OSError:
+            pass
+
+threading.Thread(target=ask, daemon=True).start()
+config = configured(serve, port=port, lifespan="off", log_level="warning", timeout_graceful_shutdown=0)
+raise SystemExit(endings.run(Server(config).run))
+"""
+"""Is told to end while an answer is worked out that comes to no end."""
+
+
+def test_a_server_that_breaks_off_an_answer_ends_in_one_line() -> None:
+    done = programs.run("-c", BUSY)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", "Stopped.\n")
+
+
 def test_nohup_lets_a_server_outlive_its_terminal(places: dict[str, str]) -> None:
     port = free_port()
     command = ["nohup", sys.executable, "-m", "memory_system", "serve", "--port", str(port)]

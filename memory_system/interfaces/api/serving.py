@@ -125,5 +125,6 @@ class Server(uvicorn.Server):
                 if cycle is not None and cycle.response_started and not cycle.response_complete:
                     cast("Impatient", connection).transport.close()
             await super().shutdown(sockets)
-        finally:
-            log.setLevel(level)
+        finally:  # what was broken off after those seconds ends only now, and says so
+            ending = asyncio.gather(*self.server_state.tasks, return_exceptions=True)
+            ending.add_done_callback(lambda _: log.setLevel(level))
