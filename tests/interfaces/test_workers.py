@@ -240,6 +240,20 @@ def test_a_killed_worker_leaves_changes_whole_and_is_started_again(several: Seve
     until(both)
 
 
+def test_a_stream_that_ends_with_a_killed_worker_is_told_with_it_in_one_line(several: Several) -> None:
+    before = several.said.read_text()
+    with several.at(1) as asked, asked.stream("GET", f"{MIRA}/changes") as feed:
+        pieces = feed.iter_text()
+        assert "event: now" in next(pieces)
+        os.kill(several.pids[0], signal.SIGKILL)
+        with pytest.raises(httpx.TransportError):
+            list(pieces)
+    until(lambda: several.said.read_text().endswith("started again.\n"))
+    with several.client() as client:
+        client.get(MIRA).raise_for_status()
+    assert len(several.said.read_text().removeprefix(before).splitlines()) == 1
+
+
 def test_what_workers_are_forked_from_is_killed_and_they_go_on(several: Several) -> None:
     (source,), (first, other), said = (
         _children(several.parent.pid, "forkserver"),

@@ -7,6 +7,7 @@ The others learn of the first one by the board: which world is served, and wheth
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 import shutil
@@ -220,8 +221,14 @@ def _other(given: _Given, sockets: list[socket.socket], ready: Callable[[], None
     with _opened(given, board) as (_, in_use):
         front = Front(in_use, Door.of_api(settings), Hosts.of(settings), board, Relay(mine(given.folder)))
         threading.Thread(target=front.follow, args=(turn,), name="following", daemon=True).start()
+        logging.getLogger("uvicorn.error").addFilter(_tells_anything_new)
         ready()
         Server(configured(front, log_level="warning", lifespan="off")).run(sockets)
+
+
+def _tells_anything_new(record: logging.LogRecord) -> bool:
+    """Whether a line of the log is not about an answer that broke off: the first worker has ended, which is told."""
+    return "without completing response" not in record.getMessage()
 
 
 class _Worker:
