@@ -96,6 +96,11 @@ def is_panic(error: BaseException) -> bool:
     return type(error).__name__ == "PanicException"
 
 
+def is_full(error: OSError) -> bool:
+    """Whether an error says that a disk is full, or that nothing more may be written to it."""
+    return error.errno in _NO_ROOM
+
+
 def _some_may_be_opened() -> bool:
     """Whether a few files can be opened now, more than a database takes."""
     opened: list[int] = []
@@ -164,7 +169,7 @@ def as_store_errors(what: str) -> Iterator[None]:
         cannot, help_by = "used", ""
         if isinstance(error, PermissionError):
             help_by = " Give the user who runs this program permission for it."
-        elif error.errno in _NO_ROOM:
+        elif is_full(error):
             cannot, help_by = "written", " Make room there, and do it again."
         raise StoreError(f"{what} cannot be {cannot}: {error.strerror or error}{where}.{help_by}") from error
     except ValueError as error:

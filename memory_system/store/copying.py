@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..core.files import is_full
 from .chroma.files import wipe_spare
 
 STORE = "chroma"
@@ -46,6 +47,12 @@ def copy(folder: Path, target: Path, *, left_out: Sequence[str] = SET_ASIDE) -> 
     except subprocess.TimeoutExpired as error:
         raise OSError(None, f"copying took longer than {_SECONDS:.0f} seconds", str(folder)) from error
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"the copying ended with {done.returncode}"])[-1]
-        raise OSError(None, said, str(folder))
+        said = (done.stderr.strip().splitlines() or [""])[-1]
+        number, _, why = said.partition(" ")
+        if not number.isdigit():  # it was ended
+            raise OSError(None, said or f"the copying ended with {done.returncode}", str(folder))
+        failed = OSError(int(number) or None, why, str(folder))
+        if is_full(failed):  # where the copy was to go
+            failed.filename = None
+        raise failed
     wipe_spare(target / STORE)

@@ -7,6 +7,8 @@ starts in a few hundredths of a second.
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -14,15 +16,16 @@ from contextlib import closing
 from pathlib import Path
 
 JOURNAL, POINTER = "journal.sqlite3", "journal.json"
+_NUMBER = re.compile(r"\[Errno (\d+)\]")
 
 
 def copy(source: Path, target: Path, left_out: list[str]) -> None:
     """Copy a folder, its journal as SQLite reads it at one moment.
 
     Raises:
-        OSError, shutil.Error: something cannot be read or written.
+        OSError: something cannot be read or written.
     """
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("lock", POINTER, f"{JOURNAL}*", *left_out))
+    tree(source, target, ["lock", POINTER, f"{JOURNAL}*", *left_out])
     journal = source / JOURNAL
     if journal.is_file() and not (journal.stat().st_size and _as_read(journal, target / JOURNAL)):
         for name in (JOURNAL, f"{JOURNAL}-wal"):  # damaged: as it lies there
@@ -31,6 +34,22 @@ def copy(source: Path, target: Path, left_out: list[str]) -> None:
     for name in (JOURNAL, f"{JOURNAL}-wal", f"{JOURNAL}-shm"):
         if (source / name).is_dir():
             (target / name).mkdir()  # damaged, too: whoever opens the copy finds what they would have found here
+
+
+def tree(source: Path, target: Path, left_out: list[str]) -> None:
+    """Copy a folder as ``shutil.copytree`` does, whose error is a list of all that went wrong, and no sentence.
+
+    Raises:
+        OSError: something cannot be read or written; it is what went wrong first.
+    """
+    try:
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns(*left_out))
+    except shutil.Error as error:
+        name, _, why = error.args[0][0]
+        found = _NUMBER.search(str(why))
+        if found is None:
+            raise OSError(None, str(why), str(name)) from error
+        raise OSError(int(found[1]), os.strerror(int(found[1])), str(name)) from error
 
 
 def _as_read(journal: Path, target: Path) -> bool:
@@ -51,11 +70,11 @@ def _as_read(journal: Path, target: Path) -> bool:
 
 
 def main() -> None:
-    """Copy what the arguments say; a failure is one line and exit code 1."""
+    """Copy what the arguments say; a failure is one line, the error's number and what it says, and exit code 1."""
     try:
         copy(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
-    except (OSError, shutil.Error) as error:
-        sys.exit(f"{error!s:.300}")
+    except OSError as error:
+        sys.exit(f"{error.errno or 0} {error.strerror or error!s:.300}")
 
 
 if __name__ == "__main__":

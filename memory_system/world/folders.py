@@ -21,6 +21,7 @@ from ..core.known import WORLD_AGENT
 from ..core.names import checked_name
 from ..core.settings import Settings
 from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, StoreError
+from ..store.copying_child import tree
 from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
 from ..store.slot import personalities_of
@@ -98,8 +99,7 @@ def _copy(folder: Path, target: Path, journals: Journals) -> None:
     """
     journal = folder / JOURNAL
     open_elsewhere = journal.with_name(f"{JOURNAL}-wal").exists()  # whoever closes it last removes that
-    left_out = ("lock", POINTER, *([f"{JOURNAL}*"] if open_elsewhere else []))
-    shutil.copytree(folder, target, ignore=shutil.ignore_patterns(*left_out))
+    tree(folder, target, ["lock", POINTER, *([f"{JOURNAL}*"] if open_elsewhere else [])])
     journals.of(folder).copy_into(target / JOURNAL)
     if open_elsewhere:
         with closing(sqlite3.connect(journal, timeout=10)) as held, closing(sqlite3.connect(target / JOURNAL)) as copy:

@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from memory_system import World
 from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.errors import StoreError
+from memory_system.maintenance import backup
 from tests.faults.conftest import Counted
-from tests.faults.survivor import Child, Survivor, go, prepare, start, told_by
+from tests.faults.survivor import Child, Survivor, go, prepare, settings_of, start, told_by
 
 LONG = pytest.mark.long
 DISK = 24_000_000
@@ -114,6 +117,19 @@ def test_an_agent_on_a_full_disk_opens_when_there_is_room_again(
     counted("an agent that is opened on a full disk", **after.counts)
     assert before.ids <= after.ids
     assert "revision" not in out or "full-0" in after.ids
+
+
+def test_what_is_copied_onto_a_full_disk_is_refused_in_a_sentence_and_leaves_nothing(
+    disk: Path, embedder: CachedEmbedder
+) -> None:
+    with World(settings_of(disk / "world"), embedder=embedder) as world:
+        _fill_but(disk, 600_000)
+        before = {folder: sorted(folder.iterdir()) for folder in (disk, world.folder)}
+        for act in (lambda: backup.make(world, disk / "b.zip"), lambda: world.duplicate_agent("mira", "twin")):
+            with pytest.raises(StoreError, match=r"^[^(\[]*: No space left on device\.[^(\[]*$"):
+                act()
+        assert "twin" not in world.agents()
+        assert {folder: sorted(folder.iterdir()) for folder in before} == before
 
 
 @pytest.mark.parametrize("more", [40_000, *(pytest.param(n, marks=LONG) for n in (4_000, 120_000, 500_000))])
