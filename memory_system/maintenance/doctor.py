@@ -43,7 +43,9 @@ from ..world.world import World
 from . import stray_files
 
 
-def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder) -> Iterator[Finding]:
+def of_contents(
+    name: str, journal: Journal, stores: Stores, embedder: Embedder, *, to_be_made: bool = False
+) -> Iterator[Finding]:
     """Whether the store holds what the journal says, and both vectors of the embedder in use."""
     held = {tier: [entry for entry, _ in journal.entries(tier).values()] for tier in Tier}
     entries = list(chain.from_iterable(held.values()))
@@ -68,6 +70,8 @@ def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder)
     if stores.server is not None and found and not noted and not any(stores.counts().values()):
         sentence = f"The Chroma server at {stores.where} holds nothing of it; the next opening writes all of it there."
         yield Finding(name, "store", State.NOTE, sentence)
+    elif stores.server is None and found and to_be_made:
+        yield Finding(name, "store", State.NOTE, "There never was one; the next opening makes it of the journal.")
     elif found.beside(pending):
         surplus = sum(map(len, found.surplus.values()))
         yield Finding(
@@ -333,7 +337,8 @@ def _of_copy(
                 refuse_older(name, journal.revision, stores.claimed)
                 yield right("journal", f"{counted(journal.revision, 'change')}, every page in order.")
                 if problem is None and stores.lasts:
-                    yield from of_contents(name, journal, stores, embedder)
+                    to_be_made = (copy / chroma_files.TO_BE_MADE).exists()
+                    yield from of_contents(name, journal, stores, embedder, to_be_made=to_be_made)
                 yield from of_personality(name, journal, personality)
         except MemorySystemError as error:
             yield wrong("journal", error.sentence)

@@ -18,7 +18,7 @@ from memory_system.core.findings import State
 from memory_system.core.times import real_clock
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import StoreDamaged
-from memory_system.maintenance.doctor import light
+from memory_system.maintenance.doctor import examine, light
 from memory_system.maintenance.samples import ARCHIVE, ReadyMade, fill_world, personality_text
 from memory_system.store.chroma.files import TO_BE_MADE
 from memory_system.store.journal.location import JOURNAL
@@ -66,6 +66,12 @@ def test_a_world_that_is_new_is_not_told_to_have_been_repaired(filled: World) ->
     filled.close()
     shutil.rmtree(filled.folder / AGENTS[0] / "chroma")
     assert "to match the journal" in filled.agent(AGENTS[0]).messages[0], "but a store that is lost later is told"
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_world_that_nobody_opened(filled: World) -> None:
+    found = examine(filled)
+    assert State.WRONG not in {one.state for one in found}, found
+    assert {one.agent for one in found if one.what == "store" and one.state is State.NOTE} == set(AGENTS)
 
 
 def test_what_ships_is_small() -> None:
