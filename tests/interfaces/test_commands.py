@@ -575,6 +575,14 @@ def test_a_command_that_there_is_not_leads_to_those_that_are_meant(cli: CommandL
     assert told in " ".join(done.err.split())
 
 
+@pytest.mark.parametrize(("typed", "near"), [("learnt", " Did you mean 'learned'?"), ("everything", "")])
+def test_a_word_that_there_is_not_leads_to_those_that_there_are(cli: CommandLine, typed: str, near: str) -> None:
+    done = cli("configure", "mira", "--retention", typed)
+    assert done.code == 2
+    refused = f"Error: Invalid value for '--retention': '{typed}' is not one of 'learned', 'importance'.{near}"
+    assert done.err.strip().endswith(refused)
+
+
 def test_what_is_meant_are_commands() -> None:
     assert {name for names in MEANT.values() for name in names} <= set(COMMANDS)
     assert not set(MEANT) & set(COMMANDS)

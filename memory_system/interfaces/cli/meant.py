@@ -1,10 +1,14 @@
-"""What somebody may have meant by a command that there is not; of near spellings typer itself knows."""
+"""What somebody may have meant by a command or a word that there is not; of near commands typer itself knows."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import typer
 from typer.core import TyperGroup
+
+from ...errors import did_you_mean
 
 MEANT = {
     "list": ("agents", "worlds", "memories"),
@@ -25,6 +29,8 @@ MEANT = {
     "server": ("serve",),
 }
 """Commands of this program, by what other programs call the like."""
+_PREFIX, _NONE_OF = "Value error, ", " is not one of "
+_WORD = re.compile(r"'([^']*)'")
 
 
 class Commands(TyperGroup):
@@ -41,3 +47,18 @@ class Commands(TyperGroup):
             meant = ", ".join(map(repr, MEANT[typed]))
             ctx.fail(f"No such command {typed!r}. Did you mean {meant}?")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that is typed.
+
+        Raises:
+            BadParameter: an option cannot be what was typed; typer's words for that say what may be meant, too.
+        """
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix(_PREFIX)
+            typed, none_of, there = error.message.partition(_NONE_OF)
+            if none_of:
+                error.message += did_you_mean(typed.strip("'"), _WORD.findall(there))
+            raise
