@@ -44,11 +44,11 @@ def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[I
     if (deep := _too_deep(text)) is not None:
         raise fail(f"it is nested more than {MAX_DEPTH} deep", deep)
     try:
-        value = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(text, object_pairs_hook=no_twins, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         why = error.msg.removesuffix(" at").removesuffix(" starting")
         raise fail(f"this is not JSON: {why[0].lower()}{why[1:]} (column {error.colno})", error.lineno) from error
-    except _Twin as error:
+    except Twin as error:
         raise fail(f"the key {error.key!r} appears twice in one object", _line_of_twin(text, error.key)) from error
     except _Refused as error:
         raise fail(error.message, _line_of_token(text, error.token)) from error
@@ -67,17 +67,28 @@ class _Refused(Exception):
         self.message, self.token = message, token
 
 
-class _Twin(Exception):
+class Twin(ValueError):
+    """A key appears twice in one object.
+
+    Args:
+        key: which.
+    """
+
     def __init__(self, key: str) -> None:
         super().__init__(key)
         self.key = key
 
 
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object from its pairs, as ``json.loads`` takes it for ``object_pairs_hook``.
+
+    Raises:
+        Twin: a key stands there twice.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         counts = Counter(key for key, _ in pairs)
-        raise _Twin(next(key for key, count in counts.items() if count > 1))
+        raise Twin(next(key for key, count in counts.items() if count > 1))
     return found
 
 

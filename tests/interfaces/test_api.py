@@ -198,6 +198,24 @@ def test_a_body_that_is_not_said_to_be_json_or_is_none_is_told_so(api: httpx.Cli
 
 
 @pytest.mark.parametrize(
+    ("address", "body", "twin"),
+    [
+        ("/v1/agents/mira/query", '{"cue": "a", "cue": "key"}', "cue"),
+        ("/v1/agents/mira/events", '{"events": [{"document": "a", "document": "b"}]}', "document"),
+        ("/v1/agents/mira/operations/migrate", '{"threshold": 3, "threshold": 4}', "threshold"),
+        ("/rate", '{"memory": "a", "memory": "b"}', "memory"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused_and_named(
+    api: httpx.Client, agent: AgentMemory, address: str, body: str, twin: str
+) -> None:
+    before = agent.revision
+    told = _problem(_post(api, address, body.encode()), 422, "invalid-input")
+    assert f"The key '{twin}' stands twice" in told
+    assert agent.revision == before
+
+
+@pytest.mark.parametrize(
     ("method", "address", "told"),
     [
         ("POST", "operations/migrate?preveiw=true", "query.preveiw: There is no such parameter; there are preview."),

@@ -17,7 +17,8 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from ...conversation.talk import Role as Speaks
-from ...errors import InvalidInput, did_you_mean
+from ...core.json_source import Twin, no_twins
+from ...errors import InvalidInput, did_you_mean, shown
 from ...maintenance import InUse
 from ...recall.verdicts import Verdict
 from ...world.auth import Door, Role
@@ -197,9 +198,10 @@ def create_app(
     async def docs() -> HTMLResponse:
         return HTMLResponse(page(app.openapi()))
 
-    app.include_router(legacy.routes(desk))
+    app.include_router(legacy.routes(desk), dependencies=[Depends(says_all_once)])
+    first = [Depends(names_itself), Depends(asks_what_there_is), Depends(says_all_once)]
     for part in _PARTS:
-        app.include_router(part(desk), prefix="/v1", dependencies=[Depends(names_itself), Depends(asks_what_there_is)])
+        app.include_router(part(desk), prefix="/v1", dependencies=first)
     return app
 
 
@@ -218,6 +220,24 @@ async def asks_what_there_is(request: Request) -> None:
             f"The request is not valid. query.{unknown[0][:60]}: There is no such parameter; "
             f"{there}.{did_you_mean(unknown[0], known)}"
         )
+
+
+async def says_all_once(request: Request) -> None:
+    """Refuse a body in which a key stands twice: of two values the first would be passed over without a word.
+
+    Raises:
+        InvalidInput: there is one.
+    """
+    if request.scope["route"].body_field is None:  # it is no JSON, or is read piece by piece
+        return
+    try:
+        json.loads(await request.body(), object_pairs_hook=no_twins)
+    except Twin as error:
+        raise InvalidInput(
+            f"The body cannot be taken. The key {shown(error.key)} stands twice in one object; leave one out."
+        ) from error
+    except (ValueError, RecursionError):  # the route has told it, or takes it without its being JSON
+        return
 
 
 def _parameters(dependant: Any) -> Iterator[str]:

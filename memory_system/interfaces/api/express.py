@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ...core.json_source import no_twins
 from ...core.names import MAX_NAME
 from ...errors import MemorySystemError
 from ..forms import QueryBody
@@ -105,6 +106,7 @@ def _body(read: list[Message], form: type[BaseModel]) -> BaseModel | None:
     if read[-1]["type"] != "http.request":
         return None
     try:
-        return form.model_validate(json.loads(b"".join(one.get("body", b"") for one in read)))
+        text = b"".join(one.get("body", b"") for one in read)
+        return form.model_validate(json.loads(text, object_pairs_hook=no_twins))
     except (ValueError, RecursionError, ValidationError):
         return None
