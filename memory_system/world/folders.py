@@ -10,7 +10,7 @@ import errno
 import os
 import shutil
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ from ..core.files import as_exhausted, as_store_errors
 from ..core.known import WORLD_AGENT
 from ..core.names import checked_name
 from ..core.settings import Settings
-from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, StoreError
+from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, StoreError, did_you_mean
 from ..store.copying_child import tree
 from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
@@ -59,6 +59,12 @@ class Binned:
     name: str
     deleted_at: datetime
     folder: Path
+
+
+def not_there(name: str, there: Sequence[str]) -> AgentNotFound:
+    """The error for a name that no agent has, which tells those of the agents that there are."""
+    listed = f"There are {', '.join(there[:20])}." if there else "There are none in this world yet."
+    return AgentNotFound(f"There is no agent {name!r}. {listed}{did_you_mean(name, there)}")
 
 
 def duplicate(source: Place, target: Place, journals: Journals, beside: Mapping[str, str] | None = None) -> None:

@@ -396,9 +396,7 @@ class World(HeldOpen):
             try:
                 return self._agents.open(checked)
             except AgentNotFound as error:  # which names files of this machine; who asks may be far away
-                there = self.characters()
-                listed = f"There are {', '.join(there[:20])}." if there else "There are none in this world yet."
-                raise AgentNotFound(f"There is no agent {checked!r}. {listed}") from error
+                raise lifecycle.not_there(checked, self.characters()) from error
 
     def _opened(self, name: str) -> AgentMemory:
         return AgentMemory(

@@ -198,6 +198,29 @@ def test_a_body_that_is_not_said_to_be_json_or_is_none_is_told_so(api: httpx.Cli
 
 
 @pytest.mark.parametrize(
+    ("address", "body", "meant"),
+    [
+        ("/v1/agents/mira/query", {"cue": "key", "topk": 3}, "'top_k'"),
+        ("/v1/agents/mira/query", {"cue": "key", "scoring": {"weights": {"recencey": 1}}}, "'recency'"),
+        ("/v1/agents/mira/query", {"cue": "key", "facets": {"kinds": ["plann"]}}, "'plan'"),
+        ("/v1/agents/mira/events", {"events": [{"documnet": "Saw smoke."}]}, "'document'"),
+        ("/plan", {"agnet": "mira"}, "'agent'"),
+    ],
+)
+def test_a_field_or_a_word_that_there_is_not_leads_to_what_is_meant(
+    api: httpx.Client, agent: AgentMemory, address: str, body: dict[str, Any], meant: str
+) -> None:
+    told = _problem(api.post(address, json=body), 422, "invalid-input")
+    assert told.endswith(f" Did you mean {meant}?")
+    assert meant not in _problem(api.post("/v1/agents/mira/query", json={"cue": "key", "zzz": 3}), 422, "invalid-input")
+
+
+def test_an_agent_that_there_is_not_leads_to_the_one_that_is_meant(api: httpx.Client, agent: AgentMemory) -> None:
+    told = _problem(api.post("/v1/agents/mria/query", json={"cue": "key"}), 404, "agent-not-found")
+    assert told.endswith(" Did you mean 'mira'?")
+
+
+@pytest.mark.parametrize(
     ("address", "body", "twin"),
     [
         ("/v1/agents/mira/query", '{"cue": "a", "cue": "key"}', "cue"),

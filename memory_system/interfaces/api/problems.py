@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args, get_origin
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,7 +16,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from ...errors import MemorySystemError, ModelUnavailable, problem_words
+from ...errors import MemorySystemError, ModelUnavailable, did_you_mean, problem_words
 
 _WORDS = {
     400: "The body cannot be read: it must be JSON in UTF-8, and not nested deeper than a thousand times.",
@@ -102,11 +103,42 @@ def _wrong_body(request: Request, error: Exception) -> JSONResponse:
         detail = f"The body is not valid. Send it as JSON, with 'Content-Type: application/json', not {kind}."
         return problem_json(422, "invalid-input", "InvalidInput", detail)
     what = "body" if all(problem["loc"][:1] == ("body",) for problem in found[:_NAMED]) else "request"
-    return problem_json(422, "invalid-input", "InvalidInput", f"The {what} is not valid. {in_words(found)}")
+    told = f"The {what} is not valid. {in_words(found)}{_meant(found, request.scope['route'].body_field)}"
+    return problem_json(422, "invalid-input", "InvalidInput", told)
+
+
+def _meant(found: Sequence[Any], body: Any) -> str:
+    """What was meant by the first field or word that there is not, as the end of a message; empty if none is alike."""
+    for problem in _likely(found)[:_NAMED]:
+        near = ""
+        if problem["type"] == "extra_forbidden" and body is not None:
+            *within, name = problem["loc"][1:]
+            near = did_you_mean(name, _fields_at(body.field_info.annotation, within))
+        elif problem["type"] in ("enum", "literal_error"):
+            near = did_you_mean(problem["input"], _WORD.findall(problem["ctx"]["expected"]))
+        if near:
+            return near
+    return ""
+
+
+def _fields_at(form: Any, where: Sequence[Any]) -> Iterator[str]:
+    """The fields of the forms that what stands at a place of a body may have."""
+    within = where[1:] if where and (_FORM.match(str(where[0])) or where[0] == getattr(form, "__name__", "")) else where
+    if inspect.isclass(form) and issubclass(form, BaseModel):
+        if not within:
+            yield from form.model_fields
+        elif within[0] in form.model_fields:
+            yield from _fields_at(form.model_fields[within[0]].annotation, within[1:])
+        return
+    if get_origin(form) in (list, dict):
+        within = within[1:]
+    for part in get_args(form):
+        yield from _fields_at(part, within)
 
 
 _FORM = re.compile(r"constrained-|(dict|list)\[")
 """How pydantic names one of the forms that a field may have, which is no part of where it is."""
+_WORD = re.compile(r"'([^']*)'")
 _NAMED = 3
 """Problems of one body that are named; more would not be read."""
 
