@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import anyio
 import pytest
@@ -17,8 +20,10 @@ from memory_system.interfaces.mcp.server import create_server
 from memory_system.interfaces.mcp.talking import TALK_TOOLS
 from memory_system.interfaces.mcp.together import TOGETHER_TOOLS
 from memory_system.interfaces.mcp.tool import Tools
+from memory_system.llm.base import StandIn
 from tests.fake_server import FakeServer, calling, error, talks
 from tests.mcp_clients import called, over_http, refused, run, served, text
+from tests.waiting import LAST_RESORT
 
 Remember = Callable[..., str]
 TOOLS = Tools((*MEMORY_TOOLS, *TALK_TOOLS), "mira")
@@ -190,6 +195,35 @@ def test_a_talk_is_answered_by_the_character_s_own_model(
     agent.undo(talked.revision)
     assert conversation.messages() == ()
     assert conversation.head.blocks.human == ""
+
+
+def test_an_answer_that_is_called_off_is_not_stored(agent: AgentMemory, world: World) -> None:
+    asked, called_off = threading.Event(), threading.Event()
+
+    class Waits(StandIn):
+        def passed(self, ask: Callable[[], Any], *_sent: Any) -> Any:
+            asked.set()
+            assert called_off.wait(LAST_RESORT)
+            return replace(ask(), text="Tobias has it.", calls=())  # as models answer that call no function
+
+    async def session(url: str) -> None:
+        async with over_http(url) as client:
+            await called(client, "talk", message="Good morning.")
+            agent.model, said = Waits(agent.model), agent.revision
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.call_tool, "talk", {"message": "Who has the key?"})
+                while not asked.is_set():
+                    await anyio.sleep(0.02)
+                tasks.cancel_scope.cancel()
+            await called(client, "recall", cue="the key")  # the server has heard of it by now
+            called_off.set()
+            await called(client, "talk", message="Good night.")
+            assert agent.revision == said + 1
+
+    with served(world, tools=TOOLS) as url:
+        run(lambda: session(url))
+    (conversation,) = Conversation.all(agent)
+    assert "Who has the key?" not in [one.text for one in conversation.messages()]
 
 
 def test_john_and_mike_by_the_offline_model_over_mcp(agent: AgentMemory, world: World) -> None:

@@ -12,7 +12,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from itertools import count
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
@@ -32,7 +32,7 @@ from ...core.authors import authored_by
 from ...core.change_set import counted
 from ...core.entry import MAX_DOCUMENT
 from ...errors import InvalidEntry, InvalidParameter, ModelError
-from ...llm.base import ToolCall
+from ...llm.base import Heard, ToolCall
 from .forms import Nothing, Stored
 from .remembering import stored
 from .tool import Answer, Arguments, Caller, Cue, Tool
@@ -182,21 +182,31 @@ _RESULT_ROOM = 20_000
 """Characters that the results of one search may have."""
 
 
+class _Listening(TypedDict):
+    """Who listens to a step."""
+
+    heard: Heard
+    told: Told
+
+
 def _talk(caller: Caller, agent: AgentMemory, given: TalkArguments) -> Talked:
     _refuse_empty(given.message)
     conversation = _own(caller, agent)
-    return _talked(conversation, conversation.step(given.message, told=_calls(caller)), "What you said")
+    return _talked(conversation, conversation.step(given.message, **_listening(caller)), "What you said")
 
 
 def _heartbeat(caller: Caller, agent: AgentMemory, _given: Nothing) -> Talked:
     conversation = _own(caller, agent)
-    return _talked(conversation, conversation.heartbeat(told=_calls(caller)), "The heartbeat")
+    return _talked(conversation, conversation.heartbeat(**_listening(caller)), "The heartbeat")
 
 
-def _calls(caller: Caller) -> Told:
-    """Tells the client each call of a function, as progress whose end nobody knows."""
+def _listening(caller: Caller) -> _Listening:
+    """Tells the client each call of a function, as progress whose end nobody knows, and ends what was called off."""
     counted = count(1)
-    return lambda run: caller.progress(1 - 1 / (next(counted) + 1), f"Called {run.name}")
+    return {
+        "heard": lambda _piece: caller.still_wanted(),
+        "told": lambda run: caller.progress(1 - 1 / (next(counted) + 1), f"Called {run.name}"),
+    }
 
 
 def _talked(conversation: Conversation, step: Step, what: str) -> Talked:
