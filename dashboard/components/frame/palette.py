@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from memory_system import AgentMemory
+from memory_system import AgentMemory, MemorySystemError
 from memory_system.core import LIVED, ago
 from memory_system.interfaces.operations import BESIDE, OF_CAST, OPERATIONS
 
@@ -33,7 +33,10 @@ def show() -> None:
     """The button that opens it, with all that is known at once; to be called where the button stands."""
     if act := st.session_state.pop(_ACT, None):
         _follow(act)
-    agent = session.agent()
+    try:
+        agent = session.agent()
+    except MemorySystemError:  # the page says so; what a fragment raises ends it in words of Streamlit's
+        return
     asked = str(st.session_state.pop(_WORDS, ""))
     mounting.show(
         "palette",
