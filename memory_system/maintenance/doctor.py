@@ -316,7 +316,7 @@ def _of_copy(
         return Finding(name, what, State.RIGHT, sentence)
 
     def wrong(what: str, sentence: str) -> Finding:
-        return Finding(name, what, State.WRONG, sentence)
+        return Finding(name, what, State.WRONG, sentence.replace(str(copy), str(folder)))  # the copy is gone by then
 
     problem = None
     if server is None:

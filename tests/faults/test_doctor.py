@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,13 @@ def test_what_is_wrong_is_found_and_nothing_changed_and_repaired_when_told(
     assert agent.read_only is None
     assert {entry.id for entry in agent.entries(Tier.STM)} == {f"m{n}" for n in range(110)}
     agent.add_short_term({"document": "life goes on", "rating": 5})
+
+
+def test_a_journal_that_cannot_be_read_is_named_where_it_lies(world: World, folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "journal.sqlite3")) as journal, journal:
+        journal.execute("INSERT INTO version (number) VALUES (999)")
+    (told,) = (one for one in examine(world) if one.what == "journal")
+    assert (told.state, str(folder / "journal.sqlite3") in told.sentence) == (State.WRONG, True)
 
 
 def test_who_opens_an_agent_while_it_is_mended_can_change_it(
