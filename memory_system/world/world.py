@@ -148,7 +148,10 @@ class World(HeldOpen):
         self.close()
 
     def close(self) -> None:
-        """Close all agents; what cannot be written for one of them is raised when everything is let go of."""
+        """Close all agents; what cannot be written for one of them is raised when everything is let go of.
+
+        Whoever asks for an agent afterwards has it opened again.
+        """
         self.rerater.stop()
         self.life.stop()
         with ExitStack() as last:  # from the last to the first, whatever one of them raises
