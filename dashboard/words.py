@@ -239,7 +239,7 @@ LEAVE_AND_REMEMBER = "Leave and remember it"
 YOUR_NAME = "Your name"
 
 # talk_room.py
-BEGIN_ANEW = "Begin anew"
+START_OVER = "Start over"
 
 # talk_state.py
 TALK_IS_GONE = "The talk in the link does not exist here; showing another one."

@@ -139,7 +139,7 @@ def serve(
         ),
     ] = 1,
 ) -> None:
-    """Serve the HTTP API, on 127.0.0.1 unless told otherwise. Programs are let in by the token in MEMORY_TOKEN.
+    """Serve the HTTP API, on 127.0.0.1 by default. If MEMORY_TOKEN is set, programs have to send that token.
 
     Example: python -m memory_system serve --port 5000
     """

@@ -16,7 +16,7 @@ FORMS: dict[Form, tuple[str, str]] = {
     Form.CARD_V2: ("Card, V2", "The card as JSON, for older programs."),
     Form.DOSSIER: ("Dossier", "Who the character is and what it remembers, in Markdown, for reading."),
     Form.FOLDER: ("Folder", "A ZIP of Markdown, one file per memory, for git."),
-    Form.JSONL: ("JSON lines", "A line a memory."),
+    Form.JSONL: ("JSON lines", "One line per memory."),
     Form.CSV: ("Table", "CSV, one row per memory, for a spreadsheet."),
 }
 """What a link is called, and what it gives."""

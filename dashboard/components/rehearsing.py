@@ -118,7 +118,7 @@ def listed(name: str) -> None:
     st.html(_LOOK)
     st.header("Rehearsals of this character", anchor=False)
     if not own:
-        widgets.empty("There is none yet.", "Begin one above; nothing in it affects the character.")
+        widgets.empty("No rehearsals yet.", "Begin one above; nothing in it affects the character.")
     for mark in own[:_MOST]:
         _row(mark)
     if others := [mark for mark in every if mark.of != name]:

@@ -200,8 +200,8 @@ def _begin_again() -> None:
 def read(edited: pd.DataFrame) -> dict[str, Price]:
     """The prices of an edited table; rows without any price are left out.
 
-    Raises:
-        InvalidParameter: a row has no name or half a price, a name stands twice, or a price is out of its range.
+    Raises: InvalidParameter: a row has no name or half a price, a name appears twice, or a price is out of its
+        range.
     """
     found: dict[str, Price] = {}
     for row in edited.to_dict("records"):

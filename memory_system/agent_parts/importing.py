@@ -102,7 +102,7 @@ class Importing(Part):
         dates: Order | str | None = None,
         now: datetime | None = None,
     ) -> Preview:
-        """What would become of a file of another program, line by line; changes nothing and asks no model.
+        """What would become of a file from another program, line by line; changes nothing and asks no model.
 
         Args:
             material: its bytes or its text, or an address ``data:;base64,...`` that holds it; at most 50 MB.

@@ -221,7 +221,7 @@ def _telling(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Lines:
-    """What others said to an agent in a talk, and how memory is asked by it.
+    """What others said to an agent in a talk, and how it queries memory.
 
     Args:
         cues: the lines, each once, in the order in which they were first said.

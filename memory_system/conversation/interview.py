@@ -270,7 +270,7 @@ def keep(agent: AgentMemory, sitting: Sitting, *, preview: bool = False) -> Chan
 
 
 def drop(agent: AgentMemory, sitting_id: str, *, preview: bool = False) -> ChangeSet:
-    """Keep an interview no longer.
+    """Delete an interview that is kept.
 
     Raises:
         EntryNotFound: there is none of this id.

@@ -65,7 +65,7 @@ _NUMBERS = {
 
 
 def dump_held(talk: Talk) -> str:
-    """How a conversation is held.
+    """The settings of a conversation.
 
     Raises:
         InvalidParameter: the title or the name is no text, or has more than 200 characters.

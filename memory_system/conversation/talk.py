@@ -140,7 +140,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True)
 class TalkSettings:
-    """How a conversation is held.
+    """The settings of a conversation.
 
     Args:
         strategy: how its past gets into the prompt.
@@ -149,7 +149,7 @@ class TalkSettings:
         warn_at: the share of the budget at which the model is warned of memory pressure, 0 to 1.
         evict_at: the share at which the oldest half of the queue goes into the summary, 0 to 1, above ``warn_at``.
         window: messages that the strategy ``window`` keeps, 1 to 10,000.
-        summary_frequency: turns after which the strategy ``summary`` summarises anew, 1 to 1,000.
+        summary_frequency: turns after which the strategy ``summary`` summarises again, 1 to 1,000.
         template: the prompt that summarises; ``{transcript}`` stands for what is to be summarised; empty = the default.
         block_limit: characters that a block of core memory may have, 100 to 20,000.
         most_calls: functions that the model may call in one step, 1 to 100.

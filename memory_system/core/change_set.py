@@ -254,7 +254,7 @@ def revision_of(told: Revision) -> int:
     done: Any = getattr(told, "change_set", told)
     number: int | None = done.revision if isinstance(done, ChangeSet) else done
     if number is None:
-        raise InvalidParameter("This has not been applied: no revision of the history tells of it.")
+        raise InvalidParameter("This has not been applied: no revision of the history contains it.")
     return number
 
 

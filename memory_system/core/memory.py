@@ -59,8 +59,7 @@ class Memory(ABC):
             entries: n entries with distinct ids.
             vectors: shape (n, d), finite.
 
-        Raises:
-            InvalidParameter: the shapes do not agree, an id stands twice, or a vector is not finite.
+        Raises: InvalidParameter: the shapes do not agree, an id appears twice, or a vector is not finite.
             StoreError: the store could not be written.
         """
 

@@ -95,6 +95,6 @@ class Records(Generic[Record]):
         for one in records:
             key = self.key(one)
             if key in seen:
-                return f"{shown(key)} stands twice"
+                return f"{shown(key)} appears twice"
             seen.add(key)
         return None

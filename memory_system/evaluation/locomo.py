@@ -59,7 +59,7 @@ def _turns(turns: object, conversation: str, problems: Problems, *, captions: bo
             problems.at(("turns", number), error.sentence)
             continue
         if entry.id in seen:
-            problems.at(("turns", number), f"the id {entry.id!r} stands twice")
+            problems.at(("turns", number), f"the id {entry.id!r} appears twice")
         seen.add(entry.id)
         places[session] += 1
         entries.append(entry)

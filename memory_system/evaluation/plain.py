@@ -35,8 +35,7 @@ class Parted:
 def part(source: Source) -> Parted:
     """The memories and the cues of one file.
 
-    Raises:
-        InvalidFile: a line is neither, a memory cannot be taken, or an id stands twice.
+    Raises: InvalidFile: a line is neither, a memory cannot be taken, or an id appears twice.
     """
     problems = Problems(source)
     entries: dict[str, MemoryEntry] = {}
@@ -51,7 +50,7 @@ def part(source: Source) -> Parted:
             problems.add("a memory needs an 'id', so that cues can name it", line=line.number)
         elif (entry := problems.attempt(line.number, _entry, line.value)) is not None:
             if entry.id in entries:
-                problems.add(f"the id {entry.id!r} stands twice", line=line.number)
+                problems.add(f"the id {entry.id!r} appears twice", line=line.number)
             entries[entry.id] = entry
     problems.refuse()
     return Parted(source, tuple(entries.values()), tuple(cues))

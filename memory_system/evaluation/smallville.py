@@ -44,7 +44,7 @@ def read_smallville(source: Source) -> DataSet:
             problems.add(error.sentence, line=line.number)
             continue
         if line.value["id"] in memories:
-            problems.add(f"the id {line.value['id']!r} stands twice", line=line.number)
+            problems.add(f"the id {line.value['id']!r} appears twice", line=line.number)
         memories[line.value["id"]] = entry.id
         if not entry.document.endswith(IDLE):
             entries.append(entry)

@@ -371,7 +371,7 @@ _NOW = Says("The world's time, with its zone; its clock if not given.")
 
 
 class HappenedBody(Body):
-    """Something that happened, and who knows of it; where nobody is named, whoever is at the place saw it."""
+    """Something that happened, and who knows of it; if nobody is named, everyone at the place saw it."""
 
     text: Annotated[
         Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)], Says("What happened.", piped=True)
@@ -392,7 +392,7 @@ class HappenedBody(Body):
 
 
 class FacetsBody(Body):
-    """Which memories may be found at all; whatever is left empty admits every memory."""
+    """Which memories may be found at all; a filter that is left empty admits every memory."""
 
     kinds: Annotated[list[Kind], Field(max_length=100)] = Field(default_factory=list)
     tags: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
@@ -488,7 +488,7 @@ class QueryBody(Asked):
 
 
 class ExplainBody(Asked):
-    """A query that touches nothing; ``limit`` is how many candidates are told beside the recalled ones."""
+    """A query that touches nothing; ``limit`` is how many candidates are listed beside the recalled ones."""
 
     limit: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=100_000)],

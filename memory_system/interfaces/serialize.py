@@ -582,7 +582,7 @@ _json(Sentence, "SentenceTold", "A sentence of a narrative, and the ids of the m
 _json(
     Dropped,
     "DroppedTold",
-    "A sentence that the model gave and that is not told, since it rests on nothing or says more.",
+    "A sentence of the model's that is left out, since it rests on nothing or says more than its memories.",
 )
 _json(
     Narrative,

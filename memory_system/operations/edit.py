@@ -443,7 +443,7 @@ def merged(
     gone = {entry.id for entry in going}
     others = [entry for entry in all_entries if entry.id not in gone | {kept.id}]
     after = _united(kept, going, text, _resting_on(gone | {kept.id}, others))
-    notes = [f"It has {MAX_TAGS} tags; no more are taken."] if _tags_left(entries, after) else []
+    notes = [f"It has {MAX_TAGS} tags; no more are allowed."] if _tags_left(entries, after) else []
     count = f"{len(going)} other{'s' if len(going) != 1 else ''}"
     changes = [Change(kept, after, f"Merged with {count}.")] if after != kept else []
     changes += [Change(entry, None, f"Merged into {excerpt(after.document)}; it can be restored.") for entry in going]

@@ -432,7 +432,7 @@ class World(HeldOpen):
         author: str | None = None,
         preview: bool = False,
     ) -> Happened:
-        """Tell those who know of something what happened: each remembers it in its own words, with its own rating.
+        """Let those who know of an event remember it, each in its own words and with its own rating.
 
         The words are the language model's; the offline rules have a template for them. How each came to know
         (``source``), who is in it and told it (``people``) and where it happened (``place``) are fields of the memory.

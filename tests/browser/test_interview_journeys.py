@@ -125,7 +125,7 @@ def test_a_whispered_thought_comes_to_mind_until_it_is_undone(page: Page, dashbo
     press(page, "Undo")
     said(page, re.compile("Undone: Whisper"))
     choose(page, "Mode", "Interview")
-    press(page, words.BEGIN_ANEW)
+    press(page, words.START_OVER)
     say(page, QUESTION)
     expect(bubbles(page).last).not_to_contain_text("third flour sack")
 

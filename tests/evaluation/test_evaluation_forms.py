@@ -116,7 +116,7 @@ def test_a_bad_turn_is_named_by_its_line(tmp_path: Path) -> None:
     [
         ([], ASKED, "turns: must be a list of turns"),
         ({}, ASKED, "turns: must be a list of turns"),
-        ([TURNS[0], TURNS[0]], ASKED, "'D1:1' stands twice"),
+        ([TURNS[0], TURNS[0]], ASKED, "'D1:1' appears twice"),
         ([5], ASKED, "must be an object"),
         ([TURNS[0] | {"text": 5}], ASKED, "must be texts"),
         ([TURNS[0] | {"id": ""}], ASKED, "id is empty"),
@@ -202,7 +202,7 @@ def test_a_thought_had_again_is_counted_apart(tmp_path: Path) -> None:
         ({"poignancy": 0}, "rating is 0"),
         ({"poignancy": None, "evidence": None}, "'evidence' must be a list of ids"),
         ({"description": 5}, "must be texts"),
-        ({"id": "node_1"}, "line 2: the id 'node_1' stands twice"),
+        ({"id": "node_1"}, "line 2: the id 'node_1' appears twice"),
     ],
 )
 def test_a_bad_node_is_named_by_its_line(tmp_path: Path, broken: dict, words: str) -> None:
@@ -278,11 +278,11 @@ def test_halves_of_one_folder_belong_together(tmp_path: Path) -> None:
         ({"cue": "?", "right": ["a"], "category": 7}, "'category' must be a short text"),
         ({"text": "Bread"}, "line 2: neither 'cue' nor 'document'"),
         ({"document": "Bread"}, "line 2: a memory needs an 'id'"),
-        ({"document": "Bread", "id": "a"}, "line 2: the id 'a' stands twice"),
+        ({"document": "Bread", "id": "a"}, "line 2: the id 'a' appears twice"),
         ({"document": "Bread", "id": "b", "importance": 3}, "line 2: Unknown field 'importance'"),
         ('{"document": "Bre', "line 2: this is not JSON: unterminated string (column 14)"),
         ("[1]", "line 2: a list appears where an object is expected"),
-        ('{"cue": "?", "right": ["a"], "right": []}', "line 2: the key 'right' stands twice"),
+        ('{"cue": "?", "right": ["a"], "right": []}', "line 2: the key 'right' appears twice"),
     ],
 )
 def test_a_bad_line_is_named_and_nothing_is_taken(tmp_path: Path, line: dict | str, words: str) -> None:

@@ -234,7 +234,7 @@ def test_a_key_that_stands_twice_is_refused_and_named(
 ) -> None:
     before = agent.revision
     told = _problem(_post(api, address, body.encode()), 422, "invalid-input")
-    assert f"The key '{twin}' stands twice" in told
+    assert f"The key '{twin}' appears twice" in told
     assert agent.revision == before
 
 

@@ -120,7 +120,7 @@ def test_an_event_is_rated_on_arrival_or_stored_unrated(
         ('{"document": "a"}\n{"document": ', "line 2"),
         ('{"document": "a"}\n[1]', "Line 2"),
         ('{"document": "a"}\n{"text": "b"}', "Event 2 of 2"),
-        ('{"document": "a", "id": "x"}\n{"document": "b", "id": "x"}', "'x' stands twice"),
+        ('{"document": "a", "id": "x"}\n{"document": "b", "id": "x"}', "'x' appears twice"),
         ("\xff", "UTF-8"),
     ],
 )

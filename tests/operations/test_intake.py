@@ -147,7 +147,7 @@ def test_an_id_of_the_personality_is_refused(agent: AgentMemory, unchanged: Call
 @pytest.mark.parametrize(
     ("events", "message"),
     [
-        ([SMOKE, {"document": "x", "id": "b"}, SMOKE], "The id 'smoke' stands twice in one batch"),
+        ([SMOKE, {"document": "x", "id": "b"}, SMOKE], "The id 'smoke' appears twice in one batch"),
         ([SMOKE, {"document": " "}, {"document": "x"}], "Event 2 of 3: .*document is empty"),
         ([SMOKE, "Saw fire"], "Event 2 of 2: An event must be a mapping with a document, not a str"),
         ([SMOKE, None], "Event 2 of 2: An event must be a mapping with a document, not nothing"),
@@ -166,7 +166,7 @@ def test_an_id_of_the_personality_is_refused(agent: AgentMemory, unchanged: Call
         ({"documents": ["x", "y"], "metadatas": {}}, r"'metadatas' must be a list as long as 'documents' \(2\)"),
         ({"documents": ["x"], "embeddings": [[1]]}, "unknown key 'embeddings'; there are documents, metadatas and ids"),
         ({"documents": ["x"], 7: [], "a": []}, "unknown key '7'"),
-        ({"documents": ["x", "y"], "ids": ["a", "a"]}, "The id 'a' stands twice"),
+        ({"documents": ["x", "y"], "ids": ["a", "a"]}, "The id 'a' appears twice"),
         ({"documents": ["x", "y"], "metadatas": [{}, [1]]}, "Event 2 of 2: .*metadata must be a mapping"),
     ],
     ids=lambda one: str(one)[:30],
@@ -184,7 +184,7 @@ def test_a_batch_with_one_bad_event_is_refused_whole(
     [
         (None, InvalidEntry, "events.json cannot be read as a file: No such file"),
         (b'{"documents": [\n"x"', InvalidFile, r"In events\.json: line 2: this is not JSON"),
-        (b'{"documents": ["x"], "documents": []}', InvalidFile, "the key 'documents' stands twice"),
+        (b'{"documents": ["x"], "documents": []}', InvalidFile, "the key 'documents' appears twice"),
         (b"\xff\xfe", InvalidFile, "byte 0 is not UTF-8"),
         (b"7", InvalidEntry, r"events\.json has no events"),
         (b'{"documents": ["x"], "metadatas": [], "ids": ["a"]}', InvalidEntry, "In events.json: 'metadatas' must be"),

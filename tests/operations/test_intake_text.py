@@ -88,7 +88,7 @@ def test_utf_16_is_read_by_its_byte_order_mark(code: str) -> None:
     [
         (b"caf\xe9", r"In a\.txt: byte 3 is not UTF-8; save it as a UTF-8 text file"),
         (b"\x89PNG\r\n\x1a\n", "byte 0 is not UTF-8"),
-        (b"PK\x03\x04\x00\x00", "it contains binary data; a text file is wanted"),
+        (b"PK\x03\x04\x00\x00", "it contains binary data; expected a text file"),
         (b"\xff\xfeS\x00a", "is not UTF-16; save it as a UTF-8 text file"),
         (b"x" * (MAX_FILE + 1), r"50,000,001 bytes; at most 50,000,000"),
     ],
@@ -182,7 +182,7 @@ def test_each_line_of_jsonl_is_judged_by_itself() -> None:
     assert list(problems) == [2, 4, 5, 6]
     assert "This is not JSON" in problems[2]
     assert "not an object with a document" in problems[4]
-    assert "The key 'document' stands twice" in problems[5]
+    assert "The key 'document' appears twice" in problems[5]
     assert "no document" in problems[6]
 
 
@@ -238,8 +238,8 @@ def test_bad_rows_of_a_table_are_refused_each_with_its_reason() -> None:
     [
         ("", "line 1: the first line must name the columns, one of them 'document'"),
         ("a,b\n1,2", "it names: a, b"),
-        ("document,rating,Rating\na,5,5", "line 1: the column 'rating' stands twice"),
-        ("text,document\na,b", "the column 'document' stands twice"),
+        ("document,rating,Rating\na,5,5", "line 1: the column 'rating' appears twice"),
+        ("text,document\na,b", "the column 'document' appears twice"),
         ('document\n"never closed', "this is not CSV"),
         ('document\n"closed" too early', "this is not CSV"),
     ],
@@ -337,7 +337,7 @@ def test_how_where_and_with_whom_are_columns_of_their_own_and_a_source_that_is_n
 
 
 def test_two_columns_for_the_same_are_told_by_their_names() -> None:
-    with pytest.raises(InvalidFile, match=r"line 1: the column 'rating' stands twice, as 'rating' and 'Importance'"):
+    with pytest.raises(InvalidFile, match=r"line 1: the column 'rating' appears twice, as 'rating' and 'Importance'"):
         read("document,rating,Importance\na,5,0.5", Form.CSV)
 
 

@@ -187,7 +187,7 @@ BROKEN_CUES: dict[str, tuple[str, str]] = {
     "an unknown field": (json.dumps([GOOD | {"colour": 1}]), "number 1: There is no field 'colour'"),
     "a bad field": (json.dumps([GOOD, GOOD | {"name": ""}]), "number 2: The saved cue needs a name"),
     "a text for a list": (json.dumps([GOOD | {"must": "a"}]), "'must' must be a list"),
-    "one name twice": (json.dumps([GOOD, GOOD | {"name": "KEY"}]), "'key' stands twice"),
+    "one name twice": (json.dumps([GOOD, GOOD | {"name": "KEY"}]), "'key' appears twice"),
     "too many": (json.dumps([GOOD | {"name": f"n{n}"} for n in range(201)]), "there are 201, and at most 200"),
     "too long": (json.dumps([GOOD | {"name": f"n{n}", "cue": "x" * 30_000} for n in range(70)]), "at most 2,000,000"),
 }
@@ -220,7 +220,7 @@ def test_a_text_that_could_not_be_read_again_is_refused_and_never_kept(
 
 
 def test_too_many_and_too_long_are_refused_before_they_are_text() -> None:
-    with pytest.raises(InvalidParameter, match="'key' stands twice"):
+    with pytest.raises(InvalidParameter, match="'key' appears twice"):
         dump_cues([SavedCue("Key", CUE), SavedCue("kEY", CUE)])
     with pytest.raises(InvalidParameter, match="there are 201, and at most 200"):
         dump_cues([SavedCue(f"n{n}", CUE) for n in range(MAX_CUES + 1)])

@@ -102,7 +102,7 @@ def test_an_interview_answers_from_memory_and_leaves_no_trace(open_page: OpenPag
     assert {entry.id: entry.last_access for entry in mira().entries(Tier.LTM)} == touched
     assert not Conversation.all(mira())
     assert mira().queries(5) == []
-    press(page, words.BEGIN_ANEW)
+    press(page, words.START_OVER)
     assert KEY not in {text.value for text in page.text}
 
 

@@ -40,7 +40,7 @@ def tick(page: AppTest, *ids: str) -> AppTest:
 
 def test_a_rehearsal_is_begun_from_the_page(open_page: OpenPage) -> None:
     page = open_page("rehearsal")
-    assert "There is none yet." in shown(page)
+    assert "No rehearsals yet." in shown(page)
     page.text_input[0].set_value("a smaller memory").run()
     press(page, f"{words.REHEARSE_WITH} {WHOM}")
     mark = session.world().rehearsal(BRANCH)

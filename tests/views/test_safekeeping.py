@@ -112,7 +112,7 @@ def test_a_new_journal_is_offered_where_the_journal_is_damaged_and_not_where_the
     page.run()
     assert not page.exception, page.exception
     assert "It is as it is" in page.warning[0].value
-    assert [button.key for button in page.button] == ["begin-anew"] * damaged
+    assert [button.key for button in page.button] == ["begin-again"] * damaged
 
 
 def test_a_character_of_another_embedding_model_is_offered_to_be_embedded_anew(

@@ -82,7 +82,7 @@ def banner(agent: AgentMemory) -> None:
                     "A new journal starts with the memories as shown here. The damaged one is kept "
                     "beside it; its earlier changes can no longer be undone."
                 )
-                if st.button("Begin it with these memories", type="primary", key="begin-anew"):
+                if st.button("Begin it with these memories", type="primary", key="begin-again"):
                     _begin_anew(agent)
 
 

@@ -61,7 +61,7 @@ def _interview(agent: AgentMemory) -> None:
     with left:
         chat.show(agent, INTERVIEW, held, ask)
         if held.messages(1) and st.button(
-            words.BEGIN_ANEW,
+            words.START_OVER,
             icon=":material/restart_alt:",
             help="The interview is discarded. In Python: Interview(agent)",
         ):

@@ -64,7 +64,7 @@ if today.by != "nothing":
         for label, action in (("Now", today.doing), ("Next", today.following), *(("Missed", one) for one in missed)):
             if action is not None:
                 widgets.text(f"{label}: {action}")
-        basis = "By the plan of the day. Missed: no memory tells of it."
+        basis = "By the plan of the day. Missed: no memory mentions it."
         st.caption(basis if today.by == "plan" else "By the routine: this day has no plan yet.")
 
 st.header("Recent changes", anchor=False)

@@ -223,7 +223,7 @@ async def asks_what_there_is(request: Request) -> None:
 
 
 async def says_all_once(request: Request) -> None:
-    """Refuse a body in which a key stands twice: of two values the first would be passed over without a word.
+    """Refuse a body in which a key appears twice: of two values the first would be passed over without a word.
 
     Raises:
         InvalidInput: there is one.
@@ -234,7 +234,7 @@ async def says_all_once(request: Request) -> None:
         json.loads(await request.body(), object_pairs_hook=no_twins)
     except Twin as error:
         raise InvalidInput(
-            f"The body cannot be taken. The key {shown(error.key)} stands twice in one object; leave one out."
+            f"The body is not valid. The key {shown(error.key)} appears twice in one object; leave one out."
         ) from error
     except (ValueError, RecursionError):  # the route has told it, or takes it without its being JSON
         return

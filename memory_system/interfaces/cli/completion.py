@@ -51,7 +51,7 @@ _TYPER_COMPLETE_ARGS=(commandline -cp) {run}\"""",
 
 
 def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]) -> None:
-    """Print what lets a shell complete, and names this program memory-system; put it into the shell's start file.
+    """Print a completion script, which also names this program memory-system; put it into the shell's start file.
 
     Example: python -m memory_system completion bash
     """

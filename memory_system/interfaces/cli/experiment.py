@@ -83,13 +83,13 @@ def experiment(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Ask a language model with memory, and by the prompt alone.
+    """Ask a language model questions, with memory and with the prompt alone.
 
     Example: python -m memory_system experiment nested-lookup.
 
-    Any OpenAI-compatible server is asked: OPENAI_BASE_URL, OPENAI_API_KEY and MEMORY_LLM_MODEL name it, or Settings of
-    the dashboard. The world is thrown away at the end. Ctrl+C stops after the question that is being asked, and prints
-    what was done; with --answers the same command goes on there.
+    It asks any OpenAI-compatible server: OPENAI_BASE_URL, OPENAI_API_KEY and MEMORY_LLM_MODEL name it, or the
+    dashboard's Settings. The world is thrown away at the end. Ctrl+C stops after the question that is being asked, and
+    prints what was done; with --answers the same command goes on there.
     """
     chosen = EXPERIMENTS[name]
     lines, done, problem = Lines(), list[Answer](), ""

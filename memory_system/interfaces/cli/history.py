@@ -55,7 +55,7 @@ def history(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Tell what changed, by whom and why, the newest first.
+    """Show what changed, by whom and why, the newest first.
 
     Example: python -m memory_system history mira --contains key --limit 5
     """
@@ -107,7 +107,7 @@ def undo(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Take a change back; undoing an undo does it again.
+    """Undo a change; undoing an undo applies it again.
 
     Example: python -m memory_system undo mira 12 --dry-run
     """

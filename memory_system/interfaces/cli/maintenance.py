@@ -69,9 +69,9 @@ def restore(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Put a backup in the place of the world, which is set aside. Example: python -m memory_system restore harrow.zip.
+    """Replace the world by a backup; the world is set aside. Example: python -m memory_system restore harrow.zip.
 
-    The backup is checked before anything is changed. What was set aside comes back by naming its folder as FILE.
+    The backup is checked before anything is changed. To bring back what was set aside, name its folder as FILE.
     """
     if look:
         with errors_told(json=json):
@@ -193,11 +193,11 @@ def export(
     vectors: Annotated[bool, typer.Option("--vectors", help="With the vector of each memory.")] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Tell an agent as a file: its memories as JSON, one a line, or in another form. Nothing is changed.
+    """Export an agent to a file: its memories as JSON, one per line, or in another form. Nothing is changed.
 
     Example: python -m memory_system export mira mira.png
 
-    The ending of the file tells the form where --as does not: .png is a character card, .md a dossier, .zip a folder of
+    The file's extension chooses the form, unless --as does: .png is a character card, .md a dossier, .zip a folder of
     Markdown, .csv a table; --as card.json is a card, too. It works for an agent that can only be read.
     """
     file = None if file == Path("-") else file
@@ -264,7 +264,7 @@ def use_embedder(
 ) -> None:
     """Choose what makes this world's vectors, from now on. Example: python -m memory_system use-embedder multilingual.
 
-    Agents whose vectors another one made change nothing until they are re-embedded: python -m memory_system reembed.
+    Agents whose vectors another one made cannot be changed until they are re-embedded: python -m memory_system reembed.
     """
     with the_world(json=json) as world:
         if dry_run:
@@ -286,9 +286,9 @@ def reembed(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make the vectors that are missing of the embedding model in use. Example: python -m memory_system reembed mira.
+    """Make the missing vectors of the embedding model in use. Example: python -m memory_system reembed mira.
 
-    What was done stays done: stopped by Ctrl+C or killed, it goes on from there when it is called again.
+    What is done stays done: after Ctrl+C or a kill, call it again to continue.
     """
     with the_world(json=json, embedder=embedder) as world, stopped_by_ctrl_c() as cancelled:
         told: list[dict[str, Any]] = []
@@ -328,7 +328,7 @@ def doctor(
     repair: Annotated[bool, typer.Option("--repair", help="Repair what is wrong.")] = False,
     json: Json = False,
 ) -> None:
-    """Look at every agent of the world. Example: python -m memory_system doctor --repair.
+    """Check every agent of the world. Example: python -m memory_system doctor --repair.
 
     Without --repair nothing is changed. The exit code is 1 if something is wrong and was not repaired.
     """

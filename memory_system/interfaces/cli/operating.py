@@ -340,7 +340,7 @@ _SPENT = (
 
 
 def rate(agent: Agent, dry_run: DryRun = False, json: Json = False) -> None:
-    """Rate the memories that have no rating, stored in pieces; stopped by Ctrl+C, it goes on when called again.
+    """Rate the memories that have no rating, storing them as it goes; after Ctrl+C, call it again to continue.
 
     Example: python -m memory_system rate mira
     """
@@ -386,7 +386,7 @@ def advance(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Let time pass: each character does what is due by itself. Stopped by Ctrl+C, it goes on when called again.
+    """Let time pass: each character does what is due by itself. After Ctrl+C, call it again to continue.
 
     Example: python -m memory_system advance --to 2026-03-28T08:00:00+00:00 --dry-run
     """
@@ -431,7 +431,7 @@ def clock(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Tell the world's time, or set its clock. To advance to a later time it has to stand.
+    """Show the world's time, or set its clock. To advance to a later time, stop it first.
 
     Example: python -m memory_system clock --at 2026-03-28T08:00:00+00:00
     """
@@ -470,7 +470,7 @@ def _show_passed(done: Advanced, *, dry_run: bool) -> None:
 
 
 def spent(agent: Agent, json: Json = False) -> None:
-    """Tell what an agent's calls of language models took, by model and task, and its budget.
+    """Show what an agent's calls of language models used, by model and task, and its budget.
 
     Example: python -m memory_system spent mira
     """

@@ -254,9 +254,9 @@ def check(
     agents: Annotated[list[str] | None, typer.Argument(help="Names of agents; all if none is named.")] = None,
     json: Json = False,
 ) -> None:
-    """Ask the saved cues and tell which pass. Example: python -m memory_system check mira.
+    """Ask the saved cues and report which pass. Example: python -m memory_system check mira.
 
-    The exit code is 1 if one fails, 0 if none does. No memory counts as recalled by this.
+    The exit code is 1 if one fails, 0 if none does. No memory counts as recalled.
     """
     with the_world(json=json) as world:
         opened = [world.agent(name) for name in dict.fromkeys(agents or world.characters())]

@@ -100,7 +100,7 @@ def happened(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Tell those who know of something what happened: each remembers it in its own words, and rates it.
+    """Let those who know of an event remember it, each in its own words and with its own rating.
 
     Example: python -m memory_system happened 'The mill burned down' --at Quay --seen-by tobias --told mira=Tobias
     """

@@ -50,7 +50,7 @@ def run(
 ) -> None:
     """Open the dashboard, with the HTTP API beside it. Example: python -m memory_system run --port 8600.
 
-    Ctrl+C stops both. Other commands find a world of --world by MEMORY_HOME.
+    Ctrl+C stops both. Other commands find a world given by --world if MEMORY_HOME names it.
     """
     with errors_told():
         for package in _WANTED:  # some are imported by a page alone, which is late to learn of it

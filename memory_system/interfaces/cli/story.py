@@ -28,7 +28,7 @@ def run_story(
 ) -> None:
     """Run the tests of a story against a world. Example: python -m memory_system test world-tests.yaml --junit out.xml.
 
-    Nothing is changed. The exit code is 1 where a test is red, and 2 where the file of tests is wrong.
+    Nothing is changed. The exit code is 1 if a test fails, and 2 if the file of tests is wrong.
     """
     with the_world(json=json) as world:
         tests = _tests_of(world, file)

@@ -357,7 +357,7 @@ class RemoteAgent(RemoteView):
 
     @property
     def judgments(self) -> tuple[Judgment, ...]:
-        """What was said of the answers to each cue."""
+        """The judgments of the answers to each cue."""
         told = self._wire.get(f"{self._of}/judgments")["items"]
         return tuple(read(Judgment, one) for one in told)
 

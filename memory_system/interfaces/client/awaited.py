@@ -124,7 +124,7 @@ class _Awaited:
         for name in (name for name in dir(of) if not name.startswith("_")):
             found = inspect.getattr_static(of, name)
             if isinstance(found, property):
-                assert found.fget is not None, "what is told has somebody who tells it"
+                assert found.fget is not None, "progress is reported to somebody"
                 setattr(cls, name, property(_awaited(found.fget)))
             elif isinstance(found, classmethod):
                 setattr(cls, name, staticmethod(_awaited(getattr(of, name))))

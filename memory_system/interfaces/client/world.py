@@ -370,7 +370,7 @@ class RemoteWorld(HeldOpen):
 
     @property
     def rerating(self) -> Rerating:
-        """How the rating in the background stands."""
+        """The state of rating in the background."""
         return read(Rerating, self._wire.get("/v1/rerating"))
 
     # -- many agents in one request --------------------------------------------------------------------

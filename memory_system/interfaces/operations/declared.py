@@ -80,7 +80,7 @@ class Summarise(Timed):
 
 
 class Plan(Timed):
-    """When, and what the plan is to heed."""
+    """When, and what the plan has to take into account."""
 
     because: Annotated[
         Ids, Says("Ids of memories that the plan has to take into account, whatever is recalled.", "--because")
@@ -103,7 +103,7 @@ class Portrait(Body):
 
 
 class EditMany(EditBody):
-    """What is to be so of many memories, and tags that each gets or loses."""
+    """What to set on many memories, and the tags that each gets or loses."""
 
     ids: Annotated[Ids, Says("The ids of the memories.")]
     add_tags: Annotated[list[str], Says("Tags that each of them gets.", option="--add-tag")] = Field(
@@ -217,7 +217,7 @@ class RemoveCue(Body):
 
 
 class Later(Body):
-    """Which decision, as the inbox tells it, and until when."""
+    """Which decision, as the inbox gives it, and until when."""
 
     kind: Annotated[Matter, Says("What it is about, as the inbox gives it.")]
     of: Annotated[
@@ -510,7 +510,7 @@ OPERATIONS = (
     Operation(
         "portrait",
         "Set the portrait",
-        "Give the agent a picture, or take it away.",
+        "Give the agent a picture, or remove it.",
         Portrait,
         lambda agent, body: agent.set_portrait(body.portrait, preview=True),
         "--dry-run",
@@ -633,7 +633,7 @@ OPERATIONS = (
     Operation(
         "remove-cue",
         "Remove a cue",
-        "Take a saved cue away.",
+        "Remove a saved cue.",
         RemoveCue,
         lambda agent, body: agent.remove_cue(body.name, preview=True),
         "'The key'",

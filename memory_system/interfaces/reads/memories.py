@@ -197,7 +197,7 @@ READS = (
     Read(
         "material",
         "What a file would become",
-        "What would become of a file of another program, line by line, and what is left out and why; changes nothing.",
+        "What would become of a file from another program, line by line, with what is left out and why; a dry run.",
         MaterialBody,
         lambda agent, form: agent.read_material(**form.given()),
         Preview,
@@ -252,7 +252,7 @@ READS = (
     Read(
         "spent",
         "Tokens and cost",
-        "What the agent's calls of language models took, by model and task, and its budget.",
+        "What the agent's calls of language models used, by model and task, and its budget.",
         Form,
         _spent,
         _SPENT,
@@ -263,7 +263,7 @@ READS = (
     Read(
         "memories",
         "Memories of a tier",
-        "The memories of a tier, by id; with ``revision`` or ``at`` as they were.",
+        "The memories of a tier, by id; as they were, with ``revision`` or ``at``.",
         Memories,
         lambda view, form: page(f"{form.tier} memories of {view.name}", view.entries(form.tier), form),
         ENTRIES,
@@ -319,7 +319,7 @@ READS = (
     Read(
         "stale",
         "Stale memories",
-        "The memories that rest on what was edited or deleted since.",
+        "The memories that rest on something edited or deleted since.",
         Form,
         lambda agent, _form: {"items": agent.stale()},
         items("StaleList", "All of them.", Stale),

@@ -230,7 +230,7 @@ READS = (
     Read(
         "judgments",
         "Judgments",
-        "What was said of the answers to each cue.",
+        "The judgments of the answers to each cue.",
         Form,
         lambda agent, _form: {"items": agent.judgments},
         items("Judgments", "All judgments.", Judgment),

@@ -164,7 +164,7 @@ READS = (
     _of_talks(
         "conversation",
         "A conversation",
-        "How a conversation stands: settings, core memory, summary.",
+        "The state of a conversation: settings, core memory, summary.",
         OfTalkHead,
         lambda agent, form: loaded(agent, form.conversation, queue=form.queue),
         Talk,
@@ -201,7 +201,7 @@ READS = (
     _of_talks(
         "lines",
         "What was said in a conversation",
-        "The last 200 lines that were said to the agent, each once, and how memory is asked by them.",
+        "The last 200 lines that were said to the agent, each once, and how they query memory.",
         OfTalk,
         lambda agent, form: Conversation.open(agent, form.conversation).lines(),
         Lines,
@@ -234,7 +234,7 @@ READS = (
     _of_talks(
         "trust",
         "Trust over time",
-        "How far the agent trusted a person, 0 to 1, change by change, with why and the ids of the evidence.",
+        "How far the agent trusted a person, 0 to 1, change by change, with the reasons and the ids of the evidence.",
         OfPerson,
         lambda agent, form: {"items": trust_over_time(agent, form.person)},
         items(
@@ -309,7 +309,7 @@ READS = (
     _search(
         "search-archive",
         "Search life and documents",
-        "What of the agent's life and its documents answers a query, the best first.",
+        "What in the agent's life and documents answers a query, the best first.",
         OfArchive,
         lambda agent, form: archival_search(agent, form.query, form.page, at=form.at, size=form.size),
         Page,
@@ -331,7 +331,7 @@ READS = (
     _search(
         "search",
         "Search memory",
-        "What memory has to answer a question: a call of that tool. With ``touch`` it counts as accessed.",
+        "What memory holds to answer a question: a call of that tool. With ``touch`` it counts as accessed.",
         SearchBody,
         _searched,
         Found,

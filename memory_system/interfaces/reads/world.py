@@ -342,7 +342,7 @@ READS = (
     _of_the_world(
         "facts",
         "What the world knows",
-        "The facts that everybody knows, or a group, also those that are not known yet, or not any more; by id.",
+        "The facts that everybody or a group knows, including those not known yet or no longer; by id.",
         Form,
         lambda world, _form: {"items": world.facts()},
         items("Facts", "The facts by id.", Fact),
@@ -402,7 +402,7 @@ READS = (
     _of_the_world(
         "run-tests",
         "Run the tests of the story",
-        "What becomes of each test of the story: whether it is so, and by which memory it is not; nothing is changed.",
+        "The result of each test of the story: whether it holds and, if not, which memory breaks it; no change.",
         Form,
         lambda world, _form, progress: {"items": world.run_tests(progress=progress)},
         items("TestResults", "What became of each test, in their order.", TestResult),
@@ -437,7 +437,7 @@ READS = (
     _of_the_world(
         "prompts",
         "Prompts",
-        "Every prompt: what it says here, and as it ships. Memories are never part of one; they follow as data.",
+        "Every prompt, as it is here and as it ships. Memories are never part of one; they follow as data.",
         Form,
         lambda world, _form: {"items": [prompt_told(world, one) for one in PROMPTS.values()]},
         items("PromptsTold", "Every prompt of the world.", PROMPT),
@@ -458,7 +458,7 @@ READS = (
     Read(
         "rerating",
         "Rating in the background",
-        "How the rating in the background stands.",
+        "The state of rating in the background.",
         Form,
         lambda world, _form: world.rerater.state,
         Rerating,
@@ -501,7 +501,7 @@ READS = (
     Read(
         "doctor",
         "The doctor's report",
-        "Look at every agent of the world; nothing is changed.",
+        "Check every agent of the world; nothing is changed.",
         Form,
         lambda world, _form, progress: findings_told(doctor.examine(world, progress=progress)),
         FINDINGS,

@@ -245,7 +245,7 @@ class _Reader:
             doubts = _twice(entries, "each may have been true in its time")
             return Suspicion(Sort.CONTRADICTION, entries, cosine, tuple(reasons), doubts)
         same = cosine >= threshold and self._text(one).same_fact(self._text(other))
-        reason = ALMOST_THE_SAME if same else "They tell of the same things."
+        reason = ALMOST_THE_SAME if same else "They are about the same things."
         return Suspicion(Sort.DUPLICATE, entries, cosine, (reason,), _twice(entries, "it may have happened twice"))
 
     def _text(self, place: int) -> Told:

@@ -359,7 +359,7 @@ class _Columns:
         Raises:
             InvalidFile: always.
         """
-        told = f"the column {taken!r} stands twice"
+        told = f"the column {taken!r} appears twice"
         if len({_key(name) for name in names}) > 1:
             told += f", as {' and '.join(repr(name) for name in names)}; keep one of them"
         raise InvalidFile((Problem("", told, line),), "the text")

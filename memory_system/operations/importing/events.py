@@ -67,9 +67,8 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
         now: the world's time.
         zone: of times that have none; that of ``now`` if not given.
 
-    Raises:
-        InvalidEntry: an event cannot be taken, or an id stands twice; none is taken then.
-        InvalidFile: the file is no JSON.
+    Raises: InvalidEntry: an event cannot be taken, or an id appears twice; none is taken then. InvalidFile: the
+        file is no JSON.
     """
     if isinstance(events, str | Path):
         items: Sequence[Any] = _from_file(Path(events))

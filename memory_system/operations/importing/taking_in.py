@@ -265,7 +265,7 @@ def _is_held(entry: MemoryEntry, held: Held) -> str:
 
 def _counted(dropped: Iterable[Becomes]) -> list[str]:
     """How much is left out, a note for each reason; what says the same as something else is one reason."""
-    reasons = Counter("It stands twice." if row.why.startswith("It says the same as") else row.why for row in dropped)
+    reasons = Counter("It appears twice." if row.why.startswith("It says the same as") else row.why for row in dropped)
     told = [f"Left out: {count:,} ({short(reason.rstrip('.'), 120)})." for reason, count in reasons.most_common(5)]
     more = sum(reasons.values()) - sum(count for _, count in reasons.most_common(5))
     return [*told, *([f"Left out: {more:,} for other reasons."] if more else [])]

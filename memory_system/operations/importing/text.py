@@ -130,7 +130,7 @@ def decoded(raw: bytes, file_name: str) -> str:
         )
         raise InvalidFile((problem,), file_name) from error
     if "\x00" in text:
-        raise InvalidFile((Problem("", "it contains binary data; a text file is wanted"),), file_name)
+        raise InvalidFile((Problem("", "it contains binary data; expected a text file"),), file_name)
     return text
 
 

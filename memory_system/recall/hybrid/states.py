@@ -87,7 +87,7 @@ class PackedStates:
             ValueError: the bytes are none of its.
         """
         if not isinstance(packed, bytes) or len(packed) < _HEAD + _CHECK:
-            raise ValueError("These are no packed states.")
+            raise ValueError("These are not packed states.")
         packed, check = packed[:-_CHECK], packed[-_CHECK:]
         if zlib.crc32(packed).to_bytes(_CHECK, "little") != check:
             raise ValueError("These packed states are damaged.")
@@ -103,7 +103,7 @@ class PackedStates:
             arrays.append(np.frombuffer(packed, kind, count, at).reshape(shape))
             at += arrays[-1].nbytes
         if at != len(packed):
-            raise ValueError("These are no packed states.")
+            raise ValueError("These are not packed states.")
         return cls(*arrays)
 
     @property

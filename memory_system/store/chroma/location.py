@@ -80,7 +80,7 @@ class Home(ABC):
 
     @abstractmethod
     def set_aside(self, suffix: str) -> None:
-        """Begin anew without any collection."""
+        """Start over without any collection."""
 
     @abstractmethod
     def noted(self) -> Mapping[str, str]:

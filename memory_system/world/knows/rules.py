@@ -157,7 +157,7 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
     )
     if other:
         if not _is_that_thing(claim, met):
-            return Found(Verdict.UNAWARE, share, "It tells of something else that somebody did.", doubted)
+            return Found(Verdict.UNAWARE, share, "It is about something else that somebody did.", doubted)
         against.insert(0, other)
         share = min(share, 1 - 1 / total)
     lacks = _lacks(claim, met)

@@ -31,9 +31,9 @@ def routes(desk: Desk) -> APIRouter:
     def bring(
         tell: Tell, name: AgentName, body: ImportBody, preview: Preview = False, if_match: IfMatch = None
     ) -> JSONResponse:
-        """Take in a file of another program as one change set, and tell what became of each line and what was left out.
+        """Import a file from another program as one change set, and say what became of each line and what was left out.
 
-        With ``create`` a character is made of it where there is none of this name: the answer is 201 then. With
+        With ``create`` a character is created from it if there is none of this name: the answer is 201 then. With
         ``preview`` nothing is stored; the plan waits under its id, but of a character who is not there yet there is
         none.
         """

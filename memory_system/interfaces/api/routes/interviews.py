@@ -119,7 +119,7 @@ def routes(desk: Desk) -> APIRouter:
         """Ask an agent, and hear the answer; nothing is journalled, touched or logged.
 
         The answer names the ``interview`` that the next question goes on with, within an hour; with ``keep`` false the
-        talk stays as it was before this question. ``Accept: text/event-stream`` tells it as it comes about.
+        talk stays as it was before this question. ``Accept: text/event-stream`` streams it.
         """
         agent = desk.agent(name)
         name_of = body.interview or interviews.begin(agent.name, begun(agent, body))
@@ -143,7 +143,7 @@ def routes(desk: Desk) -> APIRouter:
         return desk.told(agent, serialize.plain(found))
 
     def seated(tell: Tell, name: AgentName, body: SitBody) -> Response:
-        """Put questions to an agent, each for itself and without a trace; the answers are kept, to be compared."""
+        """Put questions to an agent, each on its own and without a trace; the answers are kept, to be compared."""
         agent = desk.agent(name)
         asked = None if body.questions is None else [(one.category, one.question) for one in body.questions]
         sitting = sit(
@@ -161,7 +161,7 @@ def routes(desk: Desk) -> APIRouter:
     def dropped(
         name: AgentName, sitting: SittingId, preview: Preview = False, if_match: IfMatch = None
     ) -> JSONResponse:
-        """Keep an interview no longer."""
+        """Delete an interview that is kept."""
         return desk.change(name, lambda agent: drop(agent, sitting, preview=True), preview=preview, if_match=if_match)
 
     quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]

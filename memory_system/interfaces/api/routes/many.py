@@ -103,7 +103,7 @@ def routes(desk: Desk) -> APIRouter:
     router = APIRouter()
 
     def add(tell: Tell, body: ManyEvents, key: Key = None) -> Response:
-        """Remember events of many agents; one that cannot be taken says why, and all the others are stored.
+        """Remember events of many agents; one that is not valid says why, and all the others are stored.
 
         The events of one agent are stored as one change set. ``importance_score`` is on one scale for all of them. With
         an Idempotency-Key an event without an id gets one that follows from the key, as for one agent; ``wait`` is as
@@ -194,7 +194,7 @@ def _zone(agent: AgentMemory) -> tzinfo | None:
 
 def _happening(desk: Desk, router: APIRouter) -> None:
     def happen(tell: Tell, body: HappenedBody, preview: Preview = False) -> Response:
-        """Tell those who know of something what happened: each remembers it in its own words, with its own rating.
+        """Let those who know of an event remember it, each in its own words and with its own rating.
 
         With ``preview`` each plan waits under its id among the previews of its agent. Where a server rates in the
         background nothing waits for a language model, unless ``wait`` says so: the words are the offline rules'.

@@ -65,11 +65,11 @@ def routes(desk: Desk) -> APIRouter:
         return desk.change(name, plan, preview=preview, if_match=if_match)
 
     def forget(name: AgentName, entry_id: EntryId, preview: Preview = False, if_match: IfMatch = None) -> JSONResponse:
-        """Take a memory out of recall; it lies in the agent's bin then."""
+        """Take a memory out of recall; it goes to the agent's bin."""
         return desk.change(name, lambda agent: agent.forget(entry_id, preview=True), preview=preview, if_match=if_match)
 
     def touch(name: AgentName, body: TouchBody) -> Response:
-        """Let memories count as recalled, which renews their recency; those that are not there are passed over."""
+        """Let memories count as recalled, which renews their recency; those that do not exist are skipped."""
         desk.agent(name).touch(body.ids, now=body.now)
         return Response(status_code=204)
 
@@ -195,7 +195,7 @@ def event_routes(desk: Desk) -> APIRouter:
     router = APIRouter(tags=["events"])
 
     def add(tell: Tell, name: AgentName, body: EventsBody, preview: Preview = False, key: Key = None) -> JSONResponse:
-        """Remember events in short-term memory: all of them, or none if one cannot be taken.
+        """Remember events in short-term memory: all of them, or none if one is not valid.
 
         One that cannot be rated is stored all the same, unrated. Where a server rates in the background nothing waits
         for a language model, unless ``wait`` says so: the offline rules rate it meanwhile, or nobody, as the agent's
@@ -259,9 +259,9 @@ def event_routes(desk: Desk) -> APIRouter:
         return await run_lines(request, name=name, text=text, key=key, **how)
 
     def exported(name: AgentName, form: Form | None = None, vectors: bool = False) -> Response:
-        """The agent as a file in a form; if none is named, its memories as lines of JSON, with their vectors if wanted.
+        """The agent as a file; by default its memories as lines of JSON, with their vectors if wanted.
 
-        What could not be told in a file is in the header ``Memory-Notes``, percent-encoded, a sentence each.
+        What the file cannot hold is named in the header ``Memory-Notes``, percent-encoded, a sentence each.
         """
         agent = desk.agent(name)
         if form is not None:
@@ -451,8 +451,8 @@ def history_routes(desk: Desk) -> APIRouter:
     ) -> StreamingResponse:
         """Changes as they happen, whoever makes them, as server-sent events: ``now``, then a ``change`` each.
 
-        The id of an event is its revision, so that whoever comes back with ``Last-Event-ID`` misses none. With
-        ``since`` those after that revision are told first. ``gone`` ends it: the agent was renamed or deleted.
+        The id of an event is its revision, so that a client that reconnects with ``Last-Event-ID`` misses none. With
+        ``since`` those after that revision are sent first. ``gone`` ends it: the agent was renamed or deleted.
         """
         return await feed.listen(name, _after(since, last), seconds)
 

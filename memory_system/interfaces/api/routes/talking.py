@@ -32,8 +32,8 @@ def steps(desk: Desk) -> APIRouter:
     def say(tell: Tell, name: AgentName, conversation: TalkId, body: SayBody, preview: Preview = False) -> Response:
         """Say something, and hear the answer; all of it is one change set.
 
-        To ``Accept: text/event-stream`` it is told as it comes about: ``heard`` with each piece of ``text``,
-        ``function`` with each call, and then ``answer``, or ``problem``. Who leaves before that stores nothing.
+        With ``Accept: text/event-stream`` it is streamed: ``heard`` with each piece of ``text``, ``function`` with each
+        call, and then ``answer``, or ``problem``. If the client leaves before that, nothing is stored.
         """
         agent = desk.agent(name)
         done = Conversation.open(agent, conversation).step(
@@ -59,7 +59,7 @@ def steps(desk: Desk) -> APIRouter:
     def results(
         tell: Tell, name: AgentName, conversation: TalkId, step: PreviewId, body: ResultsBody, preview: Preview = False
     ) -> Response:
-        """Hand in what came of the actions that a step waits for, and hear the answer, or what else is to be done.
+        """Pass the results of the actions that a step waits for, and get the answer, or the next calls.
 
         ``step`` is the id of the ``change_set`` that came with the ``pending`` calls; it is kept for some minutes.
         """
@@ -91,7 +91,7 @@ def routes(desk: Desk) -> APIRouter:
         preview: Preview = False,
         if_match: IfMatch = None,
     ) -> JSONResponse:
-        """Hold a conversation otherwise from now on; what is not named stays."""
+        """Change the settings of a conversation from now on; what is not named stays."""
 
         def plan(talk: Conversation) -> ChangeSet:
             return talk.change(body.over(talk.head.settings), now=now, preview=True)
@@ -114,7 +114,7 @@ def routes(desk: Desk) -> APIRouter:
         return change(name, conversation, plan, preview, if_match)
 
     def noted(name: AgentName, conversation: TalkId, body: NoteBody, preview: Preview = False) -> JSONResponse:
-        """Keep what was said elsewhere, so that it is searched and goes on from there; no model is asked."""
+        """Store what was said elsewhere, so that it can be searched and continued; no model is asked."""
 
         def plan(talk: Conversation) -> ChangeSet:
             return talk.note(heard=body.heard, said=body.said, now=body.now, preview=True, speaker=body.speaker)

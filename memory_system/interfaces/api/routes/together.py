@@ -36,9 +36,9 @@ def routes(desk: Desk) -> APIRouter:
         return JSONResponse({"first": half(begun.first), "second": half(begun.second)}, 201)
 
     def turns(tell: Tell, body: TurnsBody) -> Response:
-        """Let them talk; each thing that is said is stored by the time it is answered.
+        """Let them talk; each turn is stored by the time it is answered.
 
-        ``Accept: text/event-stream`` tells each as ``said``; who leaves ends the talk there.
+        ``Accept: text/event-stream`` streams each as ``said``; a client that leaves ends the talk there.
         """
         return told_turns(tell, go_on([opened(one) for one in (body.first, body.second)]), body)
 
@@ -53,9 +53,9 @@ def routes(desk: Desk) -> APIRouter:
         return JSONResponse({"parts": [half(one) for one in begun.parts]}, 201)
 
     def group_turns(tell: Tell, body: GroupTurnsBody) -> Response:
-        """Let a group talk; whoever is named, or has most to say, is next, and all remember what is said.
+        """Let a group talk; the one who is named, or has the most to say, is next, and all remember what is said.
 
-        ``Accept: text/event-stream`` tells each thing as ``said``; who leaves ends the talk there.
+        ``Accept: text/event-stream`` streams each as ``said``; a client that leaves ends the talk there.
         """
         return told_turns(tell, go_on([opened(one) for one in body.parts]), body)
 

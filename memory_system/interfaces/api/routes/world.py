@@ -45,7 +45,7 @@ def routes(desk: Desk) -> APIRouter:
     router = APIRouter(tags=["world"])
 
     def change(body: WorldBody) -> Response:
-        """Change what the world says of itself, or let its clock stand at a time; what is not named stays."""
+        """Change the world's description, or stop its clock at a time; what is not named stays."""
         world, named = desk.world(), body.model_fields_set
         words = {name: getattr(body, name) or "" for name in ("title", "about", "first") if name in named}
         if "embedder" in named:
@@ -83,12 +83,12 @@ def prompt_routes(desk: Desk) -> APIRouter:
     router = APIRouter(tags=["world"])
 
     def save(name: PromptName, body: PromptBody) -> Response:
-        """Word a prompt anew; what it said before is kept."""
+        """Replace the text of a prompt; the former text is kept."""
         desk.world().prompts.save(name, body.text, by=API)
         return Response(PROMPT.dumped(**prompt_told(desk.world(), prompt(name))), media_type=JSON)
 
     def restore(name: PromptName) -> Response:
-        """Let a prompt say again what ships; what it said before is kept."""
+        """Restore the shipped text of a prompt; the former text is kept."""
         desk.world().prompts.restore(name, by=API)
         return Response(PROMPT.dumped(**prompt_told(desk.world(), prompt(name))), media_type=JSON)
 
@@ -104,7 +104,7 @@ def agent_routes(desk: Desk) -> APIRouter:
     router = APIRouter(tags=["agents"])
 
     def create(tell: Tell, body: NewAgent) -> JSONResponse:
-        """Make an agent, with what happened to it before."""
+        """Create an agent, with what happened to it before."""
         if body.events:
             made = desk.world().create_with_events(
                 body.name, body.personality or {"identity": {"name": body.name}},
@@ -242,7 +242,7 @@ def keeping_routes(desk: Desk) -> APIRouter:
     router = APIRouter(tags=["keeping"])
 
     def repaired(tell: Tell) -> Response:
-        """Look at every agent, and repair what is wrong; an agent that is repaired is closed and opened anew."""
+        """Check every agent, and repair what is wrong; an agent that is repaired is closed and opened again."""
         found = doctor.examine(desk.world(), repair=True, progress=progress(tell))
         return Response(FINDINGS.dumped(**findings_told(found)), media_type=JSON)
 
@@ -276,7 +276,7 @@ def keeping_routes(desk: Desk) -> APIRouter:
         return JSONResponse(told, 201)
 
     def reembed(tell: Tell, name: AgentName) -> Response:
-        """Make the vectors that are missing; what was done stays done, and it goes on from there another time."""
+        """Make the missing vectors; what is done stays done, and the next call continues."""
         agent = desk.agent(name)
         return desk.told(agent, serialize.plain(agent.reembed(progress=progress(tell))))
 
@@ -346,7 +346,7 @@ class PriceBody(Body):
 
 
 class PricesBody(Body):
-    """The prices by the model's name; those that are not named are no more."""
+    """The prices by the model's name; models that are not named lose theirs."""
 
     items: Annotated[dict[_Model, PriceBody], Field(max_length=prices.MOST)]
 
@@ -356,13 +356,13 @@ def rating_routes(desk: Desk) -> APIRouter:
     router = APIRouter(tags=["rate and plan"])
 
     def rate_unrated(name: AgentName, body: RateUnrated) -> JSONResponse:
-        """Rate memories that have no rating, stored in pieces: what was rated stays. Send it again to go on."""
+        """Rate memories that have no rating, storing them as it goes. Send it again to continue."""
         agent = desk.agent(name)
         done = agent.rate_unrated(most=body.most, only_wanted=body.only_wanted, but=body.but)
         return desk.told(agent, serialize.plain(done))
 
     def set_prices(body: PricesBody) -> Response:
-        """Take these prices in the place of the former ones; what was spent keeps what it cost."""
+        """Replace the prices; past calls keep their cost."""
         world = desk.world()
         world.models.set_prices({name: Price(one.prompt, one.answer) for name, one in body.items.items()})
         return Response(PRICES.dumped(**prices_told(world)), media_type=JSON)

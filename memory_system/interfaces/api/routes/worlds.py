@@ -55,7 +55,7 @@ def routes(desk: Desk) -> APIRouter:
         return _told(desk.worlds.branch(world, body.to, progress=progress(tell)), 201)
 
     def rename(world: WorldName, body: To) -> Response:
-        """Give a world another name, also the one that is served."""
+        """Give a world another name, even the one that is served."""
         desk.worlds  # noqa: B018 - nobody renames a world that is none of theirs
         meant().leave()  # which this request does not stay in
         return _told(desk.in_use.rename(world, body.to))

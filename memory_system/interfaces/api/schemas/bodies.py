@@ -156,7 +156,7 @@ class AdvanceBody(Body):
 
 
 class PromptBody(Body):
-    """What a prompt is to say; ``{name}`` stands for what is filled in."""
+    """The text of a prompt; ``{name}`` stands for what is filled in."""
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=MOST_OF_A_PROMPT)]
 
@@ -192,7 +192,7 @@ def _whole(least: int, most: int) -> Any:
 
 
 class TalkSettingsBody(Body):
-    """How a conversation is held; what is not named stays as it is, or is the default where it begins.
+    """The settings of a conversation; what is not named stays as it is, or is the default at its beginning.
 
     A budget below 1,800 tokens is for strategies without functions only.
     """
@@ -220,7 +220,7 @@ class TalkSettingsBody(Body):
 
 
 class BeginBody(Body):
-    """A new conversation: with whom, and how it is held; the first texts of core memory may be given.
+    """A new conversation: with whom, and its settings; the first texts of core memory may be given.
 
     ``others`` are the names of all with whom the agent talks, where they are several, in the place of ``human``.
     """

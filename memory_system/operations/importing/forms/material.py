@@ -28,7 +28,7 @@ _SHORT = 200
 
 
 class Origin(StrEnum):
-    """What a file is, found out by what stands in it."""
+    """What a file is, recognised from its contents."""
 
     CARD = "card"
     LOREBOOK = "lorebook"
