@@ -145,8 +145,14 @@ _Read = list[tuple[Any, NDArray[np.float32]]]
 @lru_cache(maxsize=2)
 def _load(folder: Path, _changed: int) -> tuple[Any, Any]:
     """Session and tokenizer of a folder, as it was changed then; all embedders of a process share them."""
-    import onnxruntime
-    from tokenizers import Tokenizer
+    try:
+        import onnxruntime
+        from tokenizers import Tokenizer
+    except (ImportError, OSError) as error:  # of a library that the system does not load, as where memory is short
+        raise EmbedderError(
+            f"What runs the embedding model cannot be loaded: {error}. Allow this program more memory (ulimit -v), or "
+            "install the package anew."
+        ) from error
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3

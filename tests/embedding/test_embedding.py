@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from memory_system import Settings
-from memory_system.embedding.embedder import MAX_TOKENS, MOST_PIECES, CachedEmbedder, FromChroma, MiniLM
+from memory_system.embedding.embedder import MAX_TOKENS, MOST_PIECES, CachedEmbedder, FromChroma, MiniLM, _load
 from memory_system.embedding.minilm import weights
 from memory_system.errors import EmbedderError
 from tests.waiting import LAST_RESORT, until
@@ -100,6 +101,12 @@ def test_no_texts_give_no_vectors(minilm: MiniLM, embedder: CachedEmbedder) -> N
 
 def test_the_identity_is_the_models_also_through_the_cache(embedder: CachedEmbedder) -> None:
     assert embedder.identity == MiniLM.identity == "all-MiniLM-L6-v2"
+
+
+def test_a_library_that_the_system_does_not_load_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as Python marks what cannot be imported
+    with pytest.raises(EmbedderError, match=r"^What runs .*onnxruntime.* anew\.$"):
+        _load(tmp_path, 0)
 
 
 def test_a_damaged_model_file_is_told_and_not_used(tmp_path: Path) -> None:
