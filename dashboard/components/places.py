@@ -31,6 +31,8 @@ _LOOK = (
     ".st-key-line{border-bottom:1px solid light-dark(#dcdcd6,#3a3a36);column-gap:1.25rem!important}"
     ".st-key-line a{padding:0;margin:0;min-height:2rem;background:none!important}"
     ".st-key-line a:is(:hover,:focus-visible) p{text-decoration:underline}"
+    ":is(.st-key-places,.st-key-foot,.st-key-line) a:focus-visible"
+    "{outline:2px solid light-dark(#005a8e,#4aa3d8)!important;outline-offset:1px}"
     ":is(.st-key-places,.st-key-foot,.st-key-line) :is([data-testid='stElementContainer'],"
     "[data-testid='stMarkdownContainer']){margin:0}"
     ".st-key-line :is(p,[aria-current]){font-size:var(--type-text);line-height:2rem;margin:0;white-space:nowrap}"

@@ -213,3 +213,14 @@ def test_on_a_phone_every_part_of_a_page_can_be_chosen_from_one_line(
     boxes = [part.bounding_box() or pytest.fail("it is not drawn") for part in parts.all()]
     assert {box["y"] for box in boxes} == {boxes[0]["y"]}
     assert all(0 <= box["x"] <= box["x"] + box["width"] <= 390 for box in boxes)
+
+
+def test_with_the_keyboard_alone_one_sees_which_place_one_is_at(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "memory", agent="mira")
+    here = page.locator(".st-key-places").get_by_role("link", name="Memory")
+    page.get_by_role("link", name="Skip to main content").focus()
+    for _ in range(9):
+        page.keyboard.press("Tab")
+        if here.evaluate("link => link === document.activeElement"):
+            break
+    expect(here).to_have_css("outline-style", "solid")
