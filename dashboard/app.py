@@ -20,7 +20,8 @@ st.logo(str(Path(__file__).with_name("logo.svg")), size="large")
 widgets.style()
 
 page = st.navigation(
-    [st.Page(one.script, title=one.title, icon=one.icon, default=one is PAGES[0]) for one in PAGES], position="hidden"
+    [st.Page(page_of.script, title=page_of.title, icon=page_of.icon, default=page_of is PAGES[0]) for page_of in PAGES],
+    position="hidden",
 )
 drafts.keep_tables()
 try:

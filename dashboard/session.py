@@ -245,7 +245,7 @@ def scenes(agent: AgentMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     def made(agent: AgentMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
         entries = [entry for tier in LIVED for entry in agent.entries(tier)]
-        people = Counter(one for entry in entries for one in entry.people)
+        people = Counter(person for entry in entries for person in entry.people)
         places = Counter(entry.place for entry in entries if entry.place)
         return tuple(one for one, _ in people.most_common()), tuple(one for one, _ in places.most_common())
 

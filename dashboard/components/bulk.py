@@ -262,7 +262,7 @@ def offer_to_unmark(agent: AgentMemory, plan: str) -> None:
 
     ``plan`` names the plan that the session keeps, which has had its day then.
     """
-    marked = [one.id for one in agent.entries(Tier.LTM) if one.authored and not one.protected]
+    marked = [entry.id for entry in agent.entries(Tier.LTM) if entry.authored and not entry.protected]
     if not marked or widgets.closed(agent):
         return
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -164,13 +164,13 @@ def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
     if not saved:
         widgets.lead("Save a cue to see here when this memory will drop out of its answer.", "recall", agent.name)
         return
-    told = agent.retrieval.forecast_of(entry.id, [one.cue for one in saved])
+    told = agent.retrieval.forecast_of(entry.id, [saved_cue.cue for saved_cue in saved])
     if not told:
         st.caption(f"None of {tables.counted(len(saved), 'saved cue', 'saved cues')} recalls it now.")
         return
-    for query, one in told:
+    for query, forecast in told:
         widgets.text(query.cue)
-        st.caption(widgets.plain(tables.forgetting(one)))
+        st.caption(widgets.plain(tables.forgetting(forecast)))
     st.plotly_chart(
         figures.forecast(
             [one for _, one in told],

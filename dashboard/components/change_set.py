@@ -186,8 +186,8 @@ def _stale(agent: AgentMemory, planned: ChangeSet) -> set[str]:
         return set()
     found = set()
     for change in planned.changes:
-        held = agent.find(change.entry_id)
-        ends = [None if one is None else entry_to_json(one) for one in (held, change.before)]
+        entry = agent.find(change.entry_id)
+        ends = [None if one is None else entry_to_json(one) for one in (entry, change.before)]
         if ends[0] != ends[1]:
             found.add(change.entry_id)
     return found

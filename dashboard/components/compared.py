@@ -149,8 +149,8 @@ def _known(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, t
     asked, plain = (_kept(looks, (agent.name, threshold, by_model), agent) for by_model in (True, False))
     if asked is None or plain is None or asked.complete:
         return asked or plain
-    told = {one.mark for one in asked.look.suspicions}
-    more = (one for one in plain.look.suspicions if one.mark not in told)
+    told = {suspicion.mark for suspicion in asked.look.suspicions}
+    more = (suspicion for suspicion in plain.look.suspicions if suspicion.mark not in told)
     both = replace(plain.look, suspicions=(*asked.look.suspicions, *more), calls=asked.look.calls)
     return replace(plain, look=both, asked=True)
 

@@ -36,8 +36,8 @@ def entered(
         without: fields that are not asked for.
     """
     asked = fields(kind, {*without, *_LEFT_OUT})
-    values = {name: _widget(one, agent, f"{key}-{name}") for name, one in asked.items()}
-    missing = [name for name, one in asked.items() if one.required and values[name] in (None, "", [])]
+    values = {name: _widget(form_field, agent, f"{key}-{name}") for name, form_field in asked.items()}
+    missing = [name for name, form_field in asked.items() if form_field.required and values[name] in (None, "", [])]
     if missing:
         st.caption(f"Still needed: {', '.join(asked[name].label for name in missing)}.")
         return None
@@ -118,7 +118,7 @@ def _offered(field: FormField, agent: AgentMemory | None) -> dict[str, str] | No
         choices = [one.value for one in kind]
     elif field.several and kind is not Turn:
         choices = []
-    return None if choices is None else {one: one for one in choices}
+    return None if choices is None else {choice: choice for choice in choices}
 
 
 class _Word:
@@ -142,4 +142,4 @@ def _memories(agent: AgentMemory) -> dict[str, str]:
     held = [entry for tier in DECAYING for entry in agent.entries(tier)]
     held.sort(key=lambda entry: entry.timestamp.timestamp() if entry.timestamp else 0.0, reverse=True)
     gone = {one.entry.id: f"{tables.short(one.entry.document, 80)} (forgotten)" for one in agent.forgotten(50)}
-    return {one.id: tables.short(one.document, 80) for one in held[:_MOST_MEMORIES]} | gone
+    return {entry.id: tables.short(entry.document, 80) for entry in held[:_MOST_MEMORIES]} | gone

@@ -104,7 +104,7 @@ def begin(name: str) -> None:
         def branch_all() -> list[str]:
             begun = world.branch_all(purpose=purpose, author=AUTHOR, progress=working.shown_in(bar))
             drafts.next_turn(f"purpose-{name}")
-            return [world.rehearsals(name)[0].name, *(one.name for one in begun)]
+            return [world.rehearsals(name)[0].name, *(agent.name for agent in begun)]
 
         told = f"Rehearsals of all {len(cast)} characters have begun; choose among them as among characters"
         widgets.try_to(lambda: _begun(branch_all(), told))
@@ -172,10 +172,10 @@ def together(mark: Rehearsal) -> None:
     if len(group) < 2:
         return
     with st.popover(f"Begun together ({len(group)})", icon=":material/groups:"):
-        for one in sorted(group, key=lambda one: one.name):
-            label = widgets.plain(session.shown_name(one.name))
-            if one.name != mark.name and st.button(label, key=f"beside-{one.name}", type="tertiary"):
-                session.choose_next(one.name)
+        for rehearsal in sorted(group, key=lambda one: one.name):
+            label = widgets.plain(session.shown_name(rehearsal.name))
+            if rehearsal.name != mark.name and st.button(label, key=f"beside-{rehearsal.name}", type="tertiary"):
+                session.choose_next(rehearsal.name)
                 st.rerun()
         help_ = "To the bin. In Python: World.drop, for each"
         if st.button(f"Drop all {len(group)}", icon=":material/delete:", key="drop-all", help=help_):
@@ -185,7 +185,7 @@ def together(mark: Rehearsal) -> None:
 def _begun(names: list[str], told: str) -> None:
     """Open the first of these rehearsals; the line at the bottom drops them all again."""
     world = session.world()
-    of = next(one.of for one in world.rehearsals() if one.name == names[0])
+    of = next(rehearsal.of for rehearsal in world.rehearsals() if rehearsal.name == names[0])
 
     def undo() -> None:
         for name in dict.fromkeys(names):
@@ -194,7 +194,7 @@ def _begun(names: list[str], told: str) -> None:
 
     bulk.did(
         told, undo, "Dropped. It can be restored on the Rehearsal page.",
-        holds=lambda: set(names) <= {one.name for one in world.rehearsals()}, where="World.drop",
+        holds=lambda: set(names) <= {rehearsal.name for rehearsal in world.rehearsals()}, where="World.drop",
     )  # fmt: skip
     session.choose_next(names[0])
 

@@ -148,7 +148,7 @@ def _prices(used: set[str]) -> None:
         widgets.problem(error)
         return
     rows: list[dict[str, Any]] = [
-        {"model": name, "prompt": one.prompt, "answer": one.answer} for name, one in held.items()
+        {"model": name, "prompt": price.prompt, "answer": price.answer} for name, price in held.items()
     ]
     rows += [{"model": name, "prompt": None, "answer": None} for name in sorted(used - held.keys())]
     edited = drafts.table(

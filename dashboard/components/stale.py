@@ -95,7 +95,10 @@ def _altered(altered: Alteration) -> None:
         else:
             st.html(diffs.markup(altered.before.document, after.document))
             if altered.before.timestamp != after.timestamp:
-                ends = [tables.exact(one.timestamp) if one.timestamp else "timeless" for one in (altered.before, after)]
+                ends = [
+                    tables.exact(entry.timestamp) if entry.timestamp else "timeless"
+                    for entry in (altered.before, after)
+                ]
                 st.html(diffs.markup(*ends))
         st.caption(widgets.plain(altered.sentence))
 

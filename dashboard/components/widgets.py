@@ -191,7 +191,8 @@ def box(label: str, key: str, *, expanded: bool = False) -> ExpanderContainer:
 def keep_by(key: str, default: Retention | None = None) -> Retention:
     """A choice of how migration decides what is kept; without a default, what stands under the key is chosen."""
     chosen = st.segmented_control(
-        setting_names.KEEP_BY, [one.value for one in Retention], default=None if default is None else default.value,
+        setting_names.KEEP_BY, [retention.value for retention in Retention],
+        default=None if default is None else default.value,
         required=True, key=key, persist_state="session",
         help="“learned” keeps memories that are likely enough to be asked for, by weights fitted to labelled "
         "conversations; of the older half, the least likely leave first. “importance” keeps those that are rated "

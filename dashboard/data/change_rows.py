@@ -79,10 +79,10 @@ def of_text(text: TextChange) -> list[Row]:
     what = text.words[:1].upper() + text.words[1:]
     return [
         _blank(
-            f"{text.name}/{one.field}", "update", what, [("same", one.field)],
-            [("", _value(one.before), _value(one.after))], "",
+            f"{text.name}/{field_change.field}", "update", what, [("same", field_change.field)],
+            [("", _value(field_change.before), _value(field_change.after))], "",
         )
-        for one in diffs.of_text(text)
+        for field_change in diffs.of_text(text)
     ]  # fmt: skip
 
 
@@ -108,27 +108,27 @@ def _blank(
 
 def _row(change: Change, box: bool, stale: Collection[str]) -> Row:
     before, after = change.before, change.after
-    held = after or before
-    assert held is not None, "a change has a before or an after"
+    entry = after or before
+    assert entry is not None, "a change has a before or an after"
     if before and after:
         facts = [
-            ("" if one.field == "kept in" else one.field, _value(one.before), _value(one.after))
-            for one in diffs.fields(before, after)
+            ("" if field.field == "kept in" else field.field, _value(field.before), _value(field.after))
+            for field in diffs.fields(before, after)
         ]
         parts = _marked(before.document, after.document)
     else:
-        alone = [held.kind.value, tables.TIERS[held.tier], *tables.marks(held)]
-        alone.insert(2, "unrated" if held.importance is None else f"importance {held.importance:.2f}")
+        alone = [entry.kind.value, tables.TIERS[entry.tier], *tables.marks(entry)]
+        alone.insert(2, "unrated" if entry.importance is None else f"importance {entry.importance:.2f}")
         facts = [("", one, "") for one in alone]
-        parts = _marked(held.document, held.document)
+        parts = _marked(entry.document, entry.document)
     return _blank(change.entry_id, change.verb, tables.action(change), parts, facts, change.reason) | {
         "box": box and change.entry_id not in stale,
         "ticked": change.entry_id not in stale,
         "flag": "Changed since this was planned, so it is left as it is. Preview again to see it as it is now."
         if change.entry_id in stale
         else "",
-        "importance": held.importance,
-        "when": held.timestamp.isoformat() if held.timestamp else "",
+        "importance": entry.importance,
+        "when": entry.timestamp.isoformat() if entry.timestamp else "",
     }
 
 
@@ -151,7 +151,7 @@ def _value(text: str) -> str:
 def _lines(text: TextChange) -> list[tuple[str, str, str]]:
     named = diffs.of_text(text)
     if named:
-        return [(one.field, _value(one.before), _value(one.after)) for one in named]
+        return [(field_change.field, _value(field_change.before), _value(field_change.after)) for field_change in named]
     return [("", tables.short(diffs.lines(text) or "Only its formatting changed.", _LONGEST), "")]
 
 

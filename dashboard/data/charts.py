@@ -43,24 +43,25 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
     points = chart.points
     told = _told(points)
     shifts = apart(chart.clusters)
-    counts = Counter(one.tier for one in points)
+    counts = Counter(point.tier for point in points)
     return {
         "label": f"{tables.counted(len(points), 'memory', 'memories')} in "
         f"{tables.counted(len(chart.clusters), 'cluster', 'clusters')}.",
         "none": "Point at a memory to read it.",
-        "x": [round(_HALF * one.x) for one in points],
-        "y": [round(_HALF * one.y) for one in points],
-        "size": [round(10 * (one.importance or 0.0)) for one in points],
-        "hollow": [int(one.tier is Tier.STM) for one in points],
-        "of": [one.cluster for one in points],
-        "text": [tables.short(one.text, _TOLD) if row in told else "" for row, one in enumerate(points)],
-        "who": [named[one.agent] for one in points] if named else None,
+        "x": [round(_HALF * point.x) for point in points],
+        "y": [round(_HALF * point.y) for point in points],
+        "size": [round(10 * (point.importance or 0.0)) for point in points],
+        "hollow": [int(point.tier is Tier.STM) for point in points],
+        "of": [point.cluster for point in points],
+        "text": [tables.short(point.text, _TOLD) if row in told else "" for row, point in enumerate(points)],
+        "who": [named[point.agent] for point in points] if named else None,
         "clusters": [
             {
-                "number": one.number, "name": tables.visible(one.name), "label": label(one), "up": shifts[one.number],
-                "x": round(_HALF * one.x), "y": round(_HALF * one.y),
+                "number": cluster.number, "name": tables.visible(cluster.name), "label": label(cluster),
+                "up": shifts[cluster.number],
+                "x": round(_HALF * cluster.x), "y": round(_HALF * cluster.y),
             }
-            for one in sorted(chart.clusters, key=lambda one: one.number)
+            for cluster in sorted(chart.clusters, key=lambda one: one.number)
         ],
         "legend": [
             {"label": f"{tables.TIERS[tier]} {counts[tier]:,}", "hollow": tier is Tier.STM}
@@ -85,5 +86,6 @@ def apart(clusters: Sequence[Cluster]) -> dict[int, float]:
         found.append(max(at, found[-1] + _LINE) if found else at)
     over = max(0.0, found[-1] - _TALL) if found else 0.0  # what would leave the top: all move down by half of it
     return {
-        one.number: round(at - over / 2 - (one.y + 1) / 2 * _TALL, 1) for one, at in zip(upwards, found, strict=True)
+        cluster.number: round(at - over / 2 - (cluster.y + 1) / 2 * _TALL, 1)
+        for cluster, at in zip(upwards, found, strict=True)
     }

@@ -51,7 +51,7 @@ def line(what: str, before: str, after: str) -> str:
 def summary(apart: Apart, original: str) -> str:
     """How much differs, in a sentence."""
     parts = [tables.counted(len(apart.memories), "memory", "memories")] if apart.memories else []
-    parts += [f"the {called(one.name).lower()}" for one in apart.texts]
+    parts += [f"the {called(text.name).lower()}" for text in apart.texts]
     words = f"{', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}"
     one = len(apart.memories) + len(apart.texts) == 1 and apart.memories
     clashing = sum(each.clash for each in apart.memories) + sum(each.clash for each in apart.texts)
@@ -64,11 +64,11 @@ def summary(apart: Apart, original: str) -> str:
 
 def outcome(planned: ChangeSet, original: str) -> str:
     """What keeping does to the original, in numbers."""
-    lived = [one for one in planned.changes if not _is_fact(one)]
+    lived = [change for change in planned.changes if not _is_fact(change)]
     parts = [
         f"{tables.counted(number, 'memory', 'memories')} {words}"
         for verb, words in (("add", "more"), ("update", "changed"), ("move", "moved"), ("forget", "forgotten"))
-        if (number := sum(one.verb == verb for one in lived))
+        if (number := sum(change.verb == verb for change in lived))
     ]
     names = [called(text.name) for text in planned.texts]
     parts += [f"the {name.lower()} changed" for name in names]

@@ -27,7 +27,7 @@ SHORT = CHIPS | {Matter.CUE: "Failing cue", Matter.CONTRADICTION: "Contradiction
 
 def counts(decisions: Iterable[Decision]) -> dict[Matter, int]:
     """How many there are of each kind that there is, in the order of the list."""
-    found = Counter(one.kind for one in decisions)
+    found = Counter(decision.kind for decision in decisions)
     return {kind: found[kind] for kind in CHIPS if found[kind]}
 
 

@@ -29,11 +29,11 @@ def last_day(lives: Iterable[tuple[str, str, Iterable[MemoryEntry]]], now: datet
         lives: the name, the name for people and the memories of each character.
         now: what lies later, as a plan does, is left out.
     """
-    lived = [(name, label, [one for one in entries if _lived(one, now)]) for name, label, entries in lives]
-    latest = max((one.timestamp for *_, entries in lived for one in entries if one.timestamp), default=now)
+    lived = [(name, label, [entry for entry in entries if _lived(entry, now)]) for name, label, entries in lives]
+    latest = max((entry.timestamp for *_, entries in lived for entry in entries if entry.timestamp), default=now)
     end = now if latest > now - DAY else latest
     lanes = [
-        Lane(name, label, tuple(sorted((one for one in entries if _at(one) >= end - DAY), key=_at)))
+        Lane(name, label, tuple(sorted((entry for entry in entries if _at(entry) >= end - DAY), key=_at)))
         for name, label, entries in lived
     ]
     return end, lanes

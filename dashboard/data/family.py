@@ -19,10 +19,10 @@ _LONGEST = 480
 def drawn(found: Lineage) -> tuple[Kin, ...]:
     """The kin that the picture shows, what rests on the memory above it, what it rests on below it."""
     nearest = sorted(found.kin, key=lambda one: abs(one.level))[:MOST]
-    kept = {one.entry.id for one in nearest}
-    order = {one.entry.id: place for place, one in enumerate(found.kin)}
+    kept = {kin.entry.id for kin in nearest}
+    order = {kin.entry.id: place for place, kin in enumerate(found.kin)}
     return tuple(
-        sorted((one for one in found.kin if one.entry.id in kept), key=lambda one: (-one.level, order[one.entry.id]))
+        sorted((kin for kin in found.kin if kin.entry.id in kept), key=lambda one: (-one.level, order[one.entry.id]))
     )
 
 
@@ -38,28 +38,28 @@ def tree(found: Lineage) -> dict[str, Any]:
         and its ``lane`` in columns; and the ``legend``: what of it all is there.
     """
     rows = drawn(found)
-    place = {one.entry.id: row for row, one in enumerate(rows)}
+    place = {kin.entry.id: row for row, kin in enumerate(rows)}
     top = rows[0].level if rows else 0
-    column = {one.entry.id: top - one.level for one in rows}
+    column = {row.entry.id: top - row.level for row in rows}
     peers: dict[int, list[str]] = {}
     for one in place:
         peers.setdefault(column[one], []).append(one)
-    gone = {one.entry.id for one in rows if one.forgotten}
+    gone = {row.entry.id for row in rows if row.forgotten}
     links = []
     for source, one in found.links:
         if source in place and one in place:
             some = peers[column[one]]
             lane = column[one] + 0.25 + 0.5 * (some.index(one) + 1) / (len(some) + 1)
             links.append({"from": place[one], "to": place[source], "lane": lane, "dotted": source in gone})
-    kinds = {one.entry.kind.value for one in rows}
+    kinds = {row.entry.kind.value for row in rows}
     legend = [{"label": kind, "colour": KINDS[kind][0], "shape": KINDS[kind][1]} for kind in KINDS if kind in kinds]
     legend += [{"label": "forgotten", "shape": "struck"}] if gone else []
-    legend += [{"label": "stale", "colour": DOUBT, "shape": "ring"}] if any(one.stale for one in rows) else []
+    legend += [{"label": "stale", "colour": DOUBT, "shape": "ring"}] if any(row.stale for row in rows) else []
     return {
         "label": "The memories that this one is based on, below it, and those based on it, above it: arrow keys walk, "
         "Enter opens one",
         "columns": max(column.values(), default=0) + 1,
-        "rows": [_row(one, column[one.entry.id], here=one.entry.id == found.entry_id) for one in rows],
+        "rows": [_row(row, column[row.entry.id], here=row.entry.id == found.entry_id) for row in rows],
         "links": links,
         "legend": legend,
         "doubt": DOUBT,

@@ -113,8 +113,8 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
         now: where the line ends.
         ink: of what is written.
     """
-    told = [one for one in points if one.trust is not None]
-    ends = [*told, *(dataclasses.replace(one, at=max(now, one.at)) for one in told[-1:])]
+    told = [point for point in points if point.trust is not None]
+    ends = [*told, *(dataclasses.replace(trust_point, at=max(now, trust_point.at)) for trust_point in told[-1:])]
     figure = go.Figure()
     figure.add_scatter(
         x=[one.at for one in ends],

@@ -55,13 +55,17 @@ def differing(found: WorldsCompared, called: Callable[[str], str] = str) -> pd.D
 def _lines(found: WorldsCompared, called: Callable[[str], str]) -> Iterable[tuple[str, ...]]:
     for what, left, right in found.told:
         yield "", visible(what), *_short(left, right)
-    for one in found.characters:
-        for memory in one.memories:
+    for character in found.characters:
+        for memory in character.memories:
             left, right = (end.document if end else "" for end in (memory.left, memory.right))
-            yield visible(called(one.name)), "memory", *_short(left, right)
-        for text in one.texts:
+            yield visible(called(character.name)), "memory", *_short(left, right)
+        for text in character.texts:
             for what, left, right in text.lines:
-                yield visible(called(one.name)), visible(f"{text.name.partition(':')[0]}: {what}"), *_short(left, right)
+                yield (
+                    visible(called(character.name)),
+                    visible(f"{text.name.partition(':')[0]}: {what}"),
+                    *_short(left, right),
+                )
 
 
 def _short(*ends: str) -> list[str]:

@@ -82,9 +82,9 @@ def found(agent: AgentMemory, cues: Iterable[str]) -> Found:
             hits = agent.retrieval.answer(agent.retrieval.query(cue)).hits
         except MemorySystemError:  # nothing can be recalled from it, which the pages tell
             return Found()
-        own = [one for one in hits if one.entry.tier is not Tier.STATIC]
+        own = [hit for hit in hits if hit.entry.tier is not Tier.STATIC]
         if own:
-            entry = next((one.entry for one in own if not one.entry.protected), own[0].entry)
+            entry = next((candidate.entry for candidate in own if not candidate.entry.protected), own[0].entry)
             return Found(cue, entry, agent.read_only is None and not entry.protected)
     return Found()
 

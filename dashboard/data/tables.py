@@ -124,12 +124,12 @@ def findings(found: Sequence[Finding]) -> pd.DataFrame:
     order = [State.WRONG, State.REPAIRED, State.NOTE, State.RIGHT]
     rows = [
         {
-            "state": _STATES[one.state],
-            "whose": visible(one.agent) or "the world",
-            "what": one.what,
-            "finding": visible(one.sentence),
+            "state": _STATES[finding.state],
+            "whose": visible(finding.agent) or "the world",
+            "what": finding.what,
+            "finding": visible(finding.sentence),
         }
-        for one in sorted(found, key=lambda one: order.index(one.state))
+        for finding in sorted(found, key=lambda one: order.index(one.state))
     ]
     return pd.DataFrame(rows, columns=["state", "whose", "what", "finding"])
 
@@ -141,12 +141,14 @@ def backed_up(held: Manifest) -> pd.DataFrame:
     """Whose memories a backup holds; with what was wrong then, if anything was."""
     rows = [
         {
-            "character": visible(f"{one.shown or one.name}{' (rehearsal)' if one.name in held.rehearsals else ''}"),
-            "memories": one.lived,
-            "changes": one.revision,
-            "problem": visible(one.problem),
+            "character": visible(
+                f"{agent.shown or agent.name}{' (rehearsal)' if agent.name in held.rehearsals else ''}"
+            ),
+            "memories": agent.lived,
+            "changes": agent.revision,
+            "problem": visible(agent.problem),
         }
-        for one in held.agents
+        for agent in held.agents
     ]
     frame = pd.DataFrame(rows, columns=["character", "memories", "changes", "problem"])
     return frame if frame["problem"].any() else frame.drop(columns="problem")
@@ -154,7 +156,7 @@ def backed_up(held: Manifest) -> pd.DataFrame:
 
 def candidates(some: Iterable[Candidate]) -> pd.DataFrame:
     """Candidates with their weighted parts, the recalled first, each by score; a row's parts add up to its score."""
-    frame = pd.DataFrame([_candidate(one) for one in some], columns=_CANDIDATE_COLUMNS)
+    frame = pd.DataFrame([_candidate(candidate) for candidate in some], columns=_CANDIDATE_COLUMNS)
     return frame.sort_values(["recalled", "score"], ascending=False, kind="stable", ignore_index=True)
 
 
@@ -256,13 +258,13 @@ def evidence(found: Evidence) -> list[str]:
     """What of a memory met the cue, a line a sort."""
     lines = []
     if found.words:
-        lines.append("words: " + ", ".join(f"{one.cue} ({one.share:.0%} of the cue)" for one in found.words))
+        lines.append("words: " + ", ".join(f"{word.cue} ({word.share:.0%} of the cue)" for word in found.words))
     if found.pairs:
-        pairs = (f"{one.cue} ~ {one.memory} {one.cosine:.2f}" for one in found.pairs)
+        pairs = (f"{pair.cue} ~ {pair.memory} {pair.cosine:.2f}" for pair in found.pairs)
         lines.append("tokens nearest in meaning: " + ", ".join(pairs))
     if found.names:
         lines.append("named in the cue: " + ", ".join(found.names))
-    lines += [f"time: {one.cue} ~ {one.memory or 'when it happened'}" for one in found.dates]
+    lines += [f"time: {date.cue} ~ {date.memory or 'when it happened'}" for date in found.dates]
     if found.tells_when:
         lines.append("the cue asks when, and it names a time")
     if found.neighbour:

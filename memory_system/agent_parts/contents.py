@@ -134,9 +134,9 @@ class Contents(Part):
 
         Nothing is waited for: answers ``False``, and does nothing, where somebody reads or writes at this moment.
         """
-        held = self.context.owner()
-        with held.turns.at_once() as nobody_else:
-            for table in held.tables.values() if nobody_else else ():
+        ledger = self.context.owner()
+        with ledger.turns.at_once() as nobody_else:
+            for table in ledger.tables.values() if nobody_else else ():
                 table.rest()
         return nobody_else
 

@@ -395,7 +395,7 @@ def _refuse_gone_on(ledger: Ledger, plan: ChangeSet) -> None:
     """What goes back to a moment takes all back that came since: what came after it was planned, too."""
     with ledger.reading():
         later = ledger.journal.since(plan.base_revision)
-    if later and all(one.id != plan.id for one in later):
+    if later and all(change_set.id != plan.id for change_set in later):
         raise StaleChange(
             f"{excerpt(later[0].title)} by {later[0].author} was done after this was planned, and would not be undone. "
             "Plan it again."

@@ -175,11 +175,13 @@ class Cues(Part):
         """
         names = (*PRESETS, OWN_SETTINGS) if presets is None else edit.listed(presets)
         moment = self.context.time(now)
-        held = judgment_of(self.judgments, checked_cue(cue))
+        judgment = judgment_of(self.judgments, checked_cue(cue))
         found = {}
         for name in names:
             query = self._tried(cue, name, moment, top_k)
-            verdicts = [held.verdict(hit.entry.id) if held else None for hit in Retrieval(self.context).answer(query)]
+            verdicts = [
+                judgment.verdict(hit.entry.id) if judgment else None for hit in Retrieval(self.context).answer(query)
+            ]
             found[name] = Precision(verdicts.count(True), verdicts.count(False), verdicts.count(None), query.top_k)
         return found
 
@@ -216,8 +218,8 @@ class Cues(Part):
 
         tried("any", first), tried("any", second)  # names are checked first
         counted = None if cues is None else {one.strip() for one in edit.listed(cues, "'cues'")}
-        judged = [one for one in self.judgments if counted is None or one.cue in counted][-MOST_JUDGED:]
-        return versus((one, recalled(one.cue, first), recalled(one.cue, second)) for one in judged)
+        judged = [judgment for judgment in self.judgments if counted is None or judgment.cue in counted][-MOST_JUDGED:]
+        return versus((judgment, recalled(judgment.cue, first), recalled(judgment.cue, second)) for judgment in judged)
 
     def tune(
         self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
@@ -288,7 +290,7 @@ class Cues(Part):
 
     def asked(self, tunable: Tunable) -> tuning.Asked:
         """The labelled cues, ready to be asked under other settings."""
-        context, cues = self.context, [one.cue for one in tunable.labels]
+        context, cues = self.context, [label.cue for label in tunable.labels]
         vectors = dict(zip(cues, cue_vectors(context.embedder, cues), strict=True))
         asker = Asker(tunable.tables, vectors, context.display_name, _measured_once(Hybrid(context.tokens)))
         query = partial(Retrieval(context).query, now=tunable.at)
@@ -312,7 +314,7 @@ class Cues(Part):
         """What the tests of the world's story want recalled at present, as saved cues."""
         wanted = () if self.context.knows is None else self.context.knows.to_be_recalled()
         held = [entry for tier in LIVED for entry in self.context.entries(tier)] if wanted else []
-        told = {one.id: one.document.casefold() for one in held}
+        told = {entry.id: entry.document.casefold() for entry in held}
         found = []
         for number, (cue, recalls) in enumerate(wanted, start=1):
             words = recalls.casefold()
@@ -405,10 +407,10 @@ class Cues(Part):
         key = name_key(name)
         held = self.context.ledger.text("cues")
         cues = parse_cues(held)
-        removed = next((one for one in cues if name_key(one.name) == key), None)
+        removed = next((cue for cue in cues if name_key(cue.name) == key), None)
         if removed is None:
             raise CueNotFound(f"{self.context.name} has no saved cue {shown(name)}.")
-        text = dump_cues([one for one in cues if one is not removed])
+        text = dump_cues([cue for cue in cues if cue is not removed])
         return self._keeping(TextChange("cues", held, text), f"Remove the cue “{removed.name}”")
 
     def judge(self, cue: str, entry_id: MemoryId, verdict: bool | None, *, preview: bool = False) -> ChangeSet:

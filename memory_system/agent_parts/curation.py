@@ -200,7 +200,7 @@ class Curation(Part):
             model=self.context.model_of(lambda: static_memory.personal(personality)),
         )
         added, _ = edit.add(planned_on, entries, self.context.ledger.find, overwrite=False, rate=rate)
-        lived = (*added.changes, *(Change(None, one, "It came in with the character.") for one in kept))
+        lived = (*added.changes, *(Change(None, entry, "It came in with the character.") for entry in kept))
         counted = f"{len(lived):,} memor{'ies' if len(lived) != 1 else 'y'}"
         plan = dataclasses.replace(
             added,

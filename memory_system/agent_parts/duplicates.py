@@ -87,7 +87,10 @@ class Duplicates(Part):
         """What of an earlier look still stands: the memories are as they were, and nobody has dismissed it since."""
         known = set(self.dismissed)
         return dataclasses.replace(
-            look, suspicions=tuple(one for one in look.suspicions if self._stands(one) and one.mark not in known)
+            look,
+            suspicions=tuple(
+                suspicion for suspicion in look.suspicions if self._stands(suspicion) and suspicion.mark not in known
+            ),
         )
 
     def _stands(self, suspicion: Suspicion) -> bool:
@@ -137,9 +140,9 @@ class Duplicates(Part):
             changes, left, notes = edit.merged(self.context.ledger.find, wanted, keep, text, every)
             kept = wanted[0] if keep is None else keep
             texts = edit.renamed_texts(self.context.ledger.text, set(wanted) - {kept}, kept)
-        stays = next((one.after for one in changes if one.entry_id == kept and one.after), None) or self.context.find(
-            kept
-        )
+        stays = next(
+            (change.after for change in changes if change.entry_id == kept and change.after), None
+        ) or self.context.find(kept)
         assert stays is not None, "it was found a moment ago"
         title = f"Merge {len(wanted)} memories into {excerpt(stays.document)}"
         return self.context.plan("merge", title, changes, texts=texts, kept=left, notes=notes, revision=revision)

@@ -46,9 +46,9 @@ class Exporting(Part):
             memories = []
             for entry in lived:
                 own = traces.get(entry.id, ())
-                written = [one.author for one in own if one.before is None or _rewrites(one)]
+                written = [trace.author for trace in own if trace.before is None or _rewrites(trace)]
                 holds = entry.id not in stale
-                verified = holds and (entry.authored or any(one.operation == KEEP for one in own))
+                verified = holds and (entry.authored or any(trace.operation == KEEP for trace in own))
                 memories.append(Remembered(entry, written[-1] if written else "", verified, stale.get(entry.id, ())))
             return Character(
                 context.name,

@@ -116,9 +116,13 @@ class History(Part):
             InvalidParameter: one is out of its range; see ``AgentSettings``.
         """
         given = {"history_changes": changes, "history_days": days}
-        meant = self.context.settings.evolve(**{name: value for name, value in given.items() if value is not None})
+        agent_settings = self.context.settings.evolve(
+            **{name: value for name, value in given.items() if value is not None}
+        )
         with self._ledger.reading():
-            return self._ledger.journal.horizon.kept(Limits(meant.history_changes, meant.history_days))
+            return self._ledger.journal.horizon.kept(
+                Limits(agent_settings.history_changes, agent_settings.history_days)
+            )
 
     def undo(
         self,
@@ -306,8 +310,8 @@ class History(Part):
         """How things stand; the caller holds the tables still."""
 
         def find(entry_id: str) -> MemoryEntry | None:
-            held = self._ledger.find(entry_id)
-            return None if held is None else bare(held)
+            entry = self._ledger.find(entry_id)
+            return None if entry is None else bare(entry)
 
         def static() -> list[MemoryEntry]:
             return list(self._ledger.tables[Tier.STATIC].entries)

@@ -187,15 +187,15 @@ class Importing(Part):
         read, found = self._weighed(material, file_name, form, take, columns, dates, now, reader=reader)
         begun, share = 0.4 if ask_model else 0.1, 0.9 if rate else 0.5 if ask_model else 0.1
         if rate and self.context.bare_model.name == OfflineModel.name:
-            begun = self._embed_to_rate([one.entry for one in found.pieces], within(progress, begun, 0.8)) or begun
+            begun = self._embed_to_rate([piece.entry for piece in found.pieces], within(progress, begun, 0.8)) or begun
         planned_on = ground(self.context, now, within(progress, begun, share))
         entries, asked = self._rated([piece.entry for piece in found.pieces], rate=rate)
         added, outcomes = edit.add(planned_on, entries, self.context.ledger.find, overwrite=False, rate=asked)
-        of_stm = {one.id: one.entry for one in outcomes if one.action == "added"}
+        of_stm = {outcome.id: outcome.entry for outcome in outcomes if outcome.action == "added"}
         source = file_name[:100] or "the material"
         changes = [
-            Change(None, of_stm.get(one.entry.id, one.entry), f"From {source}, {one.place}.")
-            for one in (*found.pieces, *found.kept)
+            Change(None, of_stm.get(piece.entry.id, piece.entry), f"From {source}, {piece.place}.")
+            for piece in (*found.pieces, *found.kept)
         ]
         texts: list[TextChange] = []
         if found.document is not None:
@@ -244,7 +244,7 @@ class Importing(Part):
         """
         refuse_uncallable(progress=progress, cancelled=cancelled)
         ledger = self.context.writer()
-        texts = list(dict.fromkeys(one.after.document for one in change_set.changes if one.after is not None))
+        texts = list(dict.fromkeys(change.after.document for change in change_set.changes if change.after is not None))
         if len(texts) <= _AT_ONCE:
             return True
         for begin in range(0, len(texts), _AT_ONCE):
@@ -289,7 +289,7 @@ class Importing(Part):
         Answers how far that brings the whole, 0 where it is too little to matter. Nothing is stored: it may be a
         preview, and what is remembered here serves when it is applied.
         """
-        texts = list(dict.fromkeys(one.document for one in entries if one.rating is None))
+        texts = list(dict.fromkeys(entry.document for entry in entries if entry.rating is None))
         embedder = self.context.embedder
         if len(texts) <= _AT_ONCE or not isinstance(embedder, CachedEmbedder):
             return 0.0

@@ -61,7 +61,7 @@ def arriving(context: Context, entries: Sequence[MemoryEntry], wait: bool | None
     if waits or (by is not RatedBy.NOBODY and context.bare_model.name == OfflineModel.name):
         return entries, True
     rules = None if by is RatedBy.NOBODY else OfflineModel(context.embedder)
-    return [rated_later(one, rules) for one in entries], False
+    return [rated_later(entry, rules) for entry in entries], False
 
 
 class Rating(Part):
@@ -138,7 +138,7 @@ class Rating(Part):
     ) -> Rerated:
         def waiting() -> list[MemoryEntry]:
             found = self._waiting(only_wanted=only_wanted)
-            return [one for one in found if one.id not in but and not one.protected]
+            return [entry for entry in found if entry.id not in but and not entry.protected]
 
         rated: list[str] = []
         failed: list[str] = []
@@ -153,12 +153,12 @@ class Rating(Part):
             asked_about += len(some)
             on = ground(self.context, None, within(progress, begun, begun + share))
             plan, asked = edit.rate_entries(on, some, cancelled)
-            refused = {one.id for one in some if one.document in asked.refused or one.protected}
+            refused = {entry.id for entry in some if entry.document in asked.refused or entry.protected}
             kept = tuple(one for one in plan.kept if one.entry_id in refused)  # the others wait, and are asked about
             stored = self._store(replace(plan, kept=kept))
             rated += stored
-            failed += [one.id for one in some if one.document in asked.failed]
-            but |= {one.id for one in some} if not asked.stopped else set()
+            failed += [entry.id for entry in some if entry.document in asked.failed]
+            but |= {entry.id for entry in some} if not asked.stopped else set()
             stopped, problem = asked.stopped, asked.problem
         return Rerated(tuple(rated), tuple(failed), len(self.unrated()), stopped, problem)
 

@@ -117,7 +117,7 @@ class _Compared:
 
     def _left(self, entry_id: str, then: Candidate | None, now: Candidate | None) -> tuple[str, list[str]]:
         if now is None:
-            gone = next((one for one in reversed(self._events.get(entry_id, ())) if one.after is None), None)
+            gone = next((event for event in reversed(self._events.get(entry_id, ())) if event.after is None), None)
             return ("It is gone" if gone is None else f"{FORGOTTEN} {_when(gone)}"), []
         assert then is not None, "it was in the answer"
         causes = self._causes(entry_id, then, now)
@@ -139,7 +139,7 @@ class _Compared:
 
     def _entered(self, entry_id: str, then: Candidate | None, now: Candidate | None) -> tuple[str, list[str]]:
         if then is None:
-            come = next((one for one in self._events.get(entry_id, ()) if one.before is None), None)
+            come = next((event for event in self._events.get(entry_id, ()) if event.before is None), None)
             return ("It was not there then" if come is None else f"It was added on {_when(come)}"), []
         assert now is not None, "it is in the answer"
         causes = self._causes(entry_id, then, now)
@@ -195,7 +195,7 @@ class _Compared:
         causes = []
         if (move := self._tier_change(entry_id)) is not None:
             causes.append(move)
-        edits = [one for one in self._events.get(entry_id, ()) if _edited(one)]
+        edits = [event for event in self._events.get(entry_id, ()) if _edited(event)]
         if edits:
             causes.append(f"it was edited on {_when(edits[-1])}")
         return [*causes, *_parts(then.score, now.score)]
@@ -205,9 +205,9 @@ class _Compared:
         if then is None or now is None or then.entry.tier is now.entry.tier:
             return None
         moves = [
-            one
-            for one in self._events.get(entry_id, ())
-            if one.before is not None and one.after is not None and one.before.tier is not one.after.tier
+            event
+            for event in self._events.get(entry_id, ())
+            if event.before is not None and event.after is not None and event.before.tier is not event.after.tier
         ]
         when = f" on {_when(moves[-1])}" if moves else ""
         return f"it moved to {NAMES[now.entry.tier]} memory{when}"
@@ -394,7 +394,7 @@ class Replay(Part):
             as_of(self.context, revision=logged.revision, access=logged.access, really=logged.asked_at)
         ).explanation(logged.query)
         now = Retrieval(self.context).explanation(_asked_now(logged, self.context.settings, self.context.clock()))
-        ids = list(dict.fromkeys(one.entry.id for one in (*then.hits, *now.hits)))
+        ids = list(dict.fromkeys(candidate.entry.id for candidate in (*then.hits, *now.hits)))
         with present.reading():
             events = present.journal.past.events(ids, logged.revision)
         return Relived(

@@ -66,7 +66,7 @@ class Retrieval(Part):
             answered = context.model.complete(tasks.expand(context.display_name, query.cue, most)).answer
         except ModelError as error:
             return dataclasses.replace(query, unexpanded=f"{WITHOUT_INSTANCES} {error}")
-        told = [*query.instances, *(" ".join(one.split()) for one in answered.instances[:most])]
+        told = [*query.instances, *(" ".join(instance.split()) for instance in answered.instances[:most])]
         fresh: dict[str, str] = {}
         for one in told:
             if one.casefold() != query.cue.casefold():
@@ -167,7 +167,7 @@ class Retrieval(Part):
         moment = context.time(now)
         with present.reading():
             held = [entry for entry_id in edit.ids_of(ids) if (entry := present.find(entry_id)) is not None]
-            lived = [one.id for one in held if one.tier in DECAYING and one.timestamp is not None]
+            lived = [entry.id for entry in held if entry.tier in DECAYING and entry.timestamp is not None]
             if lived and context.policy.why is None:
                 context.writer().touch(lived, moment)
 
@@ -341,7 +341,7 @@ def ground(
     def recall(cue: str, top_k: int) -> list[MemoryEntry]:
         # the best of all tiers: what an operation reads needs no threshold, and no tier comes first
         scored = asking.explanation(asking.query(cue, top_k, now=moment)).candidates
-        return [one.entry for one in scored.best(top_k)]
+        return [candidate.entry for candidate in scored.best(top_k)]
 
     with context.ledger.reading():
         tables = context.ledger.tables

@@ -103,12 +103,14 @@ def checked_actions(actions: object, taken: Sequence[str]) -> tuple[Action, ...]
     if len(actions) > MAX_ACTIONS:
         raise InvalidParameter(f"A talk has at most {MAX_ACTIONS} actions, not {len(actions)}.")
     seen: set[str] = set()
-    for one in actions:
-        if one.name in taken:
-            raise InvalidParameter(f"An action cannot be called {one.name}: that is a function of memory. Rename it.")
-        if one.name in seen:
-            raise InvalidParameter(f"Two actions are called {one.name}; each needs a name of its own.")
-        seen.add(one.name)
+    for action in actions:
+        if action.name in taken:
+            raise InvalidParameter(
+                f"An action cannot be called {action.name}: that is a function of memory. Rename it."
+            )
+        if action.name in seen:
+            raise InvalidParameter(f"Two actions are called {action.name}; each needs a name of its own.")
+        seen.add(action.name)
     return tuple(actions)
 
 

@@ -104,14 +104,14 @@ def compare(
     said = [message for message in transcript if message.said]
     if not 0 < len(said) <= MAX_MESSAGES:
         raise InvalidParameter(f"A transcript has 1 to {MAX_MESSAGES:,} messages of what was said, not {len(said):,}.")
-    plain = [counted(replace(one, number=place, calls=(), call_id="")) for place, one in enumerate(said)]
+    plain = [counted(replace(message, number=place, calls=(), call_id="")) for place, message in enumerate(said)]
     moment = agent.now if now is None else now
     found = []
-    for number, one in enumerate(settings):
-        progress(number / len(settings), f"Trying {one.strategy}, {number + 1} of {len(settings)}")
-        talk = Talk("comparison", "", human, one)
-        if one.strategy is Strategy.VIRTUAL:
-            talk = replace(talk, blocks=Blocks(nature(agent, one.block_room)))
+    for number, talk_settings in enumerate(settings):
+        progress(number / len(settings), f"Trying {talk_settings.strategy}, {number + 1} of {len(settings)}")
+        talk = Talk("comparison", "", human, talk_settings)
+        if talk_settings.strategy is Strategy.VIRTUAL:
+            talk = replace(talk, blocks=Blocks(nature(agent, talk_settings.block_room)))
         trial = _Trial(
             talk, scene_of(agent, talk, moment, None, ()), Summariser(agent.display_name, agent.model), plain
         )
@@ -167,8 +167,8 @@ class _Trial:
         virtual = talk.settings.strategy is Strategy.VIRTUAL
         telling = _own_words(self._messages)
         fates = tuple(
-            (one, _fate(one.number in held, own, words, searched=virtual))
-            for one, own in zip(self._messages, telling, strict=True)
+            (message, _fate(message.number in held, own, words, searched=virtual))
+            for message, own in zip(self._messages, telling, strict=True)
         )
         return Compared(
             talk.settings,
@@ -248,7 +248,7 @@ def lines_of(agent: AgentMemory, talk: Talk, messages: Sequence[Message]) -> Lin
         talk: as it stands.
         messages: of the talk, such as ``Conversation.messages`` or ``Interview.transcript``.
     """
-    said = (one.said.strip() for one in messages if one.role is Role.USER and one.speaker != SCENE)
+    said = (message.said.strip() for message in messages if message.role is Role.USER and message.speaker != SCENE)
     cues = tuple(dict.fromkeys(filter(None, said)))
     return Lines(cues[-MOST_JUDGED:], talk.settings.recalled or None, _left_by(agent, talk.id))
 

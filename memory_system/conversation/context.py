@@ -148,7 +148,7 @@ def tokens_of_tools(actions: Sequence[Action], budget: int, *, beats: bool = Fal
 
 
 def _offered(actions: Sequence[Action], budget: int, *, beats: bool) -> tuple[Mapping[str, Any], ...]:
-    definitions = (*((PAUSE,) if beats else ()), *(one.definition for one in actions))
+    definitions = (*((PAUSE,) if beats else ()), *(action.definition for action in actions))
     if budget >= _DESCRIBED:
         return (*DEFINITIONS, *definitions)
     return (*BRIEF, *map(brief, definitions))

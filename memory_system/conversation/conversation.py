@@ -47,11 +47,16 @@ def removed(agent: AgentMemory, talk: Talk, now: datetime, *, events: bool) -> C
     plan = replace(removal(agent, talk.id, author=agent.author), planned_at=now)
     if not events:
         return plan
-    left = {name for one in storage.conversations(agent) if one.id != talk.id for name in one.people}
-    for name in (one for one in talk.people if one not in left):
+    left = {
+        name
+        for conversation in storage.conversations(agent)
+        if conversation.id != talk.id
+        for name in conversation.people
+    }
+    for name in (person for person in talk.people if person not in left):
         plan = replace(plan, texts=(*plan.texts, *people.forgotten(agent, name)))
     lived = (entry for tier in LIVED if tier is not Tier.STATIC for entry in agent.entries(tier))
-    stored = (one for one in lived if one.extras.get("conversation") == talk.id and lasting(one) is None)
+    stored = (entry for entry in lived if entry.extras.get("conversation") == talk.id and lasting(entry) is None)
     gone = tuple(Change(bare(entry), None, "It came from a conversation that was removed.") for entry in stored)
     return replace(plan, changes=(*plan.changes, *gone))
 
@@ -273,7 +278,7 @@ class Conversation:
         """
         refuse_uncallable(heard=heard)
         talk, moment = self.talk, self._time(now)
-        last = next((one for one in reversed(talk.queue) if one.said), None)
+        last = next((message for message in reversed(talk.queue) if message.said), None)
         if last is None:
             notice = f"{NOTICES[0]} {talk.human}, if you want to."
         else:
@@ -327,12 +332,12 @@ class Conversation:
         talk = self.talk
         if talk.next_number != said[0].number:
             raise Conflict("Somebody has talked since; say it again.")
-        carried = {one.name: one.do for one in checked_actions(actions, RESERVED)}
+        carried = {action.name: action.do for action in checked_actions(actions, RESERVED)}
         known = asked(said, plan, actions_of(plan, talk), Recorded(plan.calls))
         waiting = {call.id: call.name for call in run(self.agent, talk, known).outcome.pending}
         if missing := [f"{one} ({name})" for one, name in waiting.items() if one not in results]:
             raise InvalidParameter(f"Pass the result of every call; these have none: {', '.join(missing)}.")
-        if unknown := [one for one in results if one not in waiting]:
+        if unknown := [result for result in results if result not in waiting]:
             raise InvalidParameter(
                 f"The step is not waiting for a call {shown(unknown[0])}; it is waiting for "
                 f"{', '.join(waiting) if waiting else 'none'}."
@@ -343,7 +348,7 @@ class Conversation:
             model=model,
             heard=unheard if heard is unheard else model.heard,
             told=model.told,
-            actions=tuple(dataclasses.replace(one, do=carried.get(one.name)) for one in known.actions),
+            actions=tuple(dataclasses.replace(action, do=carried.get(action.name)) for action in known.actions),
             results={**known.results, **results},
         )
         return self._stepped(talk, ask, preview=preview, hold=hold)

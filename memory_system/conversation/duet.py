@@ -154,9 +154,9 @@ class Duet:
         Raises:
             InvalidParameter: it is the same character twice, or a parameter cannot be taken.
         """
-        for one in (first, second):
-            if part.dispatch(type(one)) is part.dispatch(object):
-                part(one)  # it says why not
+        for character in (first, second):
+            if part.dispatch(type(character)) is part.dispatch(object):
+                part(character)  # it says why not
         if first.name == second.name:
             raise InvalidParameter(_ITSELF)
         alike = first.display_name.casefold() == second.display_name.casefold()
@@ -246,7 +246,7 @@ class Duet:
         mine, others = _said(first), _said(second)
         if opening or not mine:
             # the last scene of a talk that has begun is the one that had no answer
-            scenes = [one.text for one in first.messages(-_BACK) if one.speaker == SCENE]
+            scenes = [message.text for message in first.messages(-_BACK) if message.speaker == SCENE]
             return first, second, opening or [f"You meet {name}. Say something to {name}.", *scenes][-1], SCENE
         # by whose message it is, not by names: both may have the same
         unheard_by_first = bool(others) and others[-1].role is Role.ASSISTANT and not _heard(mine, others[-1])
@@ -258,7 +258,7 @@ class Duet:
 
 def _said(part: Part) -> list[Message]:
     """What was said last in a talk, but for what sets the scene."""
-    return [one for one in part.messages(-_BACK) if one.said and one.speaker != SCENE]
+    return [message for message in part.messages(-_BACK) if message.said and message.speaker != SCENE]
 
 
 def _your_turn(last: Message) -> str:
@@ -267,7 +267,7 @@ def _your_turn(last: Message) -> str:
 
 def _heard(by: Sequence[Message], said: Message) -> bool:
     """Whether the last thing that one of them said is among the last that the other heard."""
-    return any(one.speaker == said.speaker and one.text == said.text for one in by[-2:])
+    return any(message.speaker == said.speaker and message.text == said.text for message in by[-2:])
 
 
 class Group:
@@ -303,9 +303,9 @@ class Group:
             raise InvalidParameter(
                 f"A group has 3 to {MOST_IN_A_GROUP} characters, not {len(members)}; two are a Duet."
             )
-        for one in members:
-            if part.dispatch(type(one)) is part.dispatch(object):
-                part(one)  # it says why not
+        for member in members:
+            if part.dispatch(type(member)) is part.dispatch(object):
+                part(member)  # it says why not
         if len({one.name for one in members}) < len(members):
             raise InvalidParameter(_TWICE)
         names = [one.display_name for one in members]
@@ -369,7 +369,7 @@ class Group:
         self, turns: int, opening: str, now: datetime | None, heard: Heard, cancelled: Callable[[], bool]
     ) -> Iterator[Said]:
         last = self._caught_up(now)
-        spoken = [one.speaker for one in _said(self.parts[0])]
+        spoken = [message.speaker for message in _said(self.parts[0])]
         order = sorted(self.parts, key=lambda one: _last_place(spoken, one))  # who has been silent longest comes first
         names = listed([one.agent.display_name for one in order])
         if opening or last is None:

@@ -45,10 +45,14 @@ class AgentExternal:
         """As ``External.search``: by text and meaning, over all conversations of the agent."""
         found = conversation_search(self._agent, query, page, at=self._now, size=self._size, muted=self._muted)
         words = _words(query)
-        said = [one for one in self._fleeting if one.said and any(word in one.said.casefold() for word in words)]
+        said = [
+            message
+            for message in self._fleeting
+            if message.said and any(word in message.said.casefold() for word in words)
+        ]
         if page or not said:
             return found
-        fleeting = tuple(Found(one.said, one.at, one.speaker) for one in reversed(said[-self._size :]))
+        fleeting = tuple(Found(message.said, message.at, message.speaker) for message in reversed(said[-self._size :]))
         return Page((*fleeting, *found.found), 0, found.total + len(fleeting), found.size)
 
     def search_dates(self, start: str, end: str, page: int) -> Page:

@@ -265,11 +265,11 @@ class Functions:
         )
 
     def _action(self, name: str) -> Action | None:
-        return next((one for one in self.actions if one.name == name), None)
+        return next((action for action in self.actions if action.name == name), None)
 
     def _given(self, call: ToolCall) -> tuple[dict[str, Any], bool]:
         """The arguments of a call, checked, and whether the model asked to go on."""
-        known = PARAMETERS | {one.name: one.parameters for one in self.actions}
+        known = PARAMETERS | {action.name: action.parameters for action in self.actions}
         known |= {_PAUSE: PAUSE["function"]["parameters"]} if self.beats else {}
         given = _arguments(call, known)
         heartbeat = given.pop(HEARTBEAT, False) in (True, "true", "True")

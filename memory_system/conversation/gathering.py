@@ -67,7 +67,11 @@ def _life(answer: Explanation, most: int) -> list[Hit]:
         last = relevancies[best[most - 1]] if len(best) > most else -np.inf
         found += [(-float(relevancies[row]), tier.ids[row]) for row in best.tolist() if relevancies[row] >= last]
     chosen = (answer.candidates.of(entry_id) for _, entry_id in sorted(found)[:most])
-    return [Hit(one.entry, one.score.total, one.score.relevancy) for one in chosen if one is not None]
+    return [
+        Hit(candidate.entry, candidate.score.total, candidate.score.relevancy)
+        for candidate in chosen
+        if candidate is not None
+    ]
 
 
 def _of_documents(agent: Remembering, question: str, now: datetime | None) -> list[Hit]:

@@ -276,16 +276,21 @@ def drop(agent: AgentMemory, sitting_id: str, *, preview: bool = False) -> Chang
         EntryNotFound: there is none of this id.
     """
     held = sittings(agent)
-    gone = next((one for one in held if one.id == sitting_id), None)
+    gone = next((sitting for sitting in held if sitting.id == sitting_id), None)
     if gone is None:
         raise EntryNotFound(f"There is no interview {shown(sitting_id)}.")
-    return _set(agent, f"Drop the interview {excerpt(gone.title)}", [one for one in held if one is not gone], preview)
+    return _set(
+        agent,
+        f"Drop the interview {excerpt(gone.title)}",
+        [sitting for sitting in held if sitting is not gone],
+        preview,
+    )
 
 
 def compared(before: Sitting, after: Sitting) -> tuple[Difference, ...]:
     """Two interviews question by question: those of the earlier one first, in their order."""
-    first = {(one.category, one.question): one for one in before.answers}
-    second = {(one.category, one.question): one for one in after.answers}
+    first = {(answer.category, answer.question): answer for answer in before.answers}
+    second = {(answer.category, answer.question): answer for answer in after.answers}
     return tuple(Difference(*key, first.get(key), second.get(key)) for key in dict.fromkeys((*first, *second)))
 
 

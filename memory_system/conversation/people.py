@@ -148,7 +148,7 @@ def text_changes(agent: AgentMemory, names: Sequence[str], before: Blocks, after
     """
     wanted: dict[str, str] = {}
     for name in names if before.human != after.human else ():
-        was, now = ((_lines_of(name, names, one.human) if names[1:] else one.human) for one in (before, after))
+        was, now = ((_lines_of(name, names, blocks.human) if names[1:] else blocks.human) for blocks in (before, after))
         if was != now and name != NOBODY:
             told = _merged(was, now, known(agent, name))[:MAX_BLOCK]
             wanted[text_of(name)] = _dumped({**_record(agent, name), "name": name, "text": told})
@@ -343,7 +343,7 @@ def talks_with(agent: AgentMemory, name: str) -> str:
         return name
     own = _folded(agent.display_name)
     others = [one for one in agent.contents.cast() if _folded(one) != own]
-    return _alike(name, [one.name for one in people(agent)]) or _alike(name, others) or name
+    return _alike(name, [person.name for person in people(agent)]) or _alike(name, others) or name
 
 
 # -- how ---------------------------------------------------------------------------------------------------
@@ -380,7 +380,7 @@ def _named(agent: AgentMemory, name: object) -> str:
         InvalidParameter: nothing can be kept under that name, or it is a part of the names of several people.
     """
     called = _called(name)
-    return _alike(called, [one.name for one in people(agent)]) or called
+    return _alike(called, [person.name for person in people(agent)]) or called
 
 
 def _alike(called: str, names: Sequence[str]) -> str:
@@ -389,9 +389,9 @@ def _alike(called: str, names: Sequence[str]) -> str:
     Raises:
         InvalidParameter: it is a part of several of them.
     """
-    if any(_folded(one) == _folded(called) for one in names):
+    if any(_folded(name) == _folded(called) for name in names):
         return called
-    alike = list(dict.fromkeys(one for one in names if f" {_folded(called)} " in f" {_folded(one)} "))
+    alike = list(dict.fromkeys(name for name in names if f" {_folded(called)} " in f" {_folded(name)} "))
     if len(alike) > 1:
         raise InvalidParameter(f"There are {listed(sorted(alike))}: say which.")
     return alike[0] if alike else ""
@@ -462,10 +462,12 @@ def _relations(agent: AgentMemory) -> dict[str, Person]:
     """Whom the personality names, by the folded name, each with what it says."""
     if agent.personality is None:
         return {}
-    facts = [one for one in static_memory.facts(agent.personality) if one.extras["section"] == "relationships"]
+    facts = [fact for fact in static_memory.facts(agent.personality) if fact.extras["section"] == "relationships"]
     return {
-        _folded(one.name): Person(one.name, fact.document, one.relation or "", one.trust)
-        for one, fact in zip(agent.personality.relationships, facts, strict=True)
+        _folded(relationship.name): Person(
+            relationship.name, fact.document, relationship.relation or "", relationship.trust
+        )
+        for relationship, fact in zip(agent.personality.relationships, facts, strict=True)
     }
 
 

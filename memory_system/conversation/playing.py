@@ -169,7 +169,7 @@ def looked_at(agent: AgentMemory, talk: Talk, now: datetime) -> Context:
 def recall(agent: AgentMemory, talk: Talk, ask: Ask) -> Recall:
     """What comes to the agent's mind; only a normal talk touches and logs it."""
     here = notes_of(agent, talk.id)  # what is in the talk need not come to mind as well
-    said = [one.said for one in talk.queue if one.said] if ask.speaker == UNPROMPTED else [ask.text]
+    said = [message.said for message in talk.queue if message.said] if ask.speaker == UNPROMPTED else [ask.text]
     cue = said[-1] if said else talk.human
     facets, top_k = Facets(without=(*ask.muted, *here)), talk.settings.recalled
     if ask.mode is Mode.PLAY and ask.touch:

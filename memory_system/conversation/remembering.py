@@ -73,13 +73,15 @@ def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: date
         return talk, []
     if talk.settings.remember is Remember.TURNS:
         who = agent.display_name
-        turns = [_known(turn_of(talk, one, f"turn-{talk.id}", who=who), agent, talk, [one], now) for one in said]
+        turns = [
+            _known(turn_of(talk, message, f"turn-{talk.id}", who=who), agent, talk, [message], now) for message in said
+        ]
         return talk, [Change(None, _by_rules(agent, turn, turn.document), _SAID) for turn in turns]
-    lines = [_line(one, agent.display_name, _LINE) for one in said]
-    held = agent.find(_note_id(talk.id, talk.noted))
-    ids = tuple(message_id(talk.id, one.number) for one in said)
-    if held is not None and not held.protected and len(held.document) + sum(map(len, lines)) <= ROOM:
-        before = bare(held)
+    lines = [_line(message, agent.display_name, _LINE) for message in said]
+    entry = agent.find(_note_id(talk.id, talk.noted))
+    ids = tuple(message_id(talk.id, message.number) for message in said)
+    if entry is not None and not entry.protected and len(entry.document) + sum(map(len, lines)) <= ROOM:
+        before = bare(entry)
         text = "\n".join([before.document, *lines])
         grown = before.evolve(document=text, evidence=(*before.evidence, *ids), timestamp=now)
         grown = _known(grown, agent, talk, said, now)
@@ -154,7 +156,7 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
     entry, call = rated(synopsis.entry(told.shown, turns, speakers), agent.model)
     notes = list(_notes(agent, talk))
     entry = _known(
-        entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}", place=next((one.place for one in notes), "")),
+        entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}", place=next((note.place for note in notes), "")),
         agent, talk, said, said[-1].at,
     )  # fmt: skip
     made = Change(None, entry, f"What the talk shows, from {counted(len(turns), 'message')}.")
@@ -191,7 +193,7 @@ def _notes(agent: AgentMemory, talk: Talk) -> Iterator[MemoryEntry]:
 
 def _said(messages: Sequence[Message]) -> list[Message]:
     """What of the messages is remembered: what was said, and what was done."""
-    return [one for one in messages if (one.said.strip() and one.speaker != SCENE) or one.action]
+    return [message for message in messages if (message.said.strip() and message.speaker != SCENE) or message.action]
 
 
 def _line(message: Message, who: str, most: int) -> str:

@@ -189,15 +189,15 @@ def asked(messages: Sequence[Message], done: ChangeSet, actions: tuple[Action, .
         touch=False,
         speaker=first.speaker,
         model=model,
-        actions=tuple(replace(one, do=None) for one in actions),
-        results={one.call_id: result_in(one.text) for one in messages if one.action},
+        actions=tuple(replace(action, do=None) for action in actions),
+        results={message.call_id: result_in(message.text) for message in messages if message.action},
     )
 
 
 def messages_of(done: ChangeSet, conversation: str) -> tuple[Message, ...]:
     """The messages of a step, in order, that a change set stores."""
     said = (change.after for change in done.changes if change.before is None and change.after is not None)
-    ours = [one for one in said if one.tier is Tier.RECALL and one.extras.get("conversation") == conversation]
+    ours = [entry for entry in said if entry.tier is Tier.RECALL and entry.extras.get("conversation") == conversation]
     found = [message_of(one) for one in ours if one.extras.get("role") in tuple(Role)]
     return tuple(sorted(found, key=lambda message: message.number))
 
@@ -205,8 +205,12 @@ def messages_of(done: ChangeSet, conversation: str) -> tuple[Message, ...]:
 def _access(agent: AgentMemory, text: str, revision: int) -> int | None:
     """The last access that the step's recall saw, where the log of queries still tells it."""
     logged = agent.queries(1000, contains=text[:200])
-    same = (one for one in logged if one.query.cue == text and one.revision == revision - 1)
-    return next((one.access for one in same), None)
+    same = (
+        logged_query
+        for logged_query in logged
+        if logged_query.query.cue == text and logged_query.revision == revision - 1
+    )
+    return next((logged_query.access for logged_query in same), None)
 
 
 def _differences(stored: Sequence[Message], played: Played) -> list[str]:

@@ -177,8 +177,8 @@ def _holding(texts: Sequence[str], piece: str) -> NDArray[np.bool_]:
 def _within(table: Table, rows: Rows, cue: Cue) -> Floats:
     times = table.columns["timestamp"][rows]
     found = np.zeros(len(rows))
-    for one in cue.asked:
-        found[(times >= one.start) & (times < one.end)] = 1.0
+    for stretch in cue.asked:
+        found[(times >= stretch.start) & (times < stretch.end)] = 1.0
     return found
 
 

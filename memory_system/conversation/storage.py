@@ -76,7 +76,7 @@ def dump_held(talk: Talk) -> str:
             raise InvalidParameter(f"The {what} must be a text of at most {MAX_NAME} characters.")
     given = dataclasses.asdict(talk.settings)
     settings = {name: value for name, value in given.items() if value != getattr(_SETTINGS, name)}
-    actions = [one.told for one in talk.actions]
+    actions = [action.told for action in talk.actions]
     more = {"settings": settings, "actions": actions, "others": list(talk.others)}
     return _dumped({"title": talk.title, "human": talk.human, **{name: value for name, value in more.items() if value}})
 
@@ -366,9 +366,9 @@ def summary_change(agent: AgentMemory, talk: Talk, now: datetime) -> tuple[Chang
     before = agent.find(summary_id(talk.id))
     if talk.summary == ("" if before is None else before.document):
         return ()
-    held = None if before is None else bare(before)
+    entry = None if before is None else bare(before)
     if not talk.summary.strip():
-        return () if held is None else (Change(held, None, "It stands for nothing any more."),)
+        return () if entry is None else (Change(entry, None, "It stands for nothing any more."),)
     after = MemoryEntry(
         cut(storable(talk.summary), MAX_DOCUMENT),
         {"conversation": talk.id, "role": "summary", "until": talk.summarised},
@@ -377,7 +377,7 @@ def summary_change(agent: AgentMemory, talk: Talk, now: datetime) -> tuple[Chang
         kind=Kind.SUMMARY,
         timestamp=now,
     )
-    return (Change(held, after, f"It stands for the first {counted(talk.summarised, 'message')}."),)
+    return (Change(entry, after, f"It stands for the first {counted(talk.summarised, 'message')}."),)
 
 
 MOST_AT_ONCE = 100_000

@@ -116,7 +116,7 @@ class Found:
     def sources(self) -> tuple[str, ...]:
         """The ids of the memories that the answer rests on."""
         if self.narrative is None:
-            return tuple(one.id for one in self.passages)
+            return tuple(passage.id for passage in self.passages)
         return tuple(dict.fromkeys(one for sentence in self.narrative.sentences for one in sentence.ids))
 
     @property
@@ -145,8 +145,9 @@ class Found:
             return "\n".join([*notes, "Nothing in memory answers this. Ask in other words, or about something else."])
         head = "The most relevant passages, word for word; the sentence that answers best stands in [[ ]]."
         lines = [
-            f"{at}. {one.marked}\n   ({one.source}; relevancy {one.relevancy:.2f}, score {one.score:.2f}; id {one.id})"
-            for at, one in enumerate(self.passages, start=1)
+            f"{at}. {passage.marked}\n   ({passage.source}; relevancy {passage.relevancy:.2f}, "
+            f"score {passage.score:.2f}; id {passage.id})"
+            for at, passage in enumerate(self.passages, start=1)
         ]
         return "\n".join([*notes, head, *lines])
 

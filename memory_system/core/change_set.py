@@ -31,9 +31,9 @@ class Change:
     @property
     def entry_id(self) -> str:
         """The id of the memory that changes."""
-        held = self.after or self.before
-        assert held is not None, "a change has a before or an after"
-        return held.id
+        entry = self.after or self.before
+        assert entry is not None, "a change has a before or an after"
+        return entry.id
 
     @property
     def verb(self) -> str:
@@ -204,9 +204,9 @@ class ChangeSet:
         """The title, and a line for each memory: what happens to it, and why."""
         lines = [f"{self.title} (revision {self.revision})" if self.revision else f"{self.title} (not applied)"]
         for change in self.changes:
-            held = change.after or change.before
-            assert held is not None, "a change has a before or an after"
-            lines.append(f"  {change.verb:6} {' '.join(held.document.split())[:80]}  [{change.reason}]")
+            entry = change.after or change.before
+            assert entry is not None, "a change has a before or an after"
+            lines.append(f"  {change.verb:6} {' '.join(entry.document.split())[:80]}  [{change.reason}]")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
     def of(self, verb: str) -> tuple[Change, ...]:
@@ -273,12 +273,12 @@ def together(plans: Sequence[tuple[ChangeSet, Iterable[str]]], title: str) -> tu
     taken: list[ChangeSet] = []
     left: list[ChangeSet] = []
     ids: set[str] = set()
-    for one, about in plans:
-        own = {*about, *(change.entry_id for change in one.changes)}
-        if one.texts or one.purges or own & ids:
-            left.append(one)
+    for change_set, about in plans:
+        own = {*about, *(change.entry_id for change in change_set.changes)}
+        if change_set.texts or change_set.purges or own & ids:
+            left.append(change_set)
         else:
-            taken.append(one)
+            taken.append(change_set)
             ids |= own
     first, _ = plans[0]
     return dataclasses.replace(

@@ -166,7 +166,7 @@ def refuse_others(plan: ChangeSet) -> None:
         Conflict: the plan would store something else there, as a talk with it would.
     """
     after = [change.after for change in plan.changes if change.after is not None]
-    if all(Fact.of(one) or Group.of(one) or Label.of(one) for one in after) and all(
+    if all(Fact.of(entry) or Group.of(entry) or Label.of(entry) for entry in after) and all(
         text.name in _TEXTS for text in plan.texts
     ):
         return

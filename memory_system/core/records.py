@@ -65,7 +65,7 @@ class Records(Generic[Record]):
         """
         if (problem := self._problem(records)) is not None:
             raise InvalidParameter(f"These {self.called} cannot be kept: {problem}.")
-        fields = [{name: getattr(one, name) for name in self._names} for one in records]
+        fields = [{name: getattr(record, name) for name in self._names} for record in records]
         text = json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         if (size := len(text.encode("utf-8"))) > self.max_bytes:
             raise InvalidParameter(
@@ -92,8 +92,8 @@ class Records(Generic[Record]):
         if len(records) > self.most:
             return f"there are {len(records):,}, and at most {self.most:,} are kept"
         seen: set[str] = set()
-        for one in records:
-            key = self.key(one)
+        for record in records:
+            key = self.key(record)
             if key in seen:
                 return f"{shown(key)} appears twice"
             seen.add(key)

@@ -75,13 +75,13 @@ class Sitting:
         answers: object = self.answers
         if isinstance(answers, str) or not isinstance(answers, Sequence):
             raise InvalidParameter("An interview has a list of answers.")
-        object.__setattr__(self, "answers", tuple(_answered(one) for one in answers))
+        object.__setattr__(self, "answers", tuple(_answered(answer) for answer in answers))
 
 
 def _plain(sitting: Sitting) -> Any:
     """The sitting with its answers as mappings, which is how they are written."""
     plain = dataclasses.replace(sitting)
-    object.__setattr__(plain, "answers", [dataclasses.asdict(one) for one in sitting.answers])
+    object.__setattr__(plain, "answers", [dataclasses.asdict(answer) for answer in sitting.answers])
     return plain
 
 
@@ -120,4 +120,4 @@ def dump_sittings(sittings: Sequence[Sitting]) -> str:
     Raises:
         InvalidParameter: there are more than 30, or they are too long.
     """
-    return _RECORDS.dump([_plain(one) for one in sittings])
+    return _RECORDS.dump([_plain(sitting) for sitting in sittings])

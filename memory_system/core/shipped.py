@@ -26,5 +26,5 @@ def personalities(package: Path = _PACKAGE) -> Path:
 def samples(package: Path = _PACKAGE) -> Path:
     """The folder of the sample story: what each character lived through, and what to ask them."""
     top = checkout(package)
-    held = package / _INSTALLED.name / "samples" if top is None else top / "database" / "samples"
-    return held / STORY
+    path = package / _INSTALLED.name / "samples" if top is None else top / "database" / "samples"
+    return path / STORY

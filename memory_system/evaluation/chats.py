@@ -86,8 +86,8 @@ def _locomo(source: Source) -> Chat:
     answers = {one.get("q"): str(one.get("a", "")) for one in source.document["qa"]}
     sessions = []
     for _, some in groupby(data.entries, lambda entry: entry.extras["conversation"]):
-        sessions.append(tuple((*speaker_of(one.document), one.timestamp or _FIRST) for one in some))
-    asked = ((one.cue, answers[one.cue], one.category or "chats") for one in data.questions)
+        sessions.append(tuple((*speaker_of(entry.document), entry.timestamp or _FIRST) for entry in some))
+    asked = ((question.cue, answers[question.cue], question.category or "chats") for question in data.questions)
     return Chat(source.name, tuple(sessions), tuple(one for one in asked if plain_words(one[1])))
 
 

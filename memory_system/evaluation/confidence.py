@@ -58,11 +58,11 @@ def told(pairs: Pairs, embedder: Embedder, say: Say) -> Told:
         step = max(len(pairs.memories) // size, 1)
         for part in (pairs.part(first, step) for first in range(step)):
             questions = [*part.questions, *part.unanswerable]
-            for one, (hits, similarity) in zip(questions, asked(part, questions, embedder, tokens), strict=True):
+            for question, (hits, similarity) in zip(questions, asked(part, questions, embedder, tokens), strict=True):
                 met = {hit.entry.id: float(met_of(np.array(hit.score.relevancy))) for hit in hits}
-                own = max((met[right] for right in one.right if right in met), default=-np.inf)
+                own = max((met[right] for right in question.right if right in met), default=-np.inf)
                 stands = standing(np.clip(1.5 - 0.5 / similarity, 0.0, 1.0))
-                rows.append((max(met.values()), *stands, own, bool(one.right), size))
+                rows.append((max(met.values()), *stands, own, bool(question.right), size))
     found = np.array(rows)
     return Told(found[:, :3], found[:, 3], found[:, 4] > 0, found[:, 5].astype(np.intp))
 
@@ -117,9 +117,9 @@ def behind(data: DataSet, embedder: Embedder) -> float:
     """
     tokens, choices = TokenStates.of(embedder), []
     found = zip(data.questions, asked(data, data.questions, embedder, tokens, seats=10), strict=True)
-    for one, (hits, _) in found:
+    for question, (hits, _) in found:
         met = met_of(np.array([hit.score.relevancy for hit in hits]))
-        choices += [(met, place) for place, hit in enumerate(hits) if hit.entry.id in one.right]
+        choices += [(met, place) for place, hit in enumerate(hits) if hit.entry.id in question.right]
     weight = 1.0
     for _ in range(_ROUNDS):
         slope = bend = 0.0

@@ -35,7 +35,7 @@ def _asked(line: dict[str, object]) -> Asked:
     passages = field_of(line, "ctxs")
     if not isinstance(passages, list) or not passages:
         raise InvalidEntry("'ctxs' must be a list of passages that is not empty")
-    texts = [(field_of(one, "title"), field_of(one, "text")) for one in passages]
+    texts = [(field_of(passage, "title"), field_of(passage, "text")) for passage in passages]
     if not all(isinstance(part, str) for pair in texts for part in pair):
         raise InvalidEntry("the title and the text of a passage must be texts")
     answers = tuple(one for one in ids_of(line, "answers") if plain_words(one))

@@ -360,21 +360,21 @@ class Row:
 
 def rows(experiment: Experiment, answers: Sequence[Answer]) -> list[Row]:
     """All answers together, then those of each category where there are several."""
-    categories = sorted({one.category for one in answers})
+    categories = sorted({answer.category for answer in answers})
     groups = {OVERALL: answers} | {
-        name: [one for one in answers if one.category == name] for name in categories if len(categories) > 1
+        name: [answer for answer in answers if answer.category == name] for name in categories if len(categories) > 1
     }
-    judged = bool(answers) and all(one.judge for one in answers)
+    judged = bool(answers) and all(answer.judge for answer in answers)
     names = (*experiment.measures, *(("judged right",) if judged else ()))
     found = []
     for category, group in groups.items():
         for way in Way:
-            some = [one for one in group if one.way is way]
+            some = [answer for answer in group if answer.way is way]
             if some:
-                values = np.array([(*one.values, *((float(one.correct),) if judged else ())) for one in some])
+                values = np.array([(*answer.values, *((float(answer.correct),) if judged else ())) for answer in some])
                 figures = dict(zip(names, estimates(values), strict=True))
-                calls = sum(one.functions for one in some) / len(some)
-                found.append(Row(category, way, len(some), sum(not one.answer for one in some), calls, figures))
+                calls = sum(answer.functions for answer in some) / len(some)
+                found.append(Row(category, way, len(some), sum(not answer.answer for answer in some), calls, figures))
     return found
 
 

@@ -211,7 +211,7 @@ def _lines(path: Path, text: str) -> list[Line]:
         try:
             value, _ = parse_strict(line, str(path), MAX_FILE, InvalidFile)
         except InvalidFile as error:
-            problems += [Problem(one.field, one.message, number) for one in error.problems]
+            problems += [Problem(problem.field, problem.message, number) for problem in error.problems]
             continue
         if isinstance(value, dict):
             lines.append(Line(number, value))

@@ -145,7 +145,7 @@ def table(sets: Sequence[DataSet], embedder: Embedder, say: Say, tokens: Path | 
             values = np.full((len(data.questions), len(NAMES)), np.nan)
             values[:, 2:] = ranked[preset][:, :2]
             found.setdefault((name, "–", "–"), []).append((data.name, values))
-    replayed = {data.name: np.array([one.category for one in data.questions]) for data in sets if data.lived}
+    replayed = {data.name: np.array([question.category for question in data.questions]) for data in sets if data.lived}
 
     def asked_in(name: str) -> list[tuple[str, NDArray[np.bool_]]]:
         """The categories of a data set that is asked as it happens, and their rows."""
@@ -166,7 +166,7 @@ def as_markdown(lines: Sequence[Line]) -> str:
     """A table in per cent with its intervals."""
     head = ["data", "told as", "STM", "facts", "n", *NAMES]
     rows = [
-        [line.data, line.told, line.stm, line.facts, f"{line.count:,}", *(shown(one) for one in line.figures)]
+        [line.data, line.told, line.stm, line.facts, f"{line.count:,}", *(shown(figure) for figure in line.figures)]
         for line in lines
     ]
     rule = ["---"] * 4 + ["---:"] * (len(head) - 4)
@@ -183,8 +183,10 @@ def as_json(lines: Sequence[Line]) -> str:
             "facts": line.facts,
             "n": line.count,
             "measures": {
-                name: None if math.isnan(one.value) else {"value": one.value, "low": one.low, "high": one.high}
-                for name, one in zip(NAMES, line.figures, strict=True)
+                name: None
+                if math.isnan(estimate.value)
+                else {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+                for name, estimate in zip(NAMES, line.figures, strict=True)
             },
         }
         for line in lines

@@ -40,7 +40,9 @@ def read_locomo(source: Source, *, captions: bool) -> DataSet:
     now = max(entry.timestamp for entry in entries if entry.timestamp is not None)
     asked, notes = _questions(source.document["qa"], {entry.id for entry in entries}, now, problems)
     problems.refuse()
-    right, none = (tuple(one for one in asked if bool(one.right) is answered) for answered in (True, False))
+    right, none = (
+        tuple(question for question in asked if bool(question.right) is answered) for answered in (True, False)
+    )
     return DataSet(source.name, Form.LOCOMO, tuple(entries), right, notes=notes, unanswerable=none)
 
 
@@ -104,7 +106,7 @@ def _questions(
             left_out["without"] += 1
         else:
             questions.append(Question(cue, now, right, category=category))
-    if not any(one.right for one in questions) and not len(problems):
+    if not any(question.right for question in questions) and not len(problems):
         problems.at(("qa",), "no question names a turn that answers it")
     return questions, _notes(left_out)
 

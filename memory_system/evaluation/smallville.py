@@ -102,7 +102,7 @@ def _questions(
         evidence = {memories[one] for one in node["evidence"] if one in memories} - {itself}
         right = frozenset(one for one in evidence if first_told.get(one, now.timestamp()) < now.timestamp())
         if right:
-            category = AGAIN if any(one.itself == itself for one in questions) else FIRST
+            category = AGAIN if any(question.itself == itself for question in questions) else FIRST
             questions.append(Question(cue, now, right, category=category, itself=itself))
         else:
             without += 1

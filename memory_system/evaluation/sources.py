@@ -114,7 +114,11 @@ def _named_apart(found: list[DataSet]) -> list[DataSet]:
     """Each under a name of its own, so that no row of the report can be taken for another's."""
     taken: Counter[str] = Counter()
     named = []
-    for one in found:
-        taken[one.name] += 1
-        named.append(one if taken[one.name] == 1 else replace(one, name=f"{one.name} ({taken[one.name]})"))
+    for data_set in found:
+        taken[data_set.name] += 1
+        named.append(
+            data_set
+            if taken[data_set.name] == 1
+            else replace(data_set, name=f"{data_set.name} ({taken[data_set.name]})")
+        )
     return named

@@ -52,11 +52,15 @@ class Pairs:
         numbers = range(first, len(self.memories), step)
         entries = tuple(
             MemoryEntry(
-                self.memories[one], id=f"{one:06}", tier=Tier.LTM, timestamp=_NOW - timedelta(days=1), rating=UNRATED
+                self.memories[number],
+                id=f"{number:06}",
+                tier=Tier.LTM,
+                timestamp=_NOW - timedelta(days=1),
+                rating=UNRATED,
             )
-            for one in numbers
+            for number in numbers
         )
-        asked = tuple(Question(self.cues[one], _NOW, frozenset([f"{one:06}"])) for one in numbers)
+        asked = tuple(Question(self.cues[number], _NOW, frozenset([f"{number:06}"])) for number in numbers)
         others = tuple(Question(cue, _NOW, frozenset()) for cue in self.unrelated[first::step])
         return DataSet(self.name, Form.PLAIN, entries, asked, unanswerable=others)
 
@@ -113,7 +117,7 @@ def read_pairs(path: Path) -> Pairs:
         )
         raise InvalidFile((problem,), str(path)) from error
     texts = (*found.memories, *found.cues, *found.unrelated)
-    if not found.memories or not found.unrelated or not all(isinstance(one, str) and one.strip() for one in texts):
+    if not found.memories or not found.unrelated or not all(isinstance(text, str) and text.strip() for text in texts):
         raise InvalidFile((Problem("", "it must hold paraphrases and unrelated cues, none of them empty"),), str(path))
     return found
 
@@ -147,15 +151,20 @@ def curve(data: DataSet, embedder: Embedder, thresholds: Sequence[float] = STEPS
     def best(questions: Sequence[Question]) -> tuple[Floats, Floats]:
         """The highest confidence of any memory, and of a right one."""
         anything, right = [], []
-        for one, (hits, _) in zip(questions, asked(data, questions, embedder, tokens), strict=True):
+        for question, (hits, _) in zip(questions, asked(data, questions, embedder, tokens), strict=True):
             anything.append(max((hit.score.passing for hit in hits), default=0.0))
-            right.append(max((hit.score.passing for hit in hits if hit.entry.id in one.right), default=0.0))
+            right.append(max((hit.score.passing for hit in hits if hit.entry.id in question.right), default=0.0))
         return np.array(anything), np.array(right)
 
     (own, right), (other, _) = best(data.questions), best(data.unanswerable)
     points = tuple(
-        Point(one, float((own > one).mean()), float((right > one).mean()), float((other <= one).mean()))
-        for one in thresholds
+        Point(
+            threshold,
+            float((own > threshold).mean()),
+            float((right > threshold).mean()),
+            float((other <= threshold).mean()),
+        )
+        for threshold in thresholds
     )
     return Curve(data.name, len(own), len(other), points)
 
@@ -163,8 +172,9 @@ def curve(data: DataSet, embedder: Embedder, thresholds: Sequence[float] = STEPS
 def as_markdown(found: Curve) -> str:
     """A table in per cent."""
     rows = [
-        f"| {one.threshold:.2f} | {100 * one.answered:.0f} | {100 * one.rightly:.0f} | {100 * one.nothing:.0f} |"
-        for one in found.points
+        f"| {point.threshold:.2f} | {100 * point.answered:.0f} | {100 * point.rightly:.0f} | "
+        f"{100 * point.nothing:.0f} |"
+        for point in found.points
     ]
     own, others = f"{found.answerable} cues of {found.name} answered", f"{found.unanswerable} others by nothing"
     return "\n".join([f"| threshold | {own} | rightly | {others} |", "|---:|---:|---:|---:|", *rows, ""])

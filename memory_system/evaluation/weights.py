@@ -76,8 +76,8 @@ def fit(sets: Sequence[DataSet], embedder: Embedder, say: Say) -> Fit:
     for data in sets:
         first, full = _without(choices, data)
         tried = _choices(data, embedder, tokens, first, say)
-        found[data.name] = [_recall(one, full) for one in tried]
-    first, full = _fitted([one for some in choices.values() for one in some])
+        found[data.name] = [_recall(choice, full) for choice in tried]
+    first, full = _fitted([choice for some in choices.values() for choice in some])
     recall = {name: float(np.mean(values)) for name, values in found.items()}
     return Fit(first, full, recall, float(np.mean([value for values in found.values() for value in values])))
 
@@ -98,7 +98,7 @@ def _of_each(sets: Sequence[DataSet], embedder: Embedder, tokens: TokenStates, s
 
 
 def _without(choices: Mapping[str, Sequence[_Choice]], left_out: DataSet) -> tuple[Mix, Mix]:
-    return _fitted([one for name, some in choices.items() if name != left_out.name for one in some])
+    return _fitted([choice for name, some in choices.items() if name != left_out.name for choice in some])
 
 
 def _choices(data: DataSet, embedder: Embedder, tokens: TokenStates, first: Mix, say: Say) -> Iterator[_Choice]:
@@ -122,8 +122,8 @@ def _choices(data: DataSet, embedder: Embedder, tokens: TokenStates, first: Mix,
 
 def _fitted(choices: Sequence[_Choice]) -> tuple[Mix, Mix]:
     without_late = np.array([field.name != "late" for field in fields(Mix)])
-    first = conditional_logit([(one.first[:, without_late], one.right) for one in choices])
-    full = conditional_logit([(one.full, one.right) for one in choices])
+    first = conditional_logit([(choice.first[:, without_late], choice.right) for choice in choices])
+    full = conditional_logit([(choice.full, choice.right) for choice in choices])
     weights = np.zeros(len(without_late))
     weights[without_late] = first
     return _scaled(weights, FIRST), _scaled(full, FULL)

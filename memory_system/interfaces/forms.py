@@ -129,7 +129,7 @@ def fields(form: type[BaseModel], without: Collection[str] = ()) -> dict[str, Fo
             bounds["ge"],
             bounds["le"],
         )
-    return {name: one for name, one in found.items() if name not in without}
+    return {name: form_field for name, form_field in found.items() if name not in without}
 
 
 def _plain(annotation: Any, beside: Any) -> tuple[Any, bool, tuple[Any, ...]]:
@@ -140,7 +140,7 @@ def _plain(annotation: Any, beside: Any) -> tuple[Any, bool, tuple[Any, ...]]:
         if origin is Annotated:
             annotation, bounds = arguments[0], (*bounds, *annotation.__metadata__)
         elif origin in (Union, UnionType):
-            (annotation,) = (one for one in arguments if one is not type(None))
+            (annotation,) = (argument for argument in arguments if argument is not type(None))
         elif origin is list:
             annotation, several = arguments[0], True
         else:

@@ -89,7 +89,7 @@ def holder(port: int) -> Holder | None:
         (path for path in Path("/proc").iterdir() if path.name.isdecimal()), key=lambda one: int(one.name)
     ):
         try:
-            held = {str(one.readlink()) for one in (process / "fd").iterdir()}
+            held = {str(path.readlink()) for path in (process / "fd").iterdir()}
             if held & inodes:
                 return Holder(int(process.name), _called(process))
         except OSError:  # it has ended, or it is somebody else's

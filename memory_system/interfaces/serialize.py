@@ -150,9 +150,9 @@ class _Declared:
     def fields_of(self) -> dict[str, str]:
         """Which field of the dataclass each name in JSON is."""
         return {
-            self.names.get(one.name, "id" if one.name == "entry_id" else one.name): one.name
-            for one in dataclasses.fields(self.kind)
-            if one.name not in self.leave
+            self.names.get(field.name, "id" if field.name == "entry_id" else field.name): field.name
+            for field in dataclasses.fields(self.kind)
+            if field.name not in self.leave
         }
 
     def made(self) -> type[Value]:
@@ -182,7 +182,7 @@ class _Declared:
 
     def writer(self, kind: type) -> Callable[[Any], Json]:
         """What turns a value of this kind, or of a subclass, into its JSON by name, without validating it again."""
-        fields_of, known = self.fields_of, {one.name for one in dataclasses.fields(kind)}
+        fields_of, known = self.fields_of, {field.name for field in dataclasses.fields(kind)}
 
         def has(name: str) -> bool:
             return name in known or hasattr(kind, name)
@@ -208,7 +208,7 @@ class _Declared:
         """What stands for a field that an older server does not tell, where the value itself knows that."""
         if name in _OPTIONAL:
             return {"default": None}
-        of = next((one for one in dataclasses.fields(self.kind) if one.name == fields_of.get(name)), None)
+        of = next((field for field in dataclasses.fields(self.kind) if field.name == fields_of.get(name)), None)
         if of is None or (of.default is dataclasses.MISSING and of.default_factory is dataclasses.MISSING):
             return {}
         made = of.default_factory
@@ -397,7 +397,7 @@ class RemoteExplanation(Recall):
     @property
     def hits(self) -> tuple[Candidate, ...]:
         """The recalled candidates, in the order of the answer."""
-        return tuple(one for one in self.candidates if one.recalled)
+        return tuple(candidate for candidate in self.candidates if candidate.recalled)
 
 
 @dataclass(frozen=True)
@@ -598,7 +598,7 @@ _json(
     "``query`` is complete; ``given`` are the parameters that the caller named. ``answer`` has at most 200 memories.",
     names={"hits": "answer"},
     taken={"cue": "query.cue", "now": "query.now"},
-    changed={"hits": lambda hits: [one.entry_id for one in hits]},
+    changed={"hits": lambda hits: [hit.entry_id for hit in hits]},
     back=_logged,
     cue=str,
     now=datetime,

@@ -58,8 +58,8 @@ def compare(who: str, pairs: Sequence[Pair]) -> Task[Comparison]:
         {
             "character": who,
             "pairs": [
-                {"number": number, "first": _record(one), "second": _record(other)}
-                for number, (one, other) in enumerate(pairs, start=1)
+                {"number": number, "first": _record(entry), "second": _record(other)}
+                for number, (entry, other) in enumerate(pairs, start=1)
             ],
         },
     )

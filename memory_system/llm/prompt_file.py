@@ -76,7 +76,7 @@ class PromptFile:
 
     def versions(self, name: str) -> tuple[Wording, ...]:
         """Every version of a prompt that was ever saved, the newest first."""
-        return tuple(reversed([one for one in self._read().wordings if one.name == name]))
+        return tuple(reversed([wording for wording in self._read().wordings if wording.name == name]))
 
     def save(self, name: str, text: str, *, by: str = "", now: datetime | None = None) -> Wording:
         """Word a prompt anew from the next call on; what it said before stays among its versions.
@@ -145,7 +145,7 @@ def _told(of: State, data: bytes) -> _Read:
         except (InvalidParameter, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             broken += 1
     problem = f"{broken} of the lines in {FILE} cannot be read or used, and are passed over." if broken else ""
-    own = {one.name: one.text for one in found}
+    own = {wording.name: wording.text for wording in found}
     return _Read(of, tuple(found), Prompts({name: text for name, text in own.items() if text is not None}), problem)
 
 

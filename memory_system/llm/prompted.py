@@ -51,4 +51,6 @@ def offline(data: Mapping[str, Any]) -> AnyObject:
     lines = [line.strip() for line in str(data["memory"]).splitlines() if line.strip()]
     records = [{"number": number, "when": data["now"], "text": line} for number, line in enumerate(lines, start=1)]
     planned = plan.plan({"now": data["now"], "records": records, "routine": []})
-    return AnyObject.model_validate({"actions": [one.model_dump(exclude={"because_of"}) for one in planned.actions]})
+    return AnyObject.model_validate(
+        {"actions": [action.model_dump(exclude={"because_of"}) for action in planned.actions]}
+    )

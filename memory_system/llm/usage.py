@@ -164,7 +164,7 @@ def _at_once(db: sqlite3.Connection) -> Iterator[None]:
 
 def _rows(db: sqlite3.Connection) -> tuple[Spent, ...]:
     found = tuple(Spent(*row) for row in db.execute(_BY_TASK))
-    if not all(_is_count(one) for one in found):
+    if not all(_is_count(spent) for spent in found):
         raise sqlite3.DatabaseError("it contains something other than counts")
     return found
 

@@ -89,7 +89,7 @@ class Manifest:
     @property
     def rehearsals(self) -> frozenset[str]:
         """The names of the agents that rehearse: a file of each says whom."""
-        return frozenset(one.name for one in self.agents if f"{AGENTS}/{one.name}/{rehearsal.FILE}" in self.files)
+        return frozenset(agent.name for agent in self.agents if f"{AGENTS}/{agent.name}/{rehearsal.FILE}" in self.files)
 
     def to_json(self) -> str:
         """The text that ``from_json`` reads."""

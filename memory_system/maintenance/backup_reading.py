@@ -127,15 +127,15 @@ def take_in(source: IO[bytes], folder: Path) -> Path:
             with beside.open("wb") as file:
                 shutil.copyfileobj(source, file, _CHUNK)
             try:
-                held = look(beside)
+                manifest = look(beside)
             except InvalidBackup as error:
                 raise InvalidBackup(error.sentence.replace(beside.name, "The file")) from error
-            number, target = 1, folder / named(held.world, held.made_at)
+            number, target = 1, folder / named(manifest.world, manifest.made_at)
             while target.exists():
                 if filecmp.cmp(beside, target, shallow=False):
                     return target
                 number += 1
-                target = folder / named(held.world, held.made_at, f" ({number})")
+                target = folder / named(manifest.world, manifest.made_at, f" ({number})")
             beside.replace(target)
     return target
 
@@ -210,7 +210,7 @@ def _read(
 ) -> bool:
     """Hand over every file piece by piece, and compare it with its checksum; answers whether it came to the end."""
     done, whole = 0, max(manifest.size, 1)
-    called = {one.name: one.shown or one.name for one in manifest.agents}
+    called = {agent.name: agent.shown or agent.name for agent in manifest.agents}
     for name, kept in manifest.files.items():
         if cancelled():
             return False

@@ -154,7 +154,7 @@ def examine_repaired(place: Place, embedder: Embedder) -> list[Finding]:
 
 
 def _wrong(found: Sequence[Finding]) -> bool:
-    return any(one.state is State.WRONG for one in found)
+    return any(finding.state is State.WRONG for finding in found)
 
 
 def _repaired(
@@ -168,14 +168,16 @@ def _repaired(
 ) -> list[Finding]:
     problem = repair_agent(place.folder, place.personality, embedder, journals, anew=anew, server=server)
     after = examine_agent(place.folder, place.personality, embedder, journals, server)
-    told = {one.what for one in after}
-    gone = [one for one in before if one.state is State.WRONG and one.what not in told]
-    found = [_compared(one, before, problem) for one in after]
-    return found + [replace(one, state=State.REPAIRED, sentence=f"{one.sentence} It is gone now.") for one in gone]
+    told = {finding.what for finding in after}
+    gone = [finding for finding in before if finding.state is State.WRONG and finding.what not in told]
+    found = [_compared(finding, before, problem) for finding in after]
+    return found + [
+        replace(finding, state=State.REPAIRED, sentence=f"{finding.sentence} It is gone now.") for finding in gone
+    ]
 
 
 def _compared(now: Finding, before: Sequence[Finding], problem: str | None) -> Finding:
-    was = next((one for one in before if one.what == now.what and one.state is State.WRONG), None)
+    was = next((finding for finding in before if finding.what == now.what and finding.state is State.WRONG), None)
     if now.state is State.WRONG and problem:
         return replace(now, sentence=f"{now.sentence} It could not be repaired: {problem}")
     if was is not None and now.state is not State.WRONG:

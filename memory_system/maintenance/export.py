@@ -166,7 +166,7 @@ def _outcome(entry: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -
 
 
 def _changes(agent: AgentMemory, outcomes: Sequence[Outcome]) -> Iterator[Change]:
-    for one in outcomes:
-        held = agent.find(one.id) if one.action == "overwritten" else None
-        if one.action != "skipped":
-            yield Change(None if held is None else bare(held), one.entry, "An export was imported.")
+    for outcome in outcomes:
+        entry = agent.find(outcome.id) if outcome.action == "overwritten" else None
+        if outcome.action != "skipped":
+            yield Change(None if entry is None else bare(entry), outcome.entry, "An export was imported.")

@@ -172,10 +172,10 @@ def _checked(
         share = _UNPACKING + (1 - _UNPACKING) * number / len(held.agents)
         progress(share, f"Checking {agent.shown or agent.name} ({number + 1} of {len(held.agents)})")
         found = _checked_agent(half / agent.name, world)
-        wrong = [one for one in found if one.state is State.WRONG]
+        wrong = [finding for finding in found if finding.state is State.WRONG]
         if wrong and not agent.problem:
             raise InvalidBackup(f"The backup was checked, and {agent.name} is not whole: {wrong[0].sentence}")
-        told += [one for one in found if one.state in (State.WRONG, State.REPAIRED)]
+        told += [finding for finding in found if finding.state in (State.WRONG, State.REPAIRED)]
     return told
 
 
@@ -186,7 +186,7 @@ def _checked_agent(folder: Path, world: World) -> list[Finding]:
     if world.settings.chroma is not None:
         shutil.rmtree(folder / STORE, ignore_errors=True)
     made = ("store", "index") if not with_store else ()
-    return [one for one in found if not (one.state is State.REPAIRED and one.what in made)]
+    return [finding for finding in found if not (finding.state is State.REPAIRED and finding.what in made)]
 
 
 def _refuse_taken(spot: Spot) -> None:

@@ -367,12 +367,12 @@ class Worlds:
             return []
         spot = Spot(folder, Path(self.settings.personalities))
         (folder / PERSONALITIES).mkdir(parents=True, exist_ok=True)
-        files = [spot.agent(one).personality for one in agent_names(self._settings(folder.name))]
+        files = [spot.agent(name).personality for name in agent_names(self._settings(folder.name))]
         files = [file for file in files if file.is_file()]
         for file in files:
             shutil.copyfile(file, folder / PERSONALITIES / file.name)
         write_slot(folder, Slot(real_clock()))
-        others = [one for one in self.names() if one != folder.name and (self.folder / one).is_dir()]
+        others = [name for name in self.names() if name != folder.name and (self.folder / name).is_dir()]
         return files if all(is_own(self.folder / one) for one in others) else []
 
     def restore(self, binned: Binned, to: str | None = None) -> Saved:

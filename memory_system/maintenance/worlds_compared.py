@@ -67,12 +67,12 @@ class CharacterDiffers:
     @property
     def only_left(self) -> tuple[MemoryEntry, ...]:
         """Memories that are on the left only."""
-        return tuple(one.left for one in self.memories if one.left is not None and one.right is None)
+        return tuple(memory.left for memory in self.memories if memory.left is not None and memory.right is None)
 
     @property
     def only_right(self) -> tuple[MemoryEntry, ...]:
         """Memories that are on the right only."""
-        return tuple(one.right for one in self.memories if one.right is not None and one.left is None)
+        return tuple(memory.right for memory in self.memories if memory.right is not None and memory.left is None)
 
     def __bool__(self) -> bool:
         """Whether anything differs."""
@@ -145,8 +145,8 @@ def _character(left: Spot, right: Spot, name: str, journals: Journals) -> Charac
         journals.of(right.folder / name).looked_at() as theirs,
     ):
         common = _common(mine, theirs)
-        changes = [0 if one is None else one.revision - common for one in (mine, theirs)]
-        memories = _memories([_held(one, name) for one in (mine, theirs)]) if any(changes) else ()
+        changes = [0 if journal is None else journal.revision - common for journal in (mine, theirs)]
+        memories = _memories([_held(journal, name) for journal in (mine, theirs)]) if any(changes) else ()
         texts = _texts([(left, mine), (right, theirs)], name)
     return CharacterDiffers(name, changes[0], changes[1], common, memories, texts)
 
@@ -168,16 +168,18 @@ def _common(left: Journal | None, right: Journal | None) -> int:
 
 def _held(journal: Journal | None, name: str) -> dict[str, MemoryEntry]:
     tiers = Tier if name == WORLD_AGENT else DECAYING  # facts are told with the personality
-    return {} if journal is None else {key: one for tier in tiers for key, (one, _) in journal.entries(tier).items()}
+    return (
+        {} if journal is None else {key: entry for tier in tiers for key, (entry, _) in journal.entries(tier).items()}
+    )
 
 
 def _memories(held: list[dict[str, MemoryEntry]]) -> tuple[MemoryDiffers, ...]:
     mine, theirs = held
     found = []
     for entry_id in sorted({*mine, *theirs}):
-        one, other = mine.get(entry_id), theirs.get(entry_id)
-        if one is None or other is None or dump_entry(bare(one)) != dump_entry(bare(other)):
-            found.append(MemoryDiffers(entry_id, one, other))
+        entry, other = mine.get(entry_id), theirs.get(entry_id)
+        if entry is None or other is None or dump_entry(bare(entry)) != dump_entry(bare(other)):
+            found.append(MemoryDiffers(entry_id, entry, other))
     return tuple(found)
 
 

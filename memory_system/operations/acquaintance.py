@@ -89,7 +89,7 @@ def about(
     shared = {one.split()[0].casefold() for one in others if one.split()}
     if len(first) >= _LEAST and first.casefold() not in shared and not _TITLES.fullmatch(first.casefold()):
         parts.append(first)
-    named = re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in parts), re.IGNORECASE)
+    named = re.compile("|".join(rf"(?<!\w){re.escape(part)}(?!\w)" for part in parts), re.IGNORECASE)
     wanted = " ".join(name.split()).casefold()
     found = [
         entry
@@ -99,7 +99,7 @@ def about(
         and entry.timestamp <= until
         and not (entry.timestamp == since and entry.id in seen)
         and (entry.kind in (Kind.OBSERVATION, Kind.CONVERSATION) or _TALKED in entry.tags)
-        and (any(wanted == one.casefold() for one in entry.people) or named.search(entry.document))
+        and (any(wanted == person.casefold() for person in entry.people) or named.search(entry.document))
     ]
     told = {one for entry in found if _TALKED in entry.tags for one in entry.evidence}
     return sorted((entry for entry in found if entry.id not in told), key=by_age)
@@ -132,7 +132,7 @@ def reflect(
     task = narrate.reflect_on_person(who, name, lines, trust, given)
     done = model.complete(task.worded(prompts_of(model)))
     notes = [f"{len(found) - len(given)} later memories are left for the next time."] if len(given) < len(found) else []
-    answer, kept, among = done.answer, dict[str, str](), names(one.document for one in given)
+    answer, kept, among = done.answer, dict[str, str](), names(entry.document for entry in given)
     learned, dropped, before = 0, 0, len(lines)
     for statement in answer.learned:
         told = " ".join(statement.text.split())
@@ -153,7 +153,7 @@ def reflect(
         else:
             lines[corrects - 1] = told
         learned += 1
-        kept |= {one.id: f"It shows: {told}" for one in sources}
+        kept |= {source.id: f"It shows: {told}" for source in sources}
     became, why = trust, ""
     if answer.trust is not None and answer.trust != (NEUTRAL if trust is None else trust):
         rests = cited(answer.because_of, given)
@@ -163,13 +163,13 @@ def reflect(
         else:
             became = _stepped(NEUTRAL if trust is None else trust, answer.trust, notes)
             why = " ".join(answer.why.split())
-            kept |= {one.id: f"Trust: {why or f'{became:g}'}" for one in rests if one.id not in kept}
-            kept |= {one.id: f"{kept[one.id]} Trust: {why}" for one in rests if why not in kept[one.id]}
+            kept |= {entry.id: f"Trust: {why or f'{became:g}'}" for entry in rests if entry.id not in kept}
+            kept |= {entry.id: f"{kept[entry.id]} Trust: {why}" for entry in rests if why not in kept[entry.id]}
     if dropped and not kept:
         raise ModelNonsense(f"The language model said nothing about {shown(name)} that rests on memories: {notes[-1]}")
     until = given[-1].timestamp
     assert until is not None, "only what has a time is looked at"
-    seen = tuple(one.id for one in given if one.timestamp == until)
+    seen = tuple(entry.id for entry in given if entry.timestamp == until)
     told_of = tuple(Kept(entry_id, reason) for entry_id, reason in kept.items())
     return Acquaintance(
         "\n".join(lines), became, why, tuple(kept), learned, until, seen, told_of, (done.call,), tuple(notes)

@@ -46,7 +46,9 @@ def refusing_no_truth(whose: _Class) -> _Class:
     """
     for name, method in list(vars(whose).items()):
         if isfunction(method) and name != "__init__":
-            asked = [one for one in signature(method).parameters.values() if one.annotation in _TRUTHS]
+            asked = [
+                parameter for parameter in signature(method).parameters.values() if parameter.annotation in _TRUTHS
+            ]
             if asked:
                 setattr(whose, name, _refusing(method, frozenset(one.name for one in asked)))
     return whose
@@ -129,8 +131,8 @@ def by_age(entry: MemoryEntry) -> tuple[float, str]:
 def derived(sources: Iterable[MemoryEntry]) -> dict[str, Any]:
     """How a memory that is worked out from others knows: whoever is in those is in it, and it is where they all are."""
     held = list(sources)
-    people = dict.fromkeys(name for one in held for name in one.people)
-    places = {one.place for one in held}
+    people = dict.fromkeys(name for entry in held for name in entry.people)
+    places = {entry.place for entry in held}
     return {
         "source": Source.DERIVED,
         "people": tuple(people)[:MAX_PEOPLE],
@@ -158,7 +160,7 @@ class Bare(Sequence[MemoryEntry]):
     def __getitem__(self, row: slice) -> list[MemoryEntry]: ...
     def __getitem__(self, row: int | slice) -> MemoryEntry | list[MemoryEntry]:
         held = self._entries[row]
-        return bare(held) if isinstance(held, MemoryEntry) else [bare(one) for one in held]
+        return bare(held) if isinstance(held, MemoryEntry) else [bare(entry) for entry in held]
 
 
 def cited(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[MemoryEntry]:

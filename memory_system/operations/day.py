@@ -108,10 +108,10 @@ def _of_plan(held: Iterable[MemoryEntry], day: str) -> Iterable[Intended]:
 def _of_routine(routine: Sequence[RoutineItem]) -> list[Intended]:
     """The items of a routine; one without an end lasts until the next begins."""
     items = sorted(routine, key=lambda one: one.time)
-    ends = [*(one.time for one in items[1:]), _MIDNIGHT][: len(items)]
+    ends = [*(routine_item.time for routine_item in items[1:]), _MIDNIGHT][: len(items)]
     return [
-        Intended(one.time, one.until or end, one.activity, one.place or "")
-        for one, end in zip(items, ends, strict=True)
+        Intended(routine_item.time, routine_item.until or end, routine_item.activity, routine_item.place or "")
+        for routine_item, end in zip(items, ends, strict=True)
     ]
 
 

@@ -73,7 +73,9 @@ def add(
             entry = entry.evolve(pinned=entry.pinned or held.pinned)
             changes.append(Change(bare(held), entry, "The same id was added again."))
             outcomes.append(Outcome(entry.id, "overwritten", entry, entry.rating is not None, why))
-    whys = dict.fromkeys(one.why for one in outcomes if not one.rated and one.why and one.action != "skipped")
+    whys = dict.fromkeys(
+        outcome.why for outcome in outcomes if not outcome.rated and outcome.why and outcome.action != "skipped"
+    )
     notes = tuple(f"Not rated: {why}" for why in whys)
     title = f"Remember {len(changes):,} events"
     if len(changes) == 1:
@@ -120,9 +122,9 @@ def ids_of(memories: MemoryIds, what: str = "Ids") -> list[str]:
 
 
 def _excerpt(change: Change) -> str:
-    held = change.after or change.before
-    assert held is not None, "a change has a before or an after"
-    return excerpt(held.document)
+    entry = change.after or change.before
+    assert entry is not None, "a change has a before or an after"
+    return excerpt(entry.document)
 
 
 def lasting(entry: MemoryEntry) -> str | None:
@@ -492,7 +494,7 @@ def _united(kept: MemoryEntry, going: Sequence[MemoryEntry], text: str | None, r
         document=kept.document if text is None else text,
         metadata=extras,
         tags=tags,
-        people=tuple(dict.fromkeys(one for entry in every for one in entry.people))[:MAX_PEOPLE],
+        people=tuple(dict.fromkeys(person for entry in every for person in entry.people))[:MAX_PEOPLE],
         evidence=evidence,
         rating=highest.rating,
         explanation=highest.explanation if raised else kept.explanation,
@@ -552,8 +554,8 @@ def renamed_texts(text_of: Callable[[str], str | None], gone: set[str], to: str)
     held, judged = text_of("cues"), text_of("judgments")
     cues = parse_cues(held)
     judgments = parse_judgments(judged)
-    after_cues = tuple(_cue(one, gone, to) for one in cues)
-    after_judgments = tuple(_judgment(one, gone, to) for one in judgments)
+    after_cues = tuple(_cue(cue, gone, to) for cue in cues)
+    after_judgments = tuple(_judgment(judgment, gone, to) for judgment in judgments)
     changes = []
     if after_cues != cues:
         changes.append(TextChange("cues", held, dump_cues(after_cues)))

@@ -74,12 +74,14 @@ def fills(done: ChangeSet) -> bool:
     """Whether a change set brings something new into STM; what is taken back or restored is what a person wants."""
     if done.undoes is not None or done.operation in TAKING_BACK:
         return False
-    return any(one.after is not None and one.after.tier is Tier.STM and one.before is None for one in done.changes)
+    return any(
+        change.after is not None and change.after.tier is Tier.STM and change.before is None for change in done.changes
+    )
 
 
 def in_rooms(held: Sequence[MemoryEntry]) -> tuple[list[MemoryEntry], list[MemoryEntry]]:
     """What was lived and what was said in talks, each of which has room for ``stm_size`` in STM; in the order given."""
-    return [one for one in held if not was_said(one)], [one for one in held if was_said(one)]
+    return [entry for entry in held if not was_said(entry)], [entry for entry in held if was_said(entry)]
 
 
 def was_said(entry: MemoryEntry) -> bool:

@@ -98,7 +98,7 @@ def trace(
 
 
 def _rests(some: Sequence[MemoryEntry]) -> list[tuple[str, str]]:
-    return [(one.id, source) for one in some for source in one.evidence]
+    return [(entry.id, source) for entry in some for source in entry.evidence]
 
 
 def _by_time(entry: MemoryEntry) -> tuple[float, str]:

@@ -29,11 +29,11 @@ def plan(planned: Planned, present: Present, wanted: Sequence[str]) -> ChangeSet
     with present.reading():
         lost = present.journal.bin.lost(wanted)
         for entry_id in wanted:
-            held = present.find(entry_id)
-            if held is not None and held.tier is Tier.STATIC:
+            entry = present.find(entry_id)
+            if entry is not None and entry.tier is Tier.STATIC:
                 raise Immutable("This is a fact of the personality, whose earlier texts stay in the history.")
-            if held is not None:
-                raise Conflict(f"{excerpt(held.document)} is still remembered. Forget it first, then purge it.")
+            if entry is not None:
+                raise Conflict(f"{excerpt(entry.document)} is still remembered. Forget it first, then purge it.")
             if entry_id in lost:
                 raise EntryNotFound("This memory has been purged already; nothing is left of it.")
             last = present.journal.last_version(entry_id) if entry_id.isprintable() else None

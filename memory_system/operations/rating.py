@@ -60,7 +60,9 @@ class Rated:
         error = outcome[2]
         if error is None or self.stopped or isinstance(error, UnknownLanguage):
             return
-        tries = [one for _, _, one in self.found.values() if not isinstance(one, UnknownLanguage)]
+        tries = [
+            model_error for _, _, model_error in self.found.values() if not isinstance(model_error, UnknownLanguage)
+        ]
         hopeful = None in tries or len(tries) < _MISSES
         if not (isinstance(error, REFUSALS) and hopeful):
             self.stopped, self.problem = error.sentence, error

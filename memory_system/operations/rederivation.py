@@ -50,8 +50,8 @@ def plan(
     fields, calls, notes = _made(ground, entry, sources, routine)
     if fields is None:
         return ground.plan(REDERIVE, "Not derived again", [], calls=calls, notes=notes)
-    left = tuple(one.id for one in sources)
-    depth = 1 + max(one.depth for one in sources)
+    left = tuple(source.id for source in sources)
+    depth = 1 + max(source.depth for source in sources)
     after = bare(entry).evolve(**fields, evidence=left, depth=depth)
     if entry.authored and after.document != entry.document:
         after = after.evolve(authored=False)
@@ -88,7 +88,7 @@ def _made(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry], ro
 def _insight(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry]) -> _Made:
     question = str(entry.extras.get("question") or "What do these memories show?")
     done = ground.model.complete(tasks.find_insights(ground.who, question, sources, 1))
-    found = [one.insight for one in done.answer.insights if cited(one.because_of, sources)]
+    found = [insight.insight for insight in done.answer.insights if cited(insight.because_of, sources)]
     if not found:
         return (
             None,
@@ -105,7 +105,7 @@ def _action(
     when = (entry.timestamp or ground.now).astimezone(ground.now.tzinfo)
     items = [item.model_dump(exclude_none=True) for item in routine]
     done = ground.model.complete(tasks.plan_day(ground.who, when, items, sources))
-    fit = [one for one in done.answer.actions if one.start < one.end and cited(one.because_of, sources)]
+    fit = [action for action in done.answer.actions if action.start < action.end and cited(action.because_of, sources)]
     if not fit:
         return (
             None,
@@ -123,7 +123,7 @@ def _minutes(clock: str) -> int:
 
 
 def _synopsis(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry]) -> _Made:
-    turns = [one for one in sources if one.timestamp and _is_turn(one)]
+    turns = [source for source in sources if source.timestamp and _is_turn(source)]
     if not turns:
         return None, (), ("No turn of the conversation is left: keep it as it is, or forget it.",)
     speakers = list(dict.fromkeys(str(turn.extras["speaker"]) for turn in turns))

@@ -253,9 +253,9 @@ class Learned:
     def judge(self, entries: Sequence[MemoryEntry], before: Sequence[MemoryEntry]) -> dict[str, Verdict]:
         """See ``Rule``."""
         readable = {entry.id for entry in entries if entry.kind not in _DERIVED and _is_latin(entry.document)}
-        known = {one.id: one for one in (*before, *entries)}.values()
+        known = {entry.id: entry for entry in (*before, *entries)}.values()
         found = signs(sorted(known, key=by_age), readable)
-        cited = {evidence for one in known if one.kind in _CITING for evidence in one.evidence}
+        cited = {evidence for entry in known if entry.kind in _CITING for evidence in entry.evidence}
         return {
             entry.id: self._verdict(entry, found[entry.id] | beside_the_text(entry, cited))
             if entry.id in readable

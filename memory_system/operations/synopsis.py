@@ -112,7 +112,11 @@ def entry(shown: Part, turns: Sequence[MemoryEntry], speakers: Sequence[str]) ->
     times = [turn.timestamp for turn in turns if turn.timestamp is not None]
     days = list(dict.fromkeys(f"{moment.day} {moment:%B %Y}" for moment in (min(times), max(times))))
     lines = [f"Conversation of {listed(speakers)}, {' to '.join(days)}."]
-    lines += [f"{word}: {' '.join(one.text for one in shown[sort])}" for sort, word in SORTS.items() if sort in shown]
+    lines += [
+        f"{word}: {' '.join(statement.text for statement in shown[sort])}"
+        for sort, word in SORTS.items()
+        if sort in shown
+    ]
     conversation = str(turns[0].extras["conversation"])
     metadata: dict[str, Scalar] = {
         "conversation": conversation,
@@ -120,7 +124,7 @@ def entry(shown: Part, turns: Sequence[MemoryEntry], speakers: Sequence[str]) ->
         "covers_until": max(times).isoformat(),
     }
     for sort, statements in shown.items():
-        places = {int(turn.extras["turn"]) for one in statements for turn in one.turns}
+        places = {int(turn.extras["turn"]) for statement in statements for turn in statement.turns}
         metadata[f"{sort}_turns"] = " ".join(map(str, sorted(places)))
     highest = max((turn.rating for turn in turns if turn.rating is not None), default=None)
     return MemoryEntry(

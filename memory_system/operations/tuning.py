@@ -117,7 +117,9 @@ def labelled(
     """The labels of thumbs and saved cues, cue by cue; what is forgotten, or labelled both ways, is left out."""
     right: dict[str, set[str]] = {}
     wrong: dict[str, set[str]] = {}
-    told = [(one.cue, one.right, one.wrong) for one in judgments] + [(one.cue, one.must, one.must_not) for one in saved]
+    told = [(judgment.cue, judgment.right, judgment.wrong) for judgment in judgments] + [
+        (saved_cue.cue, saved_cue.must, saved_cue.must_not) for saved_cue in saved
+    ]
     for cue, good, bad in told:
         right.setdefault(cue, set()).update(good)
         wrong.setdefault(cue, set()).update(bad)
@@ -490,7 +492,7 @@ def proposed(
 
 def in_words(labels: Sequence[Labelled]) -> str:
     """How many cues were labelled, and by how many memories."""
-    wrongs, rights = (sum(len(getattr(one, name)) for one in labels) for name in ("wrong", "right"))
+    wrongs, rights = (sum(len(getattr(label, name)) for label in labels) for name in ("wrong", "right"))
     wrong = counted(wrongs, "wrong memory", "wrong memories")
     return f"{counted(len(labels), 'cue')} with {rights:,} right and {wrong}"
 

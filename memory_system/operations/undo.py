@@ -134,23 +134,23 @@ def undoing(told: Applied, now: Present, keep: Collection[str] = (), overwrite: 
 def _undo_change(
     plan: Undoing, change: Change, revision: int, now: Present, keep: Collection[str], overwrite: Collection[str]
 ) -> None:
-    held, key = now.find(change.entry_id), change.entry_id
-    stands, wanted = dump_entry(held), dump_entry(change.before)
+    entry, key = now.find(change.entry_id), change.entry_id
+    stands, wanted = dump_entry(entry), dump_entry(change.before)
     if stands == wanted and change.before != change.after:  # one that says the same before and after is a note
         plan.kept.append(Kept(key, AS_BEFORE))
     elif key in keep:
         plan.chosen += 1
         plan.kept.append(Kept(key, "It is kept as it is now, since that was chosen."))
     elif change.before is not None and now.purged.get(key, 0) > revision:
-        plan.clashes.append(Clash(key, change.after, held, change.before, purged=True))
+        plan.clashes.append(Clash(key, change.after, entry, change.before, purged=True))
     elif stands == dump_entry(change.after):
         plan.changes.append(change.inverse(_why(change.reason)))
-    elif key in overwrite and held is not None and held.protected:
+    elif key in overwrite and entry is not None and entry.protected:
         plan.kept.append(Kept(key, PROTECTED))
     elif key in overwrite:
-        plan.changes.append(Change(held, change.before, _why(change.reason, ", over what came later")))
+        plan.changes.append(Change(entry, change.before, _why(change.reason, ", over what came later")))
     else:
-        plan.clashes.append(Clash(key, change.after, held, change.before))
+        plan.clashes.append(Clash(key, change.after, entry, change.before))
 
 
 def _why(reason: str, how: str = "") -> str:
@@ -234,15 +234,15 @@ def _put_back(
     facts_of_text: bool,
 ) -> Iterator[Change]:
     for key, was in bodies.items():
-        held = now.find(key)
-        if dump_entry(held) == dump_entry(was):
+        entry = now.find(key)
+        if dump_entry(entry) == dump_entry(was):
             continue
-        if facts_of_text and any(end is not None and end.tier is Tier.STATIC for end in (held, was)):
+        if facts_of_text and any(end is not None and end.tier is Tier.STATIC for end in (entry, was)):
             continue
         if was is not None and now.purged.get(key, 0) > revision:
             plan.kept.append(Kept(key, "It was purged for good, and cannot come back."))
             continue
-        if held is not None and held.protected and (was is None or was.evolve(protected=True) != bare(held)):
+        if entry is not None and entry.protected and (was is None or was.evolve(protected=True) != bare(entry)):
             plan.kept.append(Kept(key, PROTECTED))
             continue
-        yield Change(held and bare(held), was, "It is put back as it was then." if was else "It was not there then.")
+        yield Change(entry and bare(entry), was, "It is put back as it was then." if was else "It was not there then.")

@@ -79,7 +79,7 @@ class Candidates(Sequence[Candidate]):
         order = np.lexsort((ranks, numbers, by_score, seat))
         self._seat = seat
         if guided:
-            numbered = (self._number(one.entry.id) for one in guided)
+            numbered = (self._number(candidate.entry.id) for candidate in guided)
             apart = [number for number in numbered if number is not None]
             order = order[~np.isin(order, apart)]
         self._place = np.stack([numbers, rows], axis=1)
@@ -124,9 +124,9 @@ class Candidates(Sequence[Candidate]):
 
     def of(self, entry_id: str) -> Candidate | None:
         """The candidate of an id, or ``None``."""
-        for one in self._guided:
-            if one.entry.id == entry_id:
-                return one
+        for candidate in self._guided:
+            if candidate.entry.id == entry_id:
+                return candidate
         number = self._number(entry_id)
         return None if number is None else self._made(number)
 

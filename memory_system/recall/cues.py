@@ -172,15 +172,15 @@ def dump_judgments(judgments: Sequence[Judgment]) -> str:
 def with_cue(cues: Sequence[SavedCue], saved: SavedCue) -> tuple[SavedCue, ...]:
     """The cues with one in the place of that of the same name, or at the end."""
     key = name_key(saved.name)
-    if all(name_key(one.name) != key for one in cues):
+    if all(name_key(cue.name) != key for cue in cues):
         return (*cues, saved)
-    return tuple(saved if name_key(one.name) == key else one for one in cues)
+    return tuple(saved if name_key(cue.name) == key else cue for cue in cues)
 
 
 def judgment_of(judgments: Iterable[Judgment], cue: str) -> Judgment | None:
     """What was said of the answers to a cue; ``None`` if nothing was."""
     wanted = cue.strip()
-    return next((one for one in judgments if one.cue == wanted), None)
+    return next((judgment for judgment in judgments if judgment.cue == wanted), None)
 
 
 def with_verdict(judgments: Sequence[Judgment], cue: str, entry_id: str, verdict: bool | None) -> tuple[Judgment, ...]:
@@ -190,17 +190,17 @@ def with_verdict(judgments: Sequence[Judgment], cue: str, entry_id: str, verdict
         InvalidParameter: the cue or the id cannot be one.
     """
     asked = checked_cue(cue).strip()
-    held = judgment_of(judgments, asked)
-    if (held.verdict(entry_id) if held else None) == verdict:
+    judgment = judgment_of(judgments, asked)
+    if (judgment.verdict(entry_id) if judgment else None) == verdict:
         return tuple(judgments)
-    right = [one for one in held.right if one != entry_id] if held else []
-    wrong = [one for one in held.wrong if one != entry_id] if held else []
+    right = [one for one in judgment.right if one != entry_id] if judgment else []
+    wrong = [one for one in judgment.wrong if one != entry_id] if judgment else []
     if verdict is not None:
         (right if verdict else wrong).append(entry_id)
     after = (Judgment(asked, tuple(right), tuple(wrong)),) if right or wrong else ()
-    if held is None:
+    if judgment is None:
         return (*judgments, *after)
-    place = list(judgments).index(held)
+    place = list(judgments).index(judgment)
     return (*judgments[:place], *after, *judgments[place + 1 :])
 
 
@@ -236,8 +236,8 @@ def _told(entry: MemoryEntry) -> dict[str, Any]:
 
 
 def _cue_lines(judgments: Iterable[Judgment], known: set[str] | None) -> Iterator[dict[str, Any]]:
-    for one in judgments:
-        right = [entry_id for entry_id in one.right if known is None or entry_id in known]
-        wrong = [entry_id for entry_id in one.wrong if known is None or entry_id in known]
+    for judgment in judgments:
+        right = [entry_id for entry_id in judgment.right if known is None or entry_id in known]
+        wrong = [entry_id for entry_id in judgment.wrong if known is None or entry_id in known]
         if right or wrong:
-            yield {"cue": one.cue, "right": right, "wrong": wrong}
+            yield {"cue": judgment.cue, "right": right, "wrong": wrong}

@@ -99,7 +99,7 @@ class Expanded:
 
     def _of(self, tier: Tier, table: Table) -> tuple[Relevancy, NDArray[np.intp]]:
         if tier not in self._held:
-            own, others = self._cue(tier, table), [one(tier, table) for one in self._instances]
+            own, others = self._cue(tier, table), [instance(tier, table) for instance in self._instances]
             self._held[tier] = _lent(own, others, self._best)
         return self._held[tier]
 

@@ -182,7 +182,7 @@ def forecasts(
     """
     ahead = _Ahead(asker, query, horizon)
     found = ahead.hits(0)
-    return tuple(ahead.forecast(one) for name, one in found.items() if only is None or name in only)
+    return tuple(ahead.forecast(candidate) for name, candidate in found.items() if only is None or name in only)
 
 
 class _Ahead:
@@ -208,7 +208,7 @@ class _Ahead:
         if minutes not in self._hits:
             explained = self._explained.get(minutes)
             recall = self._asker.answer(self._query_at(minutes)) if explained is None else explained
-            self._hits[minutes] = {one.entry.id: one for one in recall.hits}
+            self._hits[minutes] = {hit.entry.id: hit for hit in recall.hits}
         return self._hits[minutes]
 
     def explained(self, entry_id: str, minutes: int) -> Candidate | None:
@@ -244,7 +244,7 @@ class _Ahead:
             curve = self._query.scoring.curve
             return tuple((when, score_at(hit.score, hit.entry, when.timestamp(), curve)) for _, when in times)
         points = [(when, self.explained(hit.entry.id, minutes)) for minutes, when in times]
-        return tuple((when, one.score.passing) for when, one in points if one is not None)
+        return tuple((when, candidate.score.passing) for when, candidate in points if candidate is not None)
 
     def _crossing(self, hit: Candidate) -> float | None:
         """The minute at which it is no longer above the threshold, infinite = never, ``None`` = no closed form."""
@@ -288,9 +288,9 @@ class _Ahead:
             return "A turn of its conversation passes too, and the two do not compete for seats."
         if then.verdict is Verdict.BEHIND_TWIN:
             return "Another memory in the same words scores higher, and the two do not compete for seats."
-        entered = [one for name, one in self.hits(leaves).items() if name not in before]
+        entered = [candidate for name, candidate in self.hits(leaves).items() if name not in before]
         ranking = self._query.scoring.seats is Seats.RANKING
-        rivals = [one for one in entered if ranking or one.entry.tier is hit.entry.tier]
+        rivals = [candidate for candidate in entered if ranking or candidate.entry.tier is hit.entry.tier]
         if rivals:
             return f"It is overtaken by “{_quoted(rivals[0])}”."
         return f"“{_quoted(entered[0])}” takes its seat." if entered else "There is no seat left for it."

@@ -82,7 +82,7 @@ def save(path: Path, table: Table, place: Place) -> None:
     table.columns.code(rows)
     room = rows + max(rows // _SPARE, min(rows, _MOST_SPARE_OF_FEW))
     lines, ends = _lines(table)
-    scenes = {entry_id: (one.source, one.people, one.place) for entry_id, one in table.scenes.items()}
+    scenes = {entry_id: (scene.source, scene.people, scene.place) for entry_id, scene in table.scenes.items()}
     told = {"ids": table.ids, "tags": table.tags, "scenes": scenes}
     names = json.dumps(told, ensure_ascii=False).encode("utf-8")
     parts = dict(table.columns.used(rows))

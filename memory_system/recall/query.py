@@ -119,12 +119,12 @@ class Facets:
 
     def _of_scene(self, table: Table) -> NDArray[np.bool_]:
         """Which rows have one of the sources, one of the people and one of the places that are asked for."""
-        people, places = ({one.casefold() for one in names} for names in (self.people, self.places))
+        people, places = ({name.casefold() for name in names} for names in (self.people, self.places))
         found = np.zeros(len(table), np.bool_)
         for entry_id, scene in table.scenes.items():
             found[table.row(entry_id)] = (
                 (not self.sources or scene.source in self.sources)
-                and (not people or not people.isdisjoint(one.casefold() for one in scene.people))
+                and (not people or not people.isdisjoint(person.casefold() for person in scene.people))
                 and (not places or scene.place.casefold() in places)
             )
         return found

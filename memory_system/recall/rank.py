@@ -58,7 +58,7 @@ def second_round(
 
     Under the ranking nothing is led to in whose words another memory of STM or LTM has a seat.
     """
-    held = {one.entry.id for one in found}.union(left_out)
+    held = {candidate.entry.id for candidate in found}.union(left_out)
     best: dict[str, tuple[float, Score, Candidate, Tier, int]] = {}
     admitted = {tier: query.admitted(tables[tier]) for tier in DECAYING}
     first = sorted(found, key=lambda one: (-one.score.total, one.entry.id))[: query.requery]
@@ -83,7 +83,7 @@ def second_round(
                     best[entry_id] = float(totals[row]), parts.one(row), hit, tier, row
     ordered, free = sorted(best.items(), key=lambda one: (-one[1][0], one[0])), query.top_k - len(found)
     if query.scoring.seats is Seats.RANKING:
-        told = {wording(one.entry.document) for one in found if one.entry.tier is not Tier.STATIC}
+        told = {wording(candidate.entry.document) for candidate in found if candidate.entry.tier is not Tier.STATIC}
         several, ordered = ordered, []
         for one in several:
             *_, tier, row = one[1]
@@ -333,7 +333,7 @@ class _Asked:
         for words, places in in_the_same_words(told, {tier: one.best for tier, one in ranked.items()}).items():
             found.update(sorted(places, key=ahead)[1:])
             for tier in {tier for tier, _ in places}:
-                table, (_, best) = ranked[tier].table, min((one for one in places if one[0] is tier), key=ahead)
+                table, (_, best) = ranked[tier].table, min((place for place in places if place[0] is tier), key=ahead)
                 if words in swept:
                     begins = words.partition(" ")[0]
                     same = [row for row, said in enumerate(table.folded) if begins in said and wording(said) == words]
@@ -525,8 +525,8 @@ class _Asked:
         both = formulas.score(relevancies, importance, last_access, happened, query.now, query.scoring)
         rows, split = np.arange(len(relevancies)), len(stm[0])
         for tier, some in ((Tier.STM, rows[:split]), (Tier.LTM, rows[split:])):
-            one = found[tier]
-            found[tier] = dataclasses.replace(both.taken(some), sub_parts=one.sub_parts, confidence=one.confidence)
+            parts = found[tier]
+            found[tier] = dataclasses.replace(both.taken(some), sub_parts=parts.sub_parts, confidence=parts.confidence)
         return found
 
     @cached_property

@@ -129,11 +129,11 @@ class Field:
         passing = self._passing(stand, totals)
         if not passing[self._tier][self._row]:
             return False
-        above = {one: int(np.count_nonzero(rows)) for one, rows in passing.items()}
-        ahead = {one: int(np.count_nonzero(before[one] & rows)) for one, rows in passing.items()}
+        above = {tier: int(np.count_nonzero(rows)) for tier, rows in passing.items()}
+        ahead = {tier: int(np.count_nonzero(before[tier] & rows)) for tier, rows in passing.items()}
         seats = static_seats(stand.top_k, stand.static_share)
         if self._seats is Seats.CASCADE:
-            given = seats_of(stand.top_k, seats, *(min(above[one], stand.top_k) for one in LIVED))
+            given = seats_of(stand.top_k, seats, *(min(above[tier], stand.top_k) for tier in LIVED))
             return ahead[self._tier] < given[self._tier]
         most = static_most(stand.top_k, seats, above[Tier.STM], above[Tier.LTM])
         if self._tier is Tier.STATIC and ahead[self._tier] >= most:
@@ -150,7 +150,7 @@ class Field:
                 for tier, one in self._tiers.items()
             }
             left_out = behind(self._seats, self._synopses, self._twins, passing, totals)
-            passing = {one: rows & ~left_out.of(one) for one, rows in passing.items()}
+            passing = {tier: rows & ~left_out.of(tier) for tier, rows in passing.items()}
             self._passed = held, passing
         return self._passed[1]
 
@@ -232,14 +232,14 @@ def ways(asker: Asker, query: Query, entry_id: str) -> tuple[Way, ...]:
         EntryNotFound: there is no such memory.
     """
     candidates = asker.explain(query).candidates
-    one = candidates.of(entry_id) if isinstance(entry_id, str) else None
-    if one is None:
+    candidate = candidates.of(entry_id) if isinstance(entry_id, str) else None
+    if candidate is None:
         raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
-    if one.recalled or one.verdict is Verdict.NO_VECTOR:
+    if candidate.recalled or candidate.verdict is Verdict.NO_VECTOR:
         return ()
-    search = _Search(asker, query, one)
+    search = _Search(asker, query, candidate)
     found = [*search.rating(), *search.facets()]
-    if one.verdict is not Verdict.FILTERED_OUT:
+    if candidate.verdict is not Verdict.FILTERED_OUT:
         found += search.earlier()
         field = Field(candidates, entry_id, query)
         found += [way for dial in _dials(query) for way in search.dial(dial, field)]

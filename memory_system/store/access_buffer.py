@@ -141,9 +141,9 @@ def _bounded(notes: Sequence[Noted]) -> list[Noted]:
     if spare <= 0:
         return list(notes)
     kept: list[Noted] = []
-    for one in notes:
-        if isinstance(one, Asked) and spare > 0:
+    for note in notes:
+        if isinstance(note, Asked) and spare > 0:
             spare -= 1
         else:
-            kept.append(one)
+            kept.append(note)
     return kept

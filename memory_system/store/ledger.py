@@ -366,8 +366,8 @@ class Ledger:
         """Carry out what another machine wrote, which has the same journal and another store."""
         missed = () if self._stores.in_journal else self._missed()
         untold = missed and self._stores.claimed < self.journal.horizon.floor
-        for one in missed:
-            self._carry_out(one, self._vectors_of(one))
+        for change_set in missed:
+            self._carry_out(change_set, self._vectors_of(change_set))
         if untold:
             self._reconcile(())
 

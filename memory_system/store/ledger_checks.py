@@ -168,7 +168,7 @@ def texts_of(
     None does if ``all_stay`` as they are.
     """
     found: tuple[list[str], list[str]] = [], []
-    for before, after in ((one.before, one.after) for change_set in change_sets for one in change_set.changes):
+    for before, after in ((change.before, change.after) for change_set in change_sets for change in change_set.changes):
         if after is not None:
             stays = after.id in waiting and before is not None and before.document == after.document
             found[stays or all_stay].append(after.document)

@@ -308,8 +308,8 @@ class Stores:
             were = dict.fromkeys(
                 change.entry_id
                 for change in changes
-                for one in (change.before, change.after)
-                if one and one.tier is tier
+                for entry in (change.before, change.after)
+                if entry and entry.tier is tier
             )
             gone = [entry_id for entry_id in were if (entry := left[entry_id]) is None or entry.tier is not tier]
             if gone:

@@ -94,8 +94,8 @@ def read(folder: Path) -> Rehearsal | None:
 def played(folder: Path) -> str:
     """The character that the agent of a folder plays: itself, or whom it rehearses."""
     with suppress(StoreDamaged):  # whoever looks at that agent is told
-        if (told := read(folder)) is not None:
-            return told.of
+        if (rehearsal := read(folder)) is not None:
+            return rehearsal.of
     return folder.name
 
 

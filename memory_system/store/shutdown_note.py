@@ -58,7 +58,7 @@ class Note:
 
 def tells(note: Note | None, pending: Iterable[ChangeSet]) -> bool:
     """Whether a note says that these, and no others, wait for the store."""
-    return note is not None and {*note.waiting} == {one.revision for one in pending}
+    return note is not None and {*note.waiting} == {change_set.revision for change_set in pending}
 
 
 def files_of(folder: Path) -> Stamp:
@@ -98,7 +98,7 @@ def _is_one(note: Note) -> bool:
         and isinstance(counts, dict)
         and all(isinstance(count, int) for count in counts.values())
         and isinstance(files, dict)
-        and all(isinstance(one, list) and [type(part) for part in one] == [int, int] for one in files.values())
+        and all(isinstance(file, list) and [type(part) for part in file] == [int, int] for file in files.values())
     )
 
 

@@ -113,15 +113,15 @@ def standing(traces: Sequence[Trace]) -> list[Trace]:
     left: list[Trace] = []
     revisions = {one.revision for one in traces}
     limit: float = float("inf")
-    for one in reversed(traces):
-        if one.revision >= limit:
+    for trace in reversed(traces):
+        if trace.revision >= limit:
             continue
-        if one.undoes in revisions and one.undoes is not None:
-            limit = one.undoes
-        elif (same := _brought_back(one, traces)) is not None:
+        if trace.undoes in revisions and trace.undoes is not None:
+            limit = trace.undoes
+        elif (same := _brought_back(trace, traces)) is not None:
             limit = same + 1
         else:
-            left.append(one)
+            left.append(trace)
     return left
 
 
@@ -136,10 +136,10 @@ def _brought_back(one: Trace, traces: Sequence[Trace]) -> int | None:
 def _bases(own: Sequence[Trace]) -> list[int]:
     """The revisions whose evidence is what a memory may rest on: those that kept it, and last the one it is by."""
     bases = []
-    for one in own:
-        made = one.operation == REDERIVE or one.before is None
-        if made or one.operation == KEEP:
-            bases.append(one.revision)
+    for trace in own:
+        made = trace.operation == REDERIVE or trace.before is None
+        if made or trace.operation == KEEP:
+            bases.append(trace.revision)
         if made:
             return bases
     return [*bases, own[-1].revision] if own else []
@@ -147,10 +147,10 @@ def _bases(own: Sequence[Trace]) -> list[int]:
 
 def _entered(own: Sequence[Trace], source: str) -> int:
     """The revision by which a memory came to rest on another."""
-    for one in own:
-        before = one.before.evidence if one.before else ()
-        if one.after is not None and source in one.after.evidence and source not in before:
-            return one.revision
+    for trace in own:
+        before = trace.before.evidence if trace.before else ()
+        if trace.after is not None and source in trace.after.evidence and source not in before:
+            return trace.revision
     return 0
 
 
@@ -165,7 +165,7 @@ def _alteration(history: Sequence[Trace], bases: Sequence[int]) -> Alteration | 
 
 def _state_at(history: Sequence[Trace], revision: int) -> tuple[MemoryEntry, bool] | None:
     """A memory as it was right after a revision; by what came next, where the history keeps nothing from before."""
-    earlier = [one for one in history if one.revision <= revision]
+    earlier = [trace for trace in history if trace.revision <= revision]
     if not earlier and history and history[0].before is not None:
         return history[0].before, False
     return _state(earlier)

@@ -144,7 +144,7 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
         done = last[what]
         return done is not None and done.undone_by is not None and not (newest and newest > done.change_set.planned_at)
 
-    lived = sum(1 for one in stm if not migration.was_said(one))
+    lived = sum(1 for entry in stm if not migration.was_said(entry))
     overflows = len(stm) > settings.stm_size and not stays_undone(MIGRATE)
     reflected = last[REFLECT]
     free = [] if not settings.ltm_size or stays_undone(SUMMARISE) else summarisation.to_summarise(ltm, at)
@@ -157,7 +157,7 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
         overflow=len(agent.migrate_stm2ltm(now=at, preview=True).changes) if overflows else 0,
         room=max(0, settings.stm_size - lived),
         felt=reflection.weight(
-            [one for one in (*stm, *ltm) if one.timestamp and one.timestamp <= at],
+            [entry for entry in (*stm, *ltm) if entry.timestamp and entry.timestamp <= at],
             reflected.change_set.planned_at if reflected is not None else None,
         ),
         trigger=settings.reflection_trigger,
@@ -216,11 +216,13 @@ def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[Memo
 
 def _unrated(entries: Sequence[MemoryEntry], ratings: Sequence[Applied], at: datetime) -> list[str]:
     """What waits for its rating; not what was taken back, nor, in this hour, what the model gave none of."""
-    left = {change.entry_id for one in ratings if one.undone_by is not None for change in one.change_set.changes}
-    recent = (one.change_set for one in ratings if at - one.change_set.planned_at < HOUR)
+    left = {
+        change.entry_id for rating in ratings if rating.undone_by is not None for change in rating.change_set.changes
+    }
+    recent = (rating.change_set for rating in ratings if at - rating.change_set.planned_at < HOUR)
     left |= {kept.entry_id for done in recent for kept in done.kept}
-    waiting = (one for one in entries if wants_rating(one.rating, one.explanation) and one.id not in left)
-    return [one.id for one in sorted(waiting, key=by_age) if not one.protected]
+    waiting = (entry for entry in entries if wants_rating(entry.rating, entry.explanation) and entry.id not in left)
+    return [entry.id for entry in sorted(waiting, key=by_age) if not entry.protected]
 
 
 def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> Iterator[date]:
@@ -237,9 +239,9 @@ def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> 
     One of an earlier time of the day counts, too, where it came to be known, or to be important, after that plan.
     """
     day, clock = at.date().isoformat(), f"{at:%H:%M}"
-    plans = [one.extras for one in held if one.kind is Kind.PLAN and one.extras.get("plan_day") == day]
+    plans = [entry.extras for entry in held if entry.kind is Kind.PLAN and entry.extras.get("plan_day") == day]
     planned = agent.timeline.last_act(PLAN)
-    if planned is None or not any(str(one.get("end", "")) > clock for one in plans):
+    if planned is None or not any(str(plan.get("end", "")) > clock for plan in plans):
         return
     since = planned.change_set.planned_at
     for event in sorted(held, key=by_age):
@@ -275,7 +277,7 @@ def _people(agent: AgentMemory, at: datetime) -> Iterator[Felt]:
     for person in everybody:
         found = about(agent, everybody, person, at)
         taken_back = undone.get(text_of(person.name))
-        if taken_back is not None and not any(one.timestamp and one.timestamp > taken_back for one in found):
+        if taken_back is not None and not any(entry.timestamp and entry.timestamp > taken_back for entry in found):
             continue
         if (weight := acquaintance.weight(found)) >= agent.settings.person_trigger:
             yield Felt(person.name, weight)
@@ -287,7 +289,7 @@ def _left(agent: AgentMemory) -> Iterator[Left]:
     for talk in talks:
         assert talk.last is not None, "those without a word are left out"
         since = (one.change_set for one in tried if one.change_set.planned_at >= talk.last)
-        if not any(talk.id in _talks_of(one) for one in since):
+        if not any(talk.id in _talks_of(change_set) for change_set in since):
             yield Left(talk.id, talk.title, talk.last)
 
 
@@ -297,8 +299,8 @@ def _beats(agent: AgentMemory, at: datetime) -> Iterator[Beat]:
     tried = _own(agent, TALK, _TALKS) if talks else []
     for listed, talk in talks:
         said = message_slice(agent, talk.id, max(0, talk.next_number - _SINCE), _SINCE)
-        heard = max((n for n, one in enumerate(said) if one.role is Role.USER and one.said), default=-1)
-        beats = [one.at for one in said[heard + 1 :] if one.speaker == UNPROMPTED]
+        heard = max((n for n, message in enumerate(said) if message.role is Role.USER and message.said), default=-1)
+        beats = [message.at for message in said[heard + 1 :] if message.speaker == UNPROMPTED]
         last = next((one for one in tried if talk.id in _talks_of(one.change_set)), None)
         undone = last is not None and last.undone_by is not None
         if last is not None and undone and not (listed.last and listed.last > last.change_set.planned_at):
@@ -334,7 +336,7 @@ def _planned_step(
     """The change set of a step, not applied yet; a language model may be asked."""
     now = step.at
     if step.what == ADD:
-        (event,) = (one for one in coming if one.id == step.of)
+        (event,) = (entry for entry in coming if entry.id == step.of)
         return agent.add_short_term(event, now=now, wait=False, preview=True, progress=progress).change_set
     if step.what == MIGRATE:
         return agent.migrate_stm2ltm(now=now, preview=True)
@@ -650,8 +652,8 @@ class Advance:
             return over
 
         plan = agent.asking(begin).rate_again(list(life.to_rate), preview=True, progress=progress)
-        tired = [one.sentence for one in failed if isinstance(one, REFUSALS)]
-        away = [one for one in failed if one.sentence not in tired]
+        tired = [model_error.sentence for model_error in failed if isinstance(model_error, REFUSALS)]
+        away = [model_error for model_error in failed if model_error.sentence not in tired]
         if not plan and plan.kept:
             raise away[0] if away else ModelError(plan.kept[0].reason)
         for error in away:

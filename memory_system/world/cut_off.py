@@ -47,9 +47,9 @@ def remove(spot: Spot, backups: Path) -> tuple[CutOff, ...]:
     gone = [one for one in map(_sized, _candidates(spot, backups)) if remove_left(one.path)]
     with half_left(spot) as half, suppress(OSError):
         if half is not None:
-            one = _sized(half)
+            cut_off = _sized(half)
             shutil.rmtree(half)
-            gone.append(one)
+            gone.append(cut_off)
     return tuple(gone)
 
 

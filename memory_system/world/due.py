@@ -209,9 +209,11 @@ def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
     if life.recent >= _LEAST and life.felt >= life.trigger:
         told = f"The ratings since the last reflection add up to {life.felt:,g} of {life.trigger:,g}."
         yield REFLECT, told, ""
-    for one in life.people:
-        told = f"The ratings of what came up about {one.name} add up to {one.weight:g} of {life.person_trigger:g}."
-        yield PERSON, told, one.name
+    for person in life.people:
+        told = (
+            f"The ratings of what came up about {person.name} add up to {person.weight:g} of {life.person_trigger:g}."
+        )
+        yield PERSON, told, person.name
     if life.too_many and life.free >= _TWO:
         told = f"Long-term memory holds {life.ltm:,}, and is to hold {life.ltm_size:,} at most."
         yield SUMMARISE, told, ""
@@ -261,7 +263,7 @@ def foreseen(life: Life, step: Step) -> Life:
     if step.what == REFLECT:
         return dataclasses.replace(life, felt=0.0)
     if step.what == PERSON:
-        return dataclasses.replace(life, people=tuple(one for one in life.people if one.name != step.of))
+        return dataclasses.replace(life, people=tuple(person for person in life.people if person.name != step.of))
     if step.what == SUMMARISE:
         gone = life.to_summarise - 1
         return dataclasses.replace(life, ltm=life.ltm - gone, free=life.free - gone)
@@ -269,8 +271,8 @@ def foreseen(life: Life, step: Step) -> Life:
         return dataclasses.replace(life, planned=step.at.date(), stirring=())
     if step.what == HEARTBEAT:
         beats = (
-            dataclasses.replace(one, at=step.at + one.every, left=one.left - 1) if one.id == step.of else one
-            for one in life.beats
+            dataclasses.replace(beat, at=step.at + beat.every, left=beat.left - 1) if beat.id == step.of else beat
+            for beat in life.beats
         )
         return dataclasses.replace(life, beats=tuple(beats))
     talks = tuple(talk for talk in life.talks if talk.id != step.of)

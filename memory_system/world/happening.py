@@ -140,7 +140,11 @@ def happened(
 def retelling(agent: AgentMemory, what: str, source: Source, place: str, teller: str) -> Task[Retold]:
     """What a language model is asked for the words of one of those who know of it."""
     about = agent.personality
-    relations = {one.name: one.relation for one in about.relationships if one.relation} if about else {}
+    relations = (
+        {relationship.name: relationship.relation for relationship in about.relationships if relationship.relation}
+        if about
+        else {}
+    )
     inside = {name: relation for name, relation in relations.items() if _names(f"{what}\n{teller}", name)}
     return retell(personal(about) if about else agent.display_name, what, source, place, teller, inside)
 
@@ -155,7 +159,9 @@ def _known(witness: _Witness, what: str, place: str, now: datetime, others: Sequ
     except ModelError as error:  # it happened all the same
         words, note = what, f"The language model did not tell it in {agent.display_name}'s words: {error}"
     known = agent.personality.relationships if agent.personality else []
-    whom = dict.fromkeys([*(one.name for one in known), *(one for one in others if one != agent.display_name)])
+    whom = dict.fromkeys(
+        [*(relationship.name for relationship in known), *(one for one in others if one != agent.display_name)]
+    )
     people = [one for one in whom if _names(what, one)]
     event = {
         "document": words,

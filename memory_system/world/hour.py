@@ -114,7 +114,7 @@ def room(agent: AgentMemory, at: datetime, folder: Path) -> Room:
     if not any(limits):
         return Room()
     known = prices.read(folder)
-    calls = [one for author in (BY_ITSELF, RATING) for one in _calls(agent, author, at)]
+    calls = [call for author in (BY_ITSELF, RATING) for call in _calls(agent, author, at)]
     taken = [_took(call, known) for _, call in calls]
     again = (min((when for when, _ in calls), default=at) + HOUR).astimezone(at.tzinfo)
     left = [limit - sum(one[kind] for one in taken) if limit else math.inf for kind, limit in enumerate(limits)]

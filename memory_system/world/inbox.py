@@ -73,7 +73,7 @@ class Inbox:
 
     def of(self, kind: Matter) -> tuple[Decision, ...]:
         """What waits of one kind."""
-        return tuple(one for one in self.decisions if one.kind is kind)
+        return tuple(decision for decision in self.decisions if decision.kind is kind)
 
 
 def inbox(
@@ -100,24 +100,26 @@ def sorted_out(agent: AgentMemory, found: Sequence[Decision]) -> Inbox:
     held = {(one.kind, one.of): one for one in parse_put_off(agent.text(TEXT))}
     waits: list[Decision] = []
     later: list[Decision] = []
-    for one in found:
-        put_off = held.get(one.key)
-        if put_off is not None and put_off.holds(now, one.mark):
-            later.append(replace(one, until=put_off.at))
+    for decision in found:
+        put_off = held.get(decision.key)
+        if put_off is not None and put_off.holds(now, decision.mark):
+            later.append(replace(decision, until=put_off.at))
         else:
-            waits.append(one)
+            waits.append(decision)
     return Inbox(now, tuple(waits), tuple(later))
 
 
 def suspected(look: Look) -> list[Decision]:
     """What asks for a decision of memories that were compared with each other."""
     found = []
-    for one in look.suspicions:
-        of = " ".join(one.mark.texts)
-        texts = " and ".join(dict.fromkeys(f"{excerpt(entry.document)}" for entry in one.entries))
-        since = max((entry.timestamp for entry in one.entries if entry.timestamp), default=None)
-        why = " ".join((*one.reasons, *one.doubts))
-        found.append(Decision(_SORTS[one.sort], texts, why, of, one.ids, since, mark_of(of, *one.ids)))
+    for suspicion in look.suspicions:
+        of = " ".join(suspicion.mark.texts)
+        texts = " and ".join(dict.fromkeys(f"{excerpt(entry.document)}" for entry in suspicion.entries))
+        since = max((entry.timestamp for entry in suspicion.entries if entry.timestamp), default=None)
+        why = " ".join((*suspicion.reasons, *suspicion.doubts))
+        found.append(
+            Decision(_SORTS[suspicion.sort], texts, why, of, suspicion.ids, since, mark_of(of, *suspicion.ids))
+        )
     return found
 
 
@@ -146,9 +148,9 @@ def _told(agent: AgentMemory, kind: Matter, step: Step, life: Life) -> tuple[str
         moved, gone = len(plan.of("move")), len(plan.of("forget"))
         parts = [f"move {moved:,} to long-term memory"] * bool(moved) + [f"forget {gone:,}"] * bool(gone)
         rooms = in_rooms(sorted(agent.entries(Tier.STM), key=by_age))
-        over = sorted((one for room in rooms for one in room[agent.settings.stm_size :]), key=by_age)
+        over = sorted((entry for room in rooms for entry in room[agent.settings.stm_size :]), key=by_age)
         told = " and ".join(parts)
-        return f"{told[:1].upper()}{told[1:]}", tuple(one.entry_id for one in plan.changes), _first(over)
+        return f"{told[:1].upper()}{told[1:]}", tuple(change.entry_id for change in plan.changes), _first(over)
     if kind is Matter.PLAN:
         if step.of:
             return "Plan the rest of the day", life.stirring, agent.last_version(step.of).timestamp
@@ -157,13 +159,13 @@ def _told(agent: AgentMemory, kind: Matter, step: Step, life: Life) -> tuple[str
         return f"Reflect on {step.of}", (), None
     if kind is Matter.SUMMARISE:
         summed = to_summarise(agent.entries(Tier.LTM), step.at)[: life.to_summarise]
-        return f"Make one summary of {len(summed):,} memories", tuple(one.id for one in summed), None
+        return f"Make one summary of {len(summed):,} memories", tuple(entry.id for entry in summed), None
     return "Reflect on recent memories", (), None
 
 
 def _unrated(agent: AgentMemory) -> Iterator[Decision]:
     if waiting := agent.unrated():
-        ids = tuple(one.id for one in waiting)
+        ids = tuple(entry.id for entry in waiting)
         many = f"Rate {len(ids):,} memories" if len(ids) > 1 else f"Rate {excerpt(waiting[0].document)}"
         why = "They have no rating, so importance tells nothing of them and they do not migrate."
         if len(ids) == 1:
@@ -203,4 +205,4 @@ def _is(some: Sequence[str]) -> str:
 
 
 def _first(entries: Sequence[MemoryEntry]) -> datetime | None:
-    return next((one.timestamp for one in entries if one.timestamp), None)
+    return next((entry.timestamp for entry in entries if entry.timestamp), None)

@@ -58,5 +58,5 @@ def lies_in(place: str, at: str, within: Mapping[str, str]) -> bool:
 
 
 def _named(about: Personality) -> Iterable[tuple[str, str]]:
-    yield from ((one.place, one.within or "") for one in about.environment)
-    yield from ((one.place, "") for one in about.routine if one.place)
+    yield from ((place.place, place.within or "") for place in about.environment)
+    yield from ((routine_item.place, "") for routine_item in about.routine if routine_item.place)

@@ -78,7 +78,7 @@ def sample(agent: AgentMemory, name: str, text: str) -> Sample:
     listening = agent.uncounted(model)
     if name in ("talk", "functions"):
         messages = Interview(listening, human="John").context().messages
-        return Sample("\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages))
+        return Sample("\n\n".join(f"[{message['role']}]\n{message['content']}" for message in messages))
     note = _OPERATIONS[name](listening)
     asked = next((task for task in model.heard if task.name == name), None)
     return Sample("" if asked is None else asked.prompt(), note)
@@ -161,7 +161,7 @@ def _retell(agent: AgentMemory) -> str:
 
 def _person(agent: AgentMemory) -> str:
     lived = _lived(agent)
-    known = (one for one in people(agent) if reflect_on_person(agent, one.name, preview=True).calls)
+    known = (person for person in people(agent) if reflect_on_person(agent, person.name, preview=True).calls)
     if next(known, None) is None:
         example = lived[-1:] or [MemoryEntry(_EXAMPLE[1][1], timestamp=agent.now)]
         agent.model.complete(reflecting(agent.display_name, _EXAMPLE[0][0], (), None, example))
@@ -204,7 +204,7 @@ def _said(agent: AgentMemory) -> tuple[list[tuple[str, str]], str]:
     """What was said in the newest conversation, or an example."""
     for listed in conversations(agent)[:1]:
         messages = Conversation.open(agent, listed.id).messages(-_SAID, _SAID)
-        if said := [(one.speaker or "?", one.said) for one in messages if one.said]:
+        if said := [(message.speaker or "?", message.said) for message in messages if message.said]:
             return said, ""
     own = agent.display_name
     example = [(who or own, text) for who, text in _EXAMPLE]

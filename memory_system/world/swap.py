@@ -69,11 +69,11 @@ def of_world(world: Path) -> list[Aside]:
 
 def free_name(world: Path, now: datetime) -> Path:
     """Where the world can be set aside: a name of digits after its own, which another world does not have."""
-    wanted = world.with_name(f"{world.name[:_MOST].rstrip()} {now:{_SECONDS}}")
+    path = world.with_name(f"{world.name[:_MOST].rstrip()} {now:{_SECONDS}}")
     number = 2
-    found = wanted
+    found = path
     while found.exists():
-        found, number = wanted.with_name(f"{wanted.name} {number}"), number + 1
+        found, number = path.with_name(f"{path.name} {number}"), number + 1
     return found
 
 

@@ -46,7 +46,7 @@ class Together:
     @property
     def plans(self) -> tuple[ChangeSet, ...]:
         """The change sets, one of each agent that is changed."""
-        return tuple(one.change_set for one in self.shares if one.change_set is not None)
+        return tuple(share.change_set for share in self.shares if share.change_set is not None)
 
     def __bool__(self) -> bool:
         """Whether anything would change."""
@@ -57,8 +57,8 @@ def carry_out_all(world: Stage, planned: Together) -> Together:
     """Carry out what several agents were planned together; see ``carried_out``, errors included."""
     if not isinstance(planned, Together):
         raise InvalidParameter(f"What is carried out is what was planned together, not {shown(planned)}.")
-    done = {one.agent: one for one in carried_out(world, planned.plans)}
-    return replace(planned, shares=tuple(replace(one, change_set=done.get(one.agent)) for one in planned.shares))
+    done = {change_set.agent: change_set for change_set in carried_out(world, planned.plans)}
+    return replace(planned, shares=tuple(replace(share, change_set=done.get(share.agent)) for share in planned.shares))
 
 
 def carried_out(world: Stage, plans: Iterable[ChangeSet]) -> list[ChangeSet]:
@@ -73,7 +73,7 @@ def carried_out(world: Stage, plans: Iterable[ChangeSet]) -> list[ChangeSet]:
         ReadOnly: the journal of one is damaged. Nothing was changed.
         StoreError: it stopped in between, as on a full disk; what is done already is named.
     """
-    by_name = {one.agent: one for one in _checked(plans)}
+    by_name = {change_set.agent: change_set for change_set in _checked(plans)}
     with ExitStack() as held:
         agents = {name: world.agent(name) for name in sorted(by_name)}  # in one order, so that two wait for each other
         for agent in agents.values():
@@ -98,16 +98,16 @@ def _checked(plans: Iterable[ChangeSet]) -> Sequence[ChangeSet]:
         raise InvalidParameter(f"What is carried out together are change sets of agents, not {shown(wrong[0])}.")
     if len({one.agent for one in given}) < len(given):
         raise InvalidParameter("One change set of each agent is carried out together; two are of the same.")
-    for one in given:
-        refuse_broken(one, one.agent)
+    for change_set in given:
+        refuse_broken(change_set, change_set.agent)
     return given
 
 
 def _as_planned(agent: AgentMemory, plan: ChangeSet) -> bool:
     """Whether all that a plan touches is as it was then; otherwise it was done before, or has become stale."""
     texts = agent.texts()
-    memories = all(_stored(agent.find(one.entry_id)) == _stored(one.before) for one in plan.changes)
-    return memories and all(texts.get(one.name) == one.before for one in plan.texts)
+    memories = all(_stored(agent.find(change.entry_id)) == _stored(change.before) for change in plan.changes)
+    return memories and all(texts.get(text.name) == text.before for text in plan.texts)
 
 
 def _stored(entry: MemoryEntry | None) -> object:

@@ -76,10 +76,10 @@ def trail(world: Cast, name: str, entry_id: MemoryId, about: str = "") -> tuple[
     """
     if not isinstance(about, str):
         raise InvalidParameter(f"'about' must be a text, not {shown(about)}.")
-    agents, agent = {one: partial(world.agent, one) for one in world.characters()}, world.agent(name)
+    agents, agent = {character: partial(world.agent, character) for character in world.characters()}, world.agent(name)
     entry: MemoryEntry | None = agent.last_version(id_of(entry_id))
     hops: list[Hop] = []
-    while entry is not None and len(hops) < MOST and agent.name not in {one.agent for one in hops}:
+    while entry is not None and len(hops) < MOST and agent.name not in {hop.agent for hop in hops}:
         if (source := heard(agent, entry, about)) is not entry:
             hops.append(Hop(agent.name, "", "", entry))
             entry = source

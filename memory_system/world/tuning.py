@@ -71,8 +71,8 @@ def tune(
         found = tuning.fit(asked, within(progress, _GATHERED, 1.0))
         keeping = tuning.fit_retention([agent.cues.judged(one) for agent, one in members])
     proposal = tuning.proposed(cast.labels, cast.common, found, keeping, WHAT)
-    told = Together(proposal.title, proposal.notes, tuple(cast.shares(proposal)))
-    return told if preview else carry_out_all(world, told)
+    together = Together(proposal.title, proposal.notes, tuple(cast.shares(proposal)))
+    return together if preview else carry_out_all(world, together)
 
 
 class _Cast:
@@ -88,12 +88,12 @@ class _Cast:
     @property
     def labels(self) -> list[tuning.Labelled]:
         """The labelled cues of all who are tuned."""
-        return [label for one in self.members.values() for label in one.labels]
+        return [label for member in self.members.values() for label in member.labels]
 
     @property
     def common(self) -> AgentSettings:
         """The settings of one of those who are tuned: in what is tuned they are those of all."""
-        return next((one.settings for one in self.members.values()), AgentSettings())
+        return next((member.settings for member in self.members.values()), AgentSettings())
 
     def agent(self, name: str) -> AgentMemory:
         """A character, whose changes are those of whoever asked."""

@@ -74,12 +74,15 @@ def picture(name: str, size: int = 36) -> str:
 def _line() -> str:
     """Who the character is, in a line: age and profession, as far as they are known."""
     try:
-        held = session.agent().personality
+        personality = session.agent().personality
     except MemorySystemError:  # the page says so
         return ""
-    if held is None:
+    if personality is None:
         return ""
-    known = ["" if held.identity.age is None else str(held.identity.age), held.identity.profession or ""]
+    known = [
+        "" if personality.identity.age is None else str(personality.identity.age),
+        personality.identity.profession or "",
+    ]
     return tables.short(", ".join(filter(None, known)), 120)
 
 

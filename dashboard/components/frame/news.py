@@ -50,7 +50,7 @@ def _of_others(name: str) -> int:
         count = agent.stamp[0] - seen
         if count <= 0 or not made or count > _MOST + len(made):
             return count
-        return sum(one.id not in made for one in agent.timeline.told_since(seen))
+        return sum(change_set.id not in made for change_set in agent.timeline.told_since(seen))
     except MemorySystemError:
         return 0
 

@@ -81,7 +81,10 @@ def _characters(agent: AgentMemory) -> list[dict[str, Any]]:
 
 
 def _operations() -> list[dict[str, Any]]:
-    return [_option(one.title, "", "autorenew", {"operation": one.name}) for one in (*OPERATIONS, *BESIDE, *OF_CAST)]
+    return [
+        _option(operation.title, "", "autorenew", {"operation": operation.name})
+        for operation in (*OPERATIONS, *BESIDE, *OF_CAST)
+    ]
 
 
 def _shows() -> list[dict[str, Any]]:
@@ -142,7 +145,7 @@ def _follow(act: Mapping[str, str]) -> None:
         showing.begin(Kind(act["show"]))
     if (page := _BY_NAME.get(act.get("page", ""))) is not None:
         st.switch_page(page.script, query_params=link)
-    if act.get("operation") in {one.name for one in (*OPERATIONS, *BESIDE, *OF_CAST)}:
+    if act.get("operation") in {operation.name for operation in (*OPERATIONS, *BESIDE, *OF_CAST)}:
         for chosen in ("operation", "more-operations"):  # on that page, what was chosen before
             st.session_state.pop(chosen, None)
         st.switch_page(_BY_NAME["operations"].script, query_params={**link, "operation": act["operation"]})

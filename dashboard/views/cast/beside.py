@@ -41,11 +41,11 @@ def show(agent: AgentMemory) -> None:
     if not cue:
         widgets.empty(words.ASK_BOTH_FIRST, "Type a question above, such as who has the key.")
         return
-    told = session.kept(
+    beside = session.kept(
         "beside", agent, lambda one: world.beside(one.name, other, cue, at=at), other, world.agent(other).stamp, cue,
         at, world.clock(),
     )  # fmt: skip
-    for answer, against, column in zip(told.answers, reversed(told.answers), st.columns(2), strict=True):
+    for answer, against, column in zip(beside.answers, reversed(beside.answers), st.columns(2), strict=True):
         with column:
             _answer(answer, against, cue)
 
@@ -66,8 +66,8 @@ def _answer(answer: Answer, against: Answer, cue: str) -> None:
             f"{against.called} lacks {len(only)} of them."
         )
     )
-    for number, one in enumerate([*only, *(one for one in answer.recalled if one.shared)]):
-        _memory(answer, against, one, cue, f"{answer.agent}-{number}")
+    for number, recollection in enumerate([*only, *(one for one in answer.recalled if one.shared)]):
+        _memory(answer, against, recollection, cue, f"{answer.agent}-{number}")
 
 
 def _memory(answer: Answer, against: Answer, one: Recollection, cue: str, key: str) -> None:

@@ -33,8 +33,8 @@ def show(agent: AgentMemory) -> None:
     for place, outer in within.items():
         inside.setdefault(outer, []).append(place)
     there: dict[str, list[Whereabouts]] = {}
-    for one in found:
-        there.setdefault(_held(one.place, located), []).append(one)
+    for whereabouts in found:
+        there.setdefault(_held(whereabouts.place, located), []).append(whereabouts)
     roots = sorted(inside.get("", []), key=lambda place: (-_people(place, inside, there), place.casefold()))
     busy = [place for place in roots if _people(place, inside, there)]
     for place in busy:
@@ -63,8 +63,8 @@ def _place(
 ) -> None:
     with st.container(border=True, gap="small", key=f"place-of-{deep}-{place}"):
         st.markdown(f"**{widgets.plain(place)}**")
-        for one in there.get(place, ()):
-            _somebody(one)
+        for whereabouts in there.get(place, ()):
+            _somebody(whereabouts)
         busy = [one for one in inside.get(place, ()) if deep < _DEEPEST and _people(one, inside, there, deep + 1)]
         empty = [tables.visible(one) for one in inside.get(place, ()) if one not in busy]
         for first in range(0, len(busy), _ROW):

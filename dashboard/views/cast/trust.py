@@ -22,8 +22,8 @@ def show(agent: AgentMemory) -> None:
     world = session.world()
     names = [agent.name, *(name for name in world.characters() if name != agent.name)][:_MOST]
     stamps = session.stamps(world.characters())
-    bonds = [one for one in session.kept("bonds", agent, lambda _: world.bonds(), *stamps) if one.agent in names]
-    if not any(one.to in names for one in bonds):
+    bonds = [bond for bond in session.kept("bonds", agent, lambda _: world.bonds(), *stamps) if bond.agent in names]
+    if not any(bond.to in names for bond in bonds):
         widgets.empty(words.NOBODY_TRUSTS, "Write whom it knows into its personality.", agent, to="personality")
         return
     picture = trusting.picture(bonds, names, words.OPEN_CHARACTER, session.picture, session.shown_name)

@@ -69,11 +69,11 @@ def all_of(agent: AgentMemory, kind: Matter, listed: Sequence[Decision]) -> None
     some = {one.of: one for one in listed[:_AT_ONCE] if not _protected(agent, one)}
     with st.container(border=True, gap="small", key="inbox-plan"):
         plans = {}
-        for one in some.values():
-            plan = _planned(one.of, partial(_plan, agent, one, _usual(agent, one)))
+        for decision in some.values():
+            plan = _planned(decision.of, partial(_plan, agent, decision, _usual(agent, decision)))
             if plan is not None and plan.changes:
-                plans[one.of] = plan
-            elif isinstance(_plans()[one.of], ModelError):
+                plans[decision.of] = plan
+            elif isinstance(_plans()[decision.of], ModelError):
                 break
         key = f"inbox-all-{agent.name}-{kind}"
         rows = [

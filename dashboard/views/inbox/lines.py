@@ -36,8 +36,8 @@ def show(agent: AgentMemory, found: Inbox, kinds: Sequence[Matter]) -> None:
         if accepting.is_open(*opens):
             accepting.all_of(agent, kinds[0], listed)
     most = int(st.session_state.setdefault("inbox-most", _LINES))
-    for number, one in enumerate(listed[:most]):
-        _line(agent, one, number, may=may)
+    for number, decision in enumerate(listed[:most]):
+        _line(agent, decision, number, may=may)
     if len(listed) > most and st.button(f"Show more ({len(listed) - most:,} left)", icon=":material/expand_more:"):
         st.session_state["inbox-most"] = most + _LINES
         st.rerun()
@@ -104,17 +104,17 @@ def later(agent: AgentMemory, put: Sequence[Decision]) -> None:
     if not put:
         return
     with st.expander(f"Put off: {len(put)}", icon=":material/schedule:"):
-        for number, one in enumerate(put):
+        for number, decision in enumerate(put):
             with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-off-{number}"):
                 with st.container(width="stretch", gap=None):
-                    st.text(tables.short(one.what, _LONGEST))
-                    until = f"until {stamp(one.until)}" if one.until else "until something changes"
-                    st.caption(widgets.plain(f"{deciding.SHORT[one.kind]} · {until}"))
+                    st.text(tables.short(decision.what, _LONGEST))
+                    until = f"until {stamp(decision.until)}" if decision.until else "until something changes"
+                    st.caption(widgets.plain(f"{deciding.SHORT[decision.kind]} · {until}"))
                 if agent.read_only is None and st.button(
-                    words.ASK_AGAIN_NOW, key=f"inbox-again-{one.kind}-{one.of}", icon=":material/undo:",
+                    words.ASK_AGAIN_NOW, key=f"inbox-again-{decision.kind}-{decision.of}", icon=":material/undo:",
                     help="In Python: AgentMemory.put_off",
                 ):  # fmt: skip
-                    bulk.do(agent, lambda one=one: agent.put_off(one.kind, one.of))  # type: ignore[misc]
+                    bulk.do(agent, lambda one=decision: agent.put_off(one.kind, one.of))  # type: ignore[misc]
 
 
 def everybody() -> None:

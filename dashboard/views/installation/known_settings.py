@@ -59,14 +59,14 @@ def _table(facts: tuple[Fact, ...]) -> None:
         return
     rows = [
         {
-            "fact": tables.visible(one.text),
-            "known to": one.known_to,
-            "now": one.holds(now),
-            "from": stamp(one.known_from) if one.known_from else "",
-            "until": stamp(one.known_until) if one.known_until else "",
-            "importance": one.rating,
+            "fact": tables.visible(fact.text),
+            "known to": fact.known_to,
+            "now": fact.holds(now),
+            "from": stamp(fact.known_from) if fact.known_from else "",
+            "until": stamp(fact.known_until) if fact.known_until else "",
+            "importance": fact.rating,
         }
-        for one in facts
+        for fact in facts
     ]
     widgets.table(rows, hide_index=True, column_config={"fact": st.column_config.TextColumn(width="large")})
 
@@ -86,7 +86,7 @@ def _edit(agent: AgentMemory, facts: tuple[Fact, ...], groups: tuple[Group, ...]
         placeholder="The bridge is closed for carts.",
     )  # fmt: skip
     left, right = st.columns(2)
-    there = [EVERYBODY, *(one.name for one in groups)]
+    there = [EVERYBODY, *(group.name for group in groups)]
     if (stands := st.session_state.get(draft.field("known_to"))) not in there:
         there.append(str(stands))  # a group that has been dissolved since
     to = left.selectbox(_LABELS["known_to"], there, key=draft.field("known_to"), persist_state="session")
@@ -132,9 +132,9 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
     name = left.text_input(
         words.GROUP, key=f"group-name-{number}", max_chars=64, placeholder="the guard", persist_state="session"
     ).strip()
-    held = next((one for one in groups if one.name.casefold() == name.casefold()), None)
+    group = next((one for one in groups if one.name.casefold() == name.casefold()), None)
     members = right.multiselect(
-        words.MEMBERS, world.characters(), held.members if held else (), key=f"group-members-{number}-{name}",
+        words.MEMBERS, world.characters(), group.members if group else (), key=f"group-members-{number}-{name}",
         format_func=session.labels(world.characters()).__getitem__, placeholder="Nobody", persist_state="session",
     )  # fmt: skip
     with st.container(horizontal=True):
@@ -142,16 +142,16 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
             "Save the group", icon=":material/group:", disabled=not name or not members, help="In Python: World.group"
         )
         dissolve = st.button(
-            "Dissolve the group", icon=":material/group_off:", disabled=held is None, help="In Python: World.unknow"
+            "Dissolve the group", icon=":material/group_off:", disabled=group is None, help="In Python: World.unknow"
         )
     if save:
         _do(
             lambda: world.group(name, members, author=agent.author),
             "The group is saved.", lambda: drafts.next_turn(form),
         )  # fmt: skip
-    if dissolve and held is not None:
+    if dissolve and group is not None:
         _do(
-            lambda: world.unknow(held.name, author=agent.author),
+            lambda: world.unknow(group.name, author=agent.author),
             "The group is dissolved.", lambda: drafts.next_turn(form),
         )  # fmt: skip
 

@@ -124,17 +124,19 @@ def _earlier(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
         return
     now = real_clock()
     with st.expander(f"Versions ({len(versions)})"):
-        for number, one in enumerate(versions[:_MOST_VERSIONS]):
+        for number, wording in enumerate(versions[:_MOST_VERSIONS]):
             with st.container(horizontal=True, vertical_alignment="center"):
-                what = ": the shipped text" if one.text is None else ""
-                st.caption(widgets.plain(f"{ago(one.at, now)} ({stamp(one.at)}), {one.by}{what}"), width="stretch")
+                what = ": the shipped text" if wording.text is None else ""
+                st.caption(
+                    widgets.plain(f"{ago(wording.at, now)} ({stamp(wording.at)}), {wording.by}{what}"), width="stretch"
+                )
                 if (
                     number
                     and agent.read_only is None
                     and st.button("Use again", key=f"again-{about.name}-{len(versions)}-{number}", type="tertiary")
                 ):
-                    _save(file, about, one.told, f"“{about.title}” has its text of that time again.")
-            if one.text is not None:
-                st.code(tables.lines(one.told), language=None, wrap_lines=True)
+                    _save(file, about, wording.told, f"“{about.title}” has its text of that time again.")
+            if wording.text is not None:
+                st.code(tables.lines(wording.told), language=None, wrap_lines=True)
         if len(versions) > _MOST_VERSIONS:
             st.caption(f"{len(versions) - _MOST_VERSIONS} older ones: world.prompts.versions({about.name!r})")

@@ -53,7 +53,7 @@ def _seen() -> tuple[State, str]:
     """What is known without looking into every file, and what the last check of everything found."""
     state, sentence = doctor.light(session.opened())  # to a viewer's world every agent can only be read
     found = _found()
-    wrong = sum(one.state is State.WRONG for one in found or ())
+    wrong = sum(finding.state is State.WRONG for finding in found or ())
     if wrong and state is not State.WRONG:
         return State.WRONG, f"The last check found {tables.counted(wrong, 'fault', 'faults')}."
     return state, sentence
@@ -80,7 +80,7 @@ def check() -> None:
         found = _found()
         if not found:
             return
-        wrong = [one for one in found if one.state is State.WRONG]
+        wrong = [finding for finding in found if finding.state is State.WRONG]
         rest = "" if wrong else words.NOTHING_IS_WRONG
         st.caption(f"{tables.counted(len(found), 'thing was', 'things were')} looked at. {rest}")
         widgets.table(
@@ -174,7 +174,7 @@ def _restored() -> None:
     done = work.result
     working.put_away(_RESTORE)
     session.forget()
-    told = "".join(f" {one.agent}: {one.sentence}" for one in done.findings)
+    told = "".join(f" {finding.agent}: {finding.sentence}" for finding in done.findings)
     _tell(f"{words.RESTORED_WORLD_OF} {stamp(done.manifest.made_at)}.{told}")
     st.rerun()
 
@@ -198,16 +198,16 @@ def _upload() -> None:
 def _preview(path: Path) -> None:
     """What a backup holds, and the button that restores it."""
     try:
-        held = backup_reading.look(path)
+        manifest = backup_reading.look(path)
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    of = held.title or held.world
-    deleted = f", and {_characters(held.deleted)} in the bin" if held.deleted else ""
-    st.markdown(f"**{widgets.plain(of)}**, as it was {widgets.plain(stamp(held.made_at))}")
-    st.caption(widgets.plain(f"{_agents(held)}{deleted}, {tables.megabytes(held.size)} unpacked."))
+    of = manifest.title or manifest.world
+    deleted = f", and {_characters(manifest.deleted)} in the bin" if manifest.deleted else ""
+    st.markdown(f"**{widgets.plain(of)}**, as it was {widgets.plain(stamp(manifest.made_at))}")
+    st.caption(widgets.plain(f"{_agents(manifest)}{deleted}, {tables.megabytes(manifest.size)} unpacked."))
     titles = {"character": "Character", "memories": "Memories", "changes": "Changes", "problem": "Problem"}
-    widgets.table(tables.backed_up(held), hide_index=True, column_config=dict(titles))
+    widgets.table(tables.backed_up(manifest), hide_index=True, column_config=dict(titles))
     now = _counted(len(session.world().agents()), len(session.world().rehearsals()))
     st.caption(f"It is checked first. Then this world, with {now}, is set aside and this backup takes its place.")
     with st.container(horizontal=True):
@@ -227,17 +227,18 @@ def _set_aside() -> None:
     kept = swap.of_world(session.world().folder)
     if kept:
         st.subheader("Set aside", anchor=False)
-    for one in kept[:10]:
+    for aside in kept[:10]:
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.container(width="stretch", gap=None):
-                st.text(f"The world until {stamp(one.at)}")
+                st.text(f"The world until {stamp(aside.at)}")
                 st.caption(
                     widgets.plain(
-                        f"{ago(one.at, real_clock())}, when {one.why} · {tables.megabytes(one.size)} · {one.folder}"
+                        f"{ago(aside.at, real_clock())}, when {aside.why} · {tables.megabytes(aside.size)} · "
+                        f"{aside.folder}"
                     )
                 )
-            if st.button(words.PUT_BACK, key=f"back-{one.folder.name}", icon=":material/undo:", help=_PUT_BACK):
-                _put_back(one)
+            if st.button(words.PUT_BACK, key=f"back-{aside.folder.name}", icon=":material/undo:", help=_PUT_BACK):
+                _put_back(aside)
 
 
 _PUT_BACK = "In Python: backup_restoring.put_back(world, aside). The present world is set aside in turn."

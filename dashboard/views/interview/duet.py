@@ -105,7 +105,7 @@ def _held(agent: AgentMemory, key: str) -> Stage | None:
     stage: Stage | None = st.session_state.get(key)
     if stage is None:
         stage = _stages(str(session.world().folder)).get(session.from_link(_LINK))
-        if stage is not None and stage.id in {one.id for one in Conversation.all(agent)}:
+        if stage is not None and stage.id in {conversation.id for conversation in Conversation.all(agent)}:
             st.session_state[key] = stage
         else:
             stage = None
@@ -183,7 +183,7 @@ def _running(stage: Stage) -> None:
 def _transcript(stage: Stage, *, links: bool) -> None:
     """What was said; with ``links`` each thing with the memories that came to the speaker's mind."""
     agents = stage.agents
-    called = session.told_apart({name: tables.visible(one.display_name) for name, one in agents.items()})
+    called = session.told_apart({name: tables.visible(agent.display_name) for name, agent in agents.items()})
     places = {name: place for place, name in enumerate(agents)}
     with st.container(height=chat.HEIGHT, border=True, autoscroll=True, key="duet-chat"):
         for number, one in enumerate(list(stage.said)):

@@ -150,7 +150,7 @@ def _core(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
 def _functions(held: Held, step: Step | None) -> None:
     """The functions of a turn, or of all turns of this session, with arguments, results, time and tokens."""
     steps = [step] if step is not None else list(held.steps.values())
-    frame = talk_tables.functions([one for some in steps for one in some.functions])
+    frame = talk_tables.functions([function for some in steps for function in some.functions])
     if frame.empty:
         st.caption("No function has been called yet." if not steps else "No function was called.")
         return

@@ -37,8 +37,8 @@ def show(agent: AgentMemory) -> None:
     held = people(agent)
     if not held:
         widgets.empty("It knows nobody yet.", "Talk with it under your name, or add somebody below.", agent)
-    for one in held:
-        _person(agent, one)
+    for person in held:
+        _person(agent, person)
     if agent.read_only is None:
         _another(agent)
 

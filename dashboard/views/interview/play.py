@@ -20,7 +20,7 @@ _NAME = 100
 
 def show(agent: AgentMemory) -> None:
     """The talks that are kept, one of them open; or the fields that begin one."""
-    talks = {one.id: one.head for one in Conversation.all(agent)}
+    talks = {conversation.id: conversation.head for conversation in Conversation.all(agent)}
     followed = st.session_state.get("talk-of", agent.name) == agent.name  # the link may still name another's talk
     st.session_state["talk-of"] = agent.name
     wanted = session.from_link("talk") if followed else ""
@@ -139,7 +139,9 @@ def _open(agent: AgentMemory, held: Held) -> None:
 def _offers(agent: AgentMemory, held: Held) -> None:
     """What the character would remember of its own accord: each is kept or dropped by the person."""
     decided: set[str] = st.session_state.setdefault(f"talk-decided-{agent.name}", set())
-    offered = [one for step in held.steps.values() for one in step.offered if one.id not in decided]
+    offered = [
+        change_set for step in held.steps.values() for change_set in step.offered if change_set.id not in decided
+    ]
     for plan in offered:
         entry = plan.changes[0].after
         assert entry is not None, "it is an event that would be added"

@@ -80,13 +80,13 @@ def _asking(agents: list[AgentMemory], asked: list[tuple[str, str]], settings: T
 
     def do(tell: Progress, stopped: Callable[[], bool]) -> tuple[dict[str, Sitting], int]:
         found = {}
-        for number, one in enumerate(agents):
+        for number, agent in enumerate(agents):
             if stopped():
                 break
             within = partial(_within, tell, number, len(agents))
-            sitting = interview.sit(one, asked, settings=settings, progress=within, cancelled=stopped)
+            sitting = interview.sit(agent, asked, settings=settings, progress=within, cancelled=stopped)
             if sitting.answers:
-                found[one.name] = sitting
+                found[agent.name] = sitting
         return found, len(agents) * len(asked)
 
     return do
@@ -124,13 +124,14 @@ def _answers(agent: AgentMemory, answered: Mapping[str, Sitting]) -> None:
 def _kept(answered: Mapping[str, Sitting]) -> bool:
     """Whether all of this is kept already."""
     return all(
-        one.id in {kept.id for kept in interview.sittings(session.character(name))} for name, one in answered.items()
+        sitting.id in {kept.id for kept in interview.sittings(session.character(name))}
+        for name, sitting in answered.items()
     )
 
 
 def _by_category(agent: AgentMemory, answered: Mapping[str, Sitting], *, expanded: bool) -> None:
     first = next(iter(answered.values()))
-    for category in dict.fromkeys(one.category for one in first.answers):
+    for category in dict.fromkeys(answer.category for answer in first.answers):
         with st.expander(category.capitalize(), expanded=expanded):
             for name, sitting in answered.items():
                 if list(answered) != [agent.name]:
@@ -176,7 +177,7 @@ def _keep(answered: Mapping[str, Sitting]) -> None:
 def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
     """Two runs of this character side by side: what was kept, and what was just asked."""
     kept = list(interview.sittings(agent))
-    runs = {one.id: one for one in [*kept, *([fresh] if fresh is not None else [])]}
+    runs = {sitting.id: sitting for sitting in [*kept, *([fresh] if fresh is not None else [])]}
     if len(runs) < 2 and not kept and agent.read_only is not None:
         return  # of whom nothing can be kept, there is nothing to compare
     st.header("Before and after", anchor=False)
@@ -194,7 +195,7 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
             )
             for label, back in (("Before", 2), ("After", 1))
         )
-        droppable = agent.read_only is None and before in {one.id for one in kept}
+        droppable = agent.read_only is None and before in {sitting.id for sitting in kept}
         if droppable:
             _drop(agent, "Drop the earlier one", str(before))
     every = interview.compared(runs[str(before)], runs[str(after)])
@@ -204,8 +205,8 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
     once = len(every) - len(found)
     more = f" {tables.counted(once, 'question was', 'questions were')} asked in one of the two only." if once else ""
     st.caption(f"{answers}, of which {len(changed) or 'none'} {'differs' if len(changed) == 1 else 'differ'}.{more}")
-    for number, one in enumerate(changed):
-        _difference(agent, one, f"{before}-{after}-{number}")
+    for number, difference in enumerate(changed):
+        _difference(agent, difference, f"{before}-{after}-{number}")
 
 
 def _only(agent: AgentMemory, sitting: Sitting) -> None:

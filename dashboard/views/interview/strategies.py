@@ -71,16 +71,15 @@ def show(agent: AgentMemory) -> None:
 
 def _transcript(agent: AgentMemory) -> list[Message]:
     """The talk that is lived through: a sample, lines that are typed, or one that is kept."""
-    talks = {one.id: one.head for one in Conversation.all(agent)}
+    talks = {conversation.id: conversation.head for conversation in Conversation.all(agent)}
     source = st.selectbox(
         "Which talk", [_SAMPLE, _PASTED, *talks], key=f"strategies-source-{session.place()}", persist_state="session",
         format_func=lambda one: tables.short(talks[one].title, 80) if one in talks else one,
     )  # fmt: skip
     if source in talks:
         found = list(Conversation.open(agent, str(source)).messages(-MAX_MESSAGES, MAX_MESSAGES))
-        st.caption(
-            f"{tables.counted(len([one for one in found if one.said]), 'message', 'messages')} of what was said."
-        )
+        count = tables.counted(sum(bool(message.said) for message in found), "message", "messages")
+        st.caption(f"{count} of what was said.")
         return found
     held = (session.SAMPLES / "talk.txt").read_text(encoding="utf-8") if source == _SAMPLE else ""
     with st.expander("The lines", expanded=source == _PASTED):
@@ -151,7 +150,7 @@ def _shown(tried: Tried) -> None:
 def _fates(tried: Tried) -> None:
     """How many messages each strategy has where at the end."""
     frame: pd.DataFrame = talk_tables.fates(tried.names, tried.found)
-    numbers = {one.value: st.column_config.NumberColumn(one.value.capitalize(), width=130) for one in Fate}
+    numbers = {fate.value: st.column_config.NumberColumn(fate.value.capitalize(), width=130) for fate in Fate}
     widgets.table(
         frame,
         hide_index=True,

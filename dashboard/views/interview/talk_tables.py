@@ -191,14 +191,14 @@ def functions(called: Sequence[FunctionRun]) -> pd.DataFrame:
     """The functions called in a turn, in their order, with what they cost."""
     rows = [
         {
-            "function": visible(one.name),
-            "arguments": written(one.arguments),
-            "result": short(result(one.result), _RESULT),
-            "time": one.milliseconds,
-            "tokens": one.tokens,
-            "failed": one.failed,
+            "function": visible(function_run.name),
+            "arguments": written(function_run.arguments),
+            "result": short(result(function_run.result), _RESULT),
+            "time": function_run.milliseconds,
+            "tokens": function_run.tokens,
+            "failed": function_run.failed,
         }
-        for one in called
+        for function_run in called
     ]
     return pd.DataFrame(rows, columns=["function", "arguments", "result", "time", "tokens", "failed"])
 
@@ -206,7 +206,7 @@ def functions(called: Sequence[FunctionRun]) -> pd.DataFrame:
 def content(section: Section, actions: Sequence[Action] = ()) -> str:
     """What a section of a prompt says: its text, its messages with whom they are from, or what the agent can do."""
     if section.name == TOOLS:
-        return "\n\n".join(map(_definition, (*DEFINITIONS, *(one.definition for one in actions))))
+        return "\n\n".join(map(_definition, (*DEFINITIONS, *(action.definition for action in actions))))
     lines = [section.text] if section.text else []
     for message in section.messages:
         calls = [f"{call.name}({written(call.arguments)})" for call in message.calls]
@@ -224,25 +224,25 @@ def sections(context: Context) -> pd.DataFrame:
     """What a prompt is made of, in its order, with the share of the budget that each part takes."""
     rows = [
         {
-            "name": one.name,
-            "section": TITLES.get(one.name, one.name),
-            "tokens": one.tokens,
-            "share": one.tokens / max(context.budget, 1),
-            "text": content(one, context.actions),
+            "name": section.name,
+            "section": TITLES.get(section.name, section.name),
+            "tokens": section.tokens,
+            "share": section.tokens / max(context.budget, 1),
+            "text": content(section, context.actions),
         }
-        for one in context.sections
+        for section in context.sections
     ]
     return pd.DataFrame(rows, columns=["name", "section", "tokens", "share", "text"])
 
 
 def changed_sections(before: Context, after: Context) -> pd.DataFrame:
     """The sections of two prompts beside each other: tokens in both, and whether the text is the same."""
-    was, became = ({one.name: one for one in some.sections} for some in (before, after))
+    was, became = ({section.name: section for section in some.sections} for some in (before, after))
     rows = []
     for name in (one for one in TITLES if one in was or one in became):
         old, new = was.get(name), became.get(name)
-        texts = [content(one, of.actions) if one else "" for one, of in ((old, before), (new, after))]
-        tokens = [one.tokens if one else 0 for one in (old, new)]
+        texts = [content(section, of.actions) if section else "" for section, of in ((old, before), (new, after))]
+        tokens = [section.tokens if section else 0 for section in (old, new)]
         rows.append(
             {
                 "section": TITLES[name],

@@ -61,7 +61,7 @@ def show(agent: AgentMemory) -> None:
         return
     planted_last: ChangeSet | None = st.session_state.get(key)
     held = [agent.find(change.entry_id) for change in planted_last.changes] if planted_last is not None else []
-    if thoughts := [one for one in held if one is not None]:
+    if thoughts := [entry for entry in held if entry is not None]:
         _planted(agent, thoughts)
 
 

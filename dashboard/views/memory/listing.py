@@ -105,13 +105,13 @@ def candidates(found: Explanation, shown: Shown, most: int) -> tuple[list[dict[s
     """
     rows: list[dict[str, Any]] = []
     left = 0
-    for place, one in enumerate(found.candidates):
-        if one.entry not in shown:
+    for place, candidate in enumerate(found.candidates):
+        if candidate.entry not in shown:
             continue
         if len(rows) == most:
             left = len(found.candidates) - place
             break
-        rows.append(scored(one, place + 1, found.query))
+        rows.append(scored(candidate, place + 1, found.query))
     return rows, sum(one["recalled"] for one in rows), left
 
 

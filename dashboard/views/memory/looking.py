@@ -72,24 +72,24 @@ class Looking:
 
 def now() -> Looking:
     """What is looked for: what was last wanted here, unless the address was followed to something else."""
-    held: Looking = st.session_state.get(_HELD, Looking())
-    told = {name: session.from_link(name) for name in held.link()}
+    looking: Looking = st.session_state.get(_HELD, Looking())
+    told = {name: session.from_link(name) for name in looking.link()}
     acted = st.session_state.pop(_ACTED, False)
     came = st.session_state.get("page-before") != session.WORKBENCH
     followed = told != st.session_state.get(_LINKED) and (any(told.values()) or not came)
     if followed and not acted:
         only = tuple(one for one in told["show"].split(",") if one)
-        held = replace(
-            Looking(told["cue"][:LONGEST], only, told["memory"]), turn=held.turn, moved=held.moved,
+        looking = replace(
+            Looking(told["cue"][:LONGEST], only, told["memory"]), turn=looking.turn, moved=looking.moved,
             view=TIMELINE if told["layout"] == TIMELINE else "", window=_window(told["window"]),
         )  # fmt: skip
     elif came and not acted:
-        held = replace(held, memory=told["memory"])
-    st.session_state[_HELD] = held
-    for name, value in held.link().items():
+        looking = replace(looking, memory=told["memory"])
+    st.session_state[_HELD] = looking
+    for name, value in looking.link().items():
         session.to_link(name, value)
-    st.session_state[_LINKED] = held.link()
-    return held
+    st.session_state[_LINKED] = looking.link()
+    return looking
 
 
 def _at(second: float) -> datetime:

@@ -123,8 +123,8 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
 def _forgotten(agent: AgentMemory, at: looking.Looking, shown: listing.Shown, own: Query | None) -> dict[str, Any]:
     """Rows of what is forgotten: what of it the cue would have recalled, or the last forgotten first."""
     if own is not None:
-        gone = [one for one in agent.would_have_answered(own) if one.entry in shown]
-        rows = [listing.scored(one, place, own) for place, one in enumerate(gone, start=1)]
+        gone = [candidate for candidate in agent.would_have_answered(own) if candidate.entry in shown]
+        rows = [listing.scored(candidate, place, own) for place, candidate in enumerate(gone, start=1)]
         return {
             "rows": rows, "recalled": len(rows), "more": 0, "parts": listing.legend(own), "axis": tables.axis(own),
             "status": f"{len(rows)} forgotten memories would have been recalled",

@@ -71,7 +71,7 @@ def drawn(
     which = _which(place, agent.stamp, at.only, at.words, lived, shown)
     whole = life.extent(lived, present.now)
     since, until = life.window(at.window, whole, lived.at(at.memory))
-    recalled = [one.entry.id for one in found.candidates if one.recalled] if found else []
+    recalled = [candidate.entry.id for candidate in found.candidates if candidate.recalled] if found else []
     return {
         **life.picture(lived, which, since, until, agent.now, recalled),
         "strip": life.strip(lived, which, whole), "first": whole[0], "end": whole[1],

@@ -77,17 +77,19 @@ def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
     """Draw the map, and the clusters below it, which need no pointer; answers what is chosen on either."""
     this = f"{session.place()}-{of}-{bulk.round_()}"
     held, clusters = f"map-{this}", f"map-clusters-{this}"
-    marks = [charts.mark(one) for one in chart.points]
+    marks = [charts.mark(point) for point in chart.points]
 
     def act(told: Mapping[str, Any]) -> None:
-        st.session_state[clusters] = [one.number for one in chart.clusters if one.number == told.get("cluster")]
+        st.session_state[clusters] = [
+            cluster.number for cluster in chart.clusters if cluster.number == told.get("cluster")
+        ]
         rows = mounting.whole_numbers(told, "rows")
         st.session_state[held] = {marks[row] for row in rows if 0 <= row < len(marks)}
 
     caught, numbers = st.session_state.get(held, ()), st.session_state.get(clusters) or ()
-    rows = [row for row, one in enumerate(chart.points) if marks[row] in caught or one.cluster in numbers]
+    rows = [row for row, point in enumerate(chart.points) if marks[row] in caught or point.cluster in numbers]
     mounting.show("map", {**drawn, "whose": of, "chosen": rows}, act)
-    labels = {one.number: widgets.plain(charts.label(one)) for one in chart.clusters}
+    labels = {cluster.number: widgets.plain(charts.label(cluster)) for cluster in chart.clusters}
     st.pills(
         words.CHOOSE_CLUSTERS, list(labels), selection_mode="multi", format_func=labels.__getitem__, key=clusters,
         on_change=lambda: st.session_state.pop(held, None),
@@ -97,8 +99,8 @@ def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
 
 def together(points: list[Point]) -> None:
     """What to do with the chosen memories of one character."""
-    owners = sorted({one.agent for one in points})
-    counts = {name: sum(one.agent == name for one in points) for name in owners}
+    owners = sorted({point.agent for point in points})
+    counts = {name: sum(point.agent == name for point in points) for name in owners}
     name = owners[0]
     if len(owners) > 1:
         name = st.segmented_control(
@@ -106,7 +108,7 @@ def together(points: list[Point]) -> None:
             format_func=lambda one: widgets.plain(f"{session.shown_name(one)} {counts[one]}"),
         )  # fmt: skip
     agent = session.character(str(name)) if session.moment() is None else session.agent()
-    found = [agent.find(one.memory) for one in points if one.agent == name]
+    found = [agent.find(point.memory) for point in points if point.agent == name]
     entries = [entry for entry in found if entry is not None]
     st.header(f"{tables.counted(len(entries), 'memory', 'memories')} chosen", anchor=False)
     if agent.read_only is None:

@@ -50,15 +50,15 @@ def show(life: Life, now: datetime) -> Brought | None:
         )  # fmt: skip
         if problem := life.get("brought-problem"):
             st.error(widgets.plain(problem), icon=":material/error:")
-        held: Brought | None = life.get("brought")
-        if held is None:
+        brought: Brought | None = life.get("brought")
+        if brought is None:
             st.caption("Who it is goes into the form below, and its memories come along. Nothing is stored yet.")
             return None
-        material.rows(held.looked, life.key("brought-rows"))
+        material.rows(brought.looked, life.key("brought-rows"))
         if st.button("Leave the file out", icon=":material/close:", type="tertiary", key=life.key("brought-drop")):
             life.put("brought", None)
             st.rerun()
-    return held
+    return brought
 
 
 def _bring(life: Life, now: datetime) -> None:

@@ -68,7 +68,7 @@ def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
     _mend(life, refused, text)
     counted = tables.counted(len(taken), "event", "events")
     left = f" {tables.counted(len(refused), 'line', 'lines')} cannot be read and will be left out." if refused else ""
-    unrated = sum(one.rating is None for one in taken)
+    unrated = sum(entry.rating is None for entry in taken)
     rated = f", {'all' if unrated == len(taken) else unrated} still to be rated" if unrated else ""
     st.caption(f"{counted} to remember{rated}.{left}")
     return taken

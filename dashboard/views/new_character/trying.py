@@ -57,10 +57,10 @@ def rated(life: Life, events: Sequence[MemoryEntry]) -> list[MemoryEntry]:
     """The events with the ratings that they were given when they were tried."""
     tried: dict[str, MemoryEntry] = life.get(_TRIED) or {}
     return [
-        one.evolve(rating=known.rating, explanation=known.explanation)
-        if one.rating is None and (known := tried.get(one.document)) is not None
-        else one
-        for one in events
+        event.evolve(rating=known.rating, explanation=known.explanation)
+        if event.rating is None and (known := tried.get(event.document)) is not None
+        else event
+        for event in events
     ]
 
 

@@ -48,15 +48,15 @@ def _each(operation: Operation, planned: Together) -> None:
     """What was found of each character, and what would become of one of them in full."""
     rows = [
         {
-            "character": session.shown_name(one.agent),
-            "changes": one.change_set is not None,
-            "what was found": tables.visible(one.note),
+            "character": session.shown_name(share.agent),
+            "changes": share.change_set is not None,
+            "what was found": tables.visible(share.note),
         }
-        for one in planned.shares
+        for share in planned.shares
     ]
     named = {name: name.capitalize() for name in ("character", "changes", "what was found")}
     widgets.table(rows, hide_index=True, width="stretch", column_config=named)
-    plans = {one.agent: one for one in planned.plans}
+    plans = {plan.agent: plan for plan in planned.plans}
     if not plans:
         return
     chosen = st.selectbox(
@@ -70,7 +70,7 @@ def _each(operation: Operation, planned: Together) -> None:
 
 def _accept(key: str, planned: Together) -> None:
     """Carry out what was shown; where one has become stale, that is said, and nothing was changed."""
-    session.own_changes().update(one.id for one in planned.plans)
+    session.own_changes().update(plan.id for plan in planned.plans)
     try:
         with st.spinner("Changing …"):
             done = session.world().carry_out_all(planned)
@@ -79,5 +79,5 @@ def _accept(key: str, planned: Together) -> None:
         return
     st.session_state.pop(key)
     counted = tables.counted(len(done.plans), "character", "characters")
-    bulk.done_to([(one.agent, one) for one in done.plans], f"Applied to {counted}: {done.title}", done.title)
+    bulk.done_to([(plan.agent, plan) for plan in done.plans], f"Applied to {counted}: {done.title}", done.title)
     st.rerun()

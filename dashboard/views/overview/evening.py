@@ -82,7 +82,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     begin = end - evening.DAY
     st.header(f"The last day, until {stamp(end)}", anchor=False)
     shared = {one for pair in met for one in pair}
-    told = [(evening.mark(lane, one), one.importance or 0) for lane in shown for one in lane.entries]
+    told = [(evening.mark(lane, entry), entry.importance or 0) for lane in shown for entry in lane.entries]
     first, _ = max(told, key=lambda one: (one[0] in shared, one[1]), default=("", 0))
     mounting.show(
         "lanes",
@@ -92,7 +92,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
                 {
                     "name": lane.name, "label": tables.short(lane.label, 40), "chosen": lane.name == agent.name,
                     "picture": session.picture(lane.name),
-                    "dots": [_dot(lane, one, begin) for one in lane.entries],
+                    "dots": [_dot(lane, entry, begin) for entry in lane.entries],
                 }
                 for lane in shown
             ],
@@ -126,7 +126,7 @@ def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
 
 
 def _called(cast: list[AgentMemory]) -> dict[str, str]:
-    return session.told_apart({one.name: tables.visible(one.display_name) for one in cast})
+    return session.told_apart({agent.name: tables.visible(agent.display_name) for agent in cast})
 
 
 def _answer(agent: AgentMemory, name: str, cue: str) -> tuple[lines.Line, str]:

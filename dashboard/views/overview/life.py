@@ -133,9 +133,13 @@ def _happened(changed: _Stamps) -> None:
         return
     shown = []
     for _, name, one in found[:_MOST]:
-        told = one.change_set
-        link = ("history", {"agent": name, "change": str(told.revision)})
-        shown.append(_Shown(name, told.planned_at, told.title, "Undone." if one.undone_by else told.reason, link))
+        change_set = one.change_set
+        link = ("history", {"agent": name, "change": str(change_set.revision)})
+        shown.append(
+            _Shown(
+                name, change_set.planned_at, change_set.title, "Undone." if one.undone_by else change_set.reason, link
+            )
+        )
     _show("happened", shown)
     if (over := len(found) - _MOST) > 0:
         st.caption(f"And {over:,} more, on the History page of each character.")
@@ -165,18 +169,18 @@ def _next(changed: _Stamps) -> None:
     now = world.clock()
     depends = (now.replace(second=0, microsecond=0), session.agent().model.name, world.life.state.waiting, *changed)
     try:
-        told = session.kept("due", session.agent(), lambda _: world.due(now + AHEAD), *depends)
+        advanced = session.kept("due", session.agent(), lambda _: world.due(now + AHEAD), *depends)
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    waiting = told.waiting
+    waiting = advanced.waiting
     shown = [_step(step, step.waits, waits=True) for step in waiting[:_MOST]]
-    shown += [_step(step, step.why) for step in told.steps[: max(0, _MOST - len(waiting))]]
+    shown += [_step(step, step.why) for step in advanced.steps[: max(0, _MOST - len(waiting))]]
     if shown:
         _show("next", shown)
-    if (over := len(told.steps) + len(waiting) - _MOST) > 0:
+    if (over := len(advanced.steps) + len(waiting) - _MOST) > 0:
         st.caption(f"And {over} more within a day.")
-    if not told.steps and not waiting:
+    if not advanced.steps and not waiting:
         st.caption("Nothing within a day.")
 
 

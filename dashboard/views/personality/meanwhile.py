@@ -72,7 +72,7 @@ def settle(began: str, mine: str, now: str) -> drafts.Settled[Path] | None:
     if len(parts) < len(three):
         return None
     names = dict.fromkeys([*parts[2], *parts[1], *parts[0]])  # in the order of what is in use
-    filled = [{name: one.get(name, _MISSING) for name in names} for one in parts]
+    filled = [{name: part.get(name, _MISSING) for name in names} for part in parts]
     return drafts.settle(filled[0], filled[1], filled[2])
 
 

@@ -99,7 +99,7 @@ def _counted(agent: AgentMemory, query: Query, first: Preset, second: Preset) ->
         return [hit.entry.id for hit in agent.answer(asked).hits]
 
     judged = agent.judgments[-MOST_JUDGED:]
-    return versus((one, recalled(one.cue, first), recalled(one.cue, second)) for one in judged)
+    return versus((judgment, recalled(judgment.cue, first), recalled(judgment.cue, second)) for judgment in judged)
 
 
 def tell(found: Versus, left: str, right: str, what: str, few: str = "") -> None:

@@ -117,8 +117,8 @@ def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
         "kinds": [kind.value for kind in facets.kinds],
         "tags": [tag for tag in facets.tags if tag in session.tags(agent)],
         "sources": list(facets.sources),
-        "people": [one for one in facets.people if one in people],
-        "places": [one for one in facets.places if one in places],
+        "people": [person for person in facets.people if person in people],
+        "places": [place for place in facets.places if place in places],
         "since": _day(facets.since),
         "until": _day(facets.until, days=-1),
         "range": (facets.min_importance or 0.0, 1.0 if facets.max_importance is None else facets.max_importance),
@@ -209,7 +209,7 @@ def _scoring(agent: AgentMemory, weights: Weights) -> tuple[Scoring, float, floa
         key=f"passing-{session.place()}", persist_state="session", help=words.THRESHOLD_HELP,
     )  # fmt: skip
     seats = st.segmented_control(
-        words.SEATS_BY, [one.value for one in Seats], default=own.scoring.seats.value, required=True,
+        words.SEATS_BY, [Seat.value for Seat in Seats], default=own.scoring.seats.value, required=True,
         key=f"seats-{session.place()}", persist_state="session", help=words.SEATS_HELP,
     )  # fmt: skip
     measure = st.segmented_control(

@@ -78,7 +78,9 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
     if widgets.closed(agent):
         return
     hits = [hit.entry for hit in found.hits]
-    texts = {one.entry.id: tables.short(one.entry.document, 90) for one in found.candidates[:_CHOICES]}
+    texts = {
+        candidate.entry.id: tables.short(candidate.entry.document, 90) for candidate in found.candidates[:_CHOICES]
+    }
     form = f"save-cue/{agent.name}"
     key = f"{drafts.turn(form)}-{found.query.cue}"
     with st.container(border=True):

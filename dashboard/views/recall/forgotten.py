@@ -21,8 +21,8 @@ def show(agent: AgentMemory, query: Query) -> None:
     count = tables.counted(len(found), "forgotten memory", "forgotten memories")
     with st.container(border=True):
         st.markdown(f":material/history: **{count} {words.WOULD_HAVE_BEEN_RECALLED}**")
-        for one in found[:_MOST]:
-            st.text(f"{one.score.total:.2f}  {tables.visible(one.entry.document)}")
+        for candidate in found[:_MOST]:
+            st.text(f"{candidate.score.total:.2f}  {tables.visible(candidate.entry.document)}")
         if len(found) > _MOST:
             st.caption(f"And {len(found) - _MOST} more.")
         what = "it. See in the bin why." if len(found) == 1 else "them. See in the bin why each."

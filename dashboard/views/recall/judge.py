@@ -25,9 +25,9 @@ def show(agent: AgentMemory, found: Recall) -> None:
     if not found.hits:
         widgets.empty("No memory was recalled, so there is nothing to judge.", "Lower the threshold or raise top-k.")
     cue = found.query.cue.strip()
-    held = judgment_of(agent.judgments, cue)
+    judgment = judgment_of(agent.judgments, cue)
     rows(agent, cue, found.hits)
-    if held:
+    if judgment:
         st.caption("The share of each preset's answer to this cue that was judged right:")
         frame = tables.precisions(agent.precision(cue, now=found.query.now, top_k=found.query.top_k))
         widgets.table(
@@ -54,10 +54,10 @@ def show(agent: AgentMemory, found: Recall) -> None:
 
 def rows(agent: AgentMemory, cue: str, hits: Sequence[Candidate], *, blind: bool = False) -> None:
     """A row a hit with its thumbs; ``blind`` leaves out what tells whose answer it is."""
-    held = judgment_of(agent.judgments, cue)
+    judgment = judgment_of(agent.judgments, cue)
     widgets.closed(agent)
     for hit in hits:
-        _row(agent, cue, hit, held.verdict(hit.entry.id) if held else None, blind=blind)
+        _row(agent, cue, hit, judgment.verdict(hit.entry.id) if judgment else None, blind=blind)
 
 
 def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None, *, blind: bool) -> None:

@@ -50,7 +50,7 @@ class _Asked:
 
     def missing(self, agent: AgentMemory) -> dict[str, int]:
         """How many thumbs each line still lacks."""
-        judged = {one.cue: one for one in agent.judgments}
+        judged = {judgment.cue: judgment for judgment in agent.judgments}
         return {
             cue: sum(cue not in judged or judged[cue].verdict(one) is None for one in deciding(*self.ids(cue)))
             for cue in self.hits
@@ -58,7 +58,7 @@ class _Asked:
 
     def counted(self, agent: AgentMemory) -> Versus:
         """What the thumbs say of the two over this talk."""
-        return versus((one, *self.ids(one.cue)) for one in agent.judgments if one.cue in self.hits)
+        return versus((judgment, *self.ids(judgment.cue)) for judgment in agent.judgments if judgment.cue in self.hits)
 
 
 def opened() -> bool:
@@ -105,7 +105,7 @@ def _called(name: str) -> str:
 
 def _talks(agent: AgentMemory) -> dict[str, str]:
     """The talks that are kept and the interview of this session, by what a link says, each with its title."""
-    labels = talk_tables.titles(one.head for one in Conversation.all(agent))
+    labels = talk_tables.titles(conversation.head for conversation in Conversation.all(agent))
     return labels | ({talk_state.LINK: "The interview of this session"} if talk_state.had(agent) else {})
 
 

@@ -109,7 +109,7 @@ def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
     summary = f"{len(found)} recalled of {found.considered:,} candidates · {found.milliseconds:.1f} ms"
     st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"), help=_rule(query))
     if query.instances:
-        st.caption(widgets.plain(f"{words.ASKED_TOO} {', '.join(f'“{one}”' for one in query.instances)}."))
+        st.caption(widgets.plain(f"{words.ASKED_TOO} {', '.join(f'“{instance}”' for instance in query.instances)}."))
     if query.unexpanded:
         st.caption(widgets.plain(query.unexpanded))
     if near := tables.nearest(found):
@@ -154,7 +154,7 @@ def _shown(found: Explanation, wanted: str) -> list[int]:
     if wanted == "Recalled":
         return found.candidates.which(Verdict.RECALLED)
     if wanted == words.NOT_RECALLED:
-        return found.candidates.which(*(one for one in Verdict if one is not Verdict.RECALLED))
+        return found.candidates.which(*(verdict for verdict in Verdict if verdict is not Verdict.RECALLED))
     return list(range(len(found.candidates)))
 
 

@@ -66,11 +66,11 @@ def _ways(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
 
 
 def _forecast(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
-    for _, told in agent.retrieval.forecast_of(candidate.entry.id, [query]):
+    for _, forecast in agent.retrieval.forecast_of(candidate.entry.id, [query]):
         st.markdown("**If nothing happens**")
-        st.caption(widgets.plain(tables.forgetting(told)))
+        st.caption(widgets.plain(tables.forgetting(forecast)))
         st.plotly_chart(
-            figures.forecast([told], widgets.ink(), compared="confidence" if query.scoring.confident else "score"),
+            figures.forecast([forecast], widgets.ink(), compared="confidence" if query.scoring.confident else "score"),
             config={"displayModeBar": False},
             key="forecast",
             alt="The score of this memory as time passes, beside the threshold",

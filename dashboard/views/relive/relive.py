@@ -50,8 +50,8 @@ def opened(number: int) -> None:
         if relived.faithful:
             st.caption(f":material/check: {words.REBUILT_EXACTLY}: the same memories with the same scores.")
         st.markdown(f"**{widgets.plain(relive_tables.summary(relived))}**")
-        for told in relived.parameters:
-            st.text(f"• {tables.visible(told)}")
+        for parameter in relived.parameters:
+            st.text(f"• {tables.visible(parameter)}")
         frame = relive_tables.shifted(relived, ROWS)
         if len(frame):
             st.html(relive_figures.shifted(frame, relived.then.query, relived.now.query))
@@ -71,13 +71,13 @@ def _difference(relived: Relived, one: Difference) -> None:
             st.badge(relive_tables.WORDS[one.shift], icon=f":material/{icon}:", color=colour)  # type: ignore[arg-type]
             for words, place in (("then", one.place_then), ("now", one.place_now)):
                 st.badge(f"{words}: {f'place {place}' if place else 'not recalled'}", color="gray")
-            for words, held in (("then", one.then), ("now", one.now)):
+            for words, candidate in (("then", one.then), ("now", one.now)):
                 if st.button(
                     f"Why, {words}",
                     key=f"why-{words}-{one.entry_id}",
                     icon=":material/search:",
                     type="tertiary",
-                    disabled=held is None or _too_long(relived),
+                    disabled=candidate is None or _too_long(relived),
                     help=f"Opens its verdict on the Recall page, as of {words}. In Python: AgentMemory.relive",
                 ):
                     to_recall(relived, then=words == "then", entry_id=one.entry_id)

@@ -48,17 +48,17 @@ def shifted(frame: pd.DataFrame, then: Query, now: Query) -> str:
         now: the query of now.
     """
     records = frame.to_dict("records")
-    scores = [one[name] for one in records for name in ("then", "now") if pd.notna(one[name])]
+    scores = [record[name] for record in records for name in ("then", "now") if pd.notna(record[name])]
     end = 1.06 * max([*scores, then.threshold, now.threshold])
     marks = [("now", now.threshold)]
     if then.threshold != now.threshold:
         marks = [("then", then.threshold), *marks]
     lines = "".join(f'<b class="{name}" style="left:{_share(at, end)}"></b>' for name, at in marks)
     rows = "".join(
-        f'<li><span class="said">{_plain(one["shift"])} · {_plain(short(one["memory"], _TEXT))}</span>'
-        f'<span class="track" aria-hidden="true">{lines}{_points(one, end)}</span>'
-        f'<span class="told">{_plain(_told(one))}</span></li>'
-        for one in records
+        f'<li><span class="said">{_plain(record["shift"])} · {_plain(short(record["memory"], _TEXT))}</span>'
+        f'<span class="track" aria-hidden="true">{lines}{_points(record, end)}</span>'
+        f'<span class="told">{_plain(_told(record))}</span></li>'
+        for record in records
     )
     listed = f'<ul aria-label="{words.SCORES_THEN_AND_NOW}">{rows}</ul>'
     return f'{_STYLE}<div class="shifts">{_key(records, marks)}{listed}</div>'
@@ -70,7 +70,7 @@ def _key(records: list[dict[Any, Any]], marks: list[tuple[str, float]]) -> str:
         f'<span><i class="{name}{"" if recalled else " out"}"></i>{name}{"" if recalled else ", not recalled"}</span>'
         for name in ("then", "now")
         for recalled in (True, False)
-        if any(_drawn(one, name, recalled) for one in records)
+        if any(_drawn(record, name, recalled) for record in records)
     ]
     said = [f"{name if len(marks) > 1 else 'threshold'} {at:.2f}" for name, at in marks]
     dashes = dict(zip(("now", "then"), ("┆", "┊"), strict=True))

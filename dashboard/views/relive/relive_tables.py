@@ -29,14 +29,14 @@ def queries(logged: Sequence[LoggedQuery]) -> pd.DataFrame:
     """Logged queries as they come (the newest first), with the world's time and the real one."""
     rows = [
         {
-            "number": one.number,
-            "cue": visible(one.query.cue),
-            "recalled": one.recalled,
-            "who": visible(one.author),
-            "world time": one.query.now,
-            "asked": one.asked_at,
+            "number": logged_query.number,
+            "cue": visible(logged_query.query.cue),
+            "recalled": logged_query.recalled,
+            "who": visible(logged_query.author),
+            "world time": logged_query.query.now,
+            "asked": logged_query.asked_at,
         }
-        for one in logged
+        for logged_query in logged
     ]
     return pd.DataFrame(rows, columns=["number", "cue", "recalled", "who", "world time", "asked"])
 
@@ -58,7 +58,7 @@ def circumstances(logged: LoggedQuery) -> str:
 def summary(relived: Relived) -> str:
     """In a sentence, how many memories of the two answers are the same and how many are not."""
     same = {hit.entry.id for hit in relived.then.hits} & {hit.entry.id for hit in relived.now.hits}
-    counts = {shift: sum(one.shift is shift for one in relived.differences) for shift in WORDS}
+    counts = {shift: sum(difference.shift is shift for difference in relived.differences) for shift in WORDS}
     if not relived.differences:
         if not same:
             return "Nothing was recalled then, and nothing would be now."
@@ -75,7 +75,7 @@ def parameters(then: Query, now: Query) -> pd.DataFrame:
     ]
     facets = [_facets(query) for query in (then, now)]
     for name in dict.fromkeys([*facets[0], *facets[1]]):
-        before, after = (held.get(name, "") for held in facets)
+        before, after = (facet.get(name, "") for facet in facets)
         rows.append(
             {"parameter": f"only: {name}", "then": before, "now": after, "": "" if before == after else "differs"}
         )
@@ -119,9 +119,9 @@ def shifted(relived: Relived, most: int) -> pd.DataFrame:
     answer.
     """
     then, now = relived.then, relived.now
-    held = [one.entry_id for one in relived.differences]
+    held = [difference.entry_id for difference in relived.differences]
     held += [hit.entry.id for hit in now.hits]
-    differing = {one.entry_id: WORDS[one.shift] for one in relived.differences}
+    differing = {difference.entry_id: WORDS[difference.shift] for difference in relived.differences}
     rows = []
     for entry_id in list(dict.fromkeys(held))[:most]:
         before, after = then.candidates.of(entry_id), now.candidates.of(entry_id)

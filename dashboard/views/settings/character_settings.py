@@ -205,16 +205,16 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
     left, middle, right = st.columns(3)
     with middle:
         values["seats"] = st.segmented_control(
-            words.SEATS_BY, [one.value for one in Seats], required=True, key=draft.field("seats"),
+            words.SEATS_BY, [Seat.value for Seat in Seats], required=True, key=draft.field("seats"),
             persist_state="session", help=words.SEATS_HELP,
         )  # fmt: skip
         values["passing"] = st.segmented_control(
-            words.THRESHOLD_IS_OF, [one.value for one in Passing], required=True, key=draft.field("passing"),
+            words.THRESHOLD_IS_OF, [passing.value for passing in Passing], required=True, key=draft.field("passing"),
             persist_state="session", help=words.THRESHOLD_HELP,
         )  # fmt: skip
     with left:
         values["measure"] = st.segmented_control(
-            "Relevancy by", [one.value for one in Measure], required=True, key=draft.field("measure"),
+            "Relevancy by", [measure.value for measure in Measure], required=True, key=draft.field("measure"),
             persist_state="session", help=words.RELEVANCY_HELP,
         )  # fmt: skip
     with right:
@@ -225,19 +225,19 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
     left, right = st.columns(2)
     with left:
         values["decay_form"] = st.segmented_control(
-            words.DECAY_BY, [one.value for one in DecayForm], required=True, key=draft.field("decay_form"),
+            words.DECAY_BY, [form.value for form in DecayForm], required=True, key=draft.field("decay_form"),
             persist_state="session", help=words.DECAY_HELP,
         )  # fmt: skip
     with right:
         values["retention"] = widgets.keep_by(draft.field("retention")).value
         values["rated_by"] = st.segmented_control(
-            "Events rated by", [one.value for one in RatedBy], required=True, key=draft.field("rated_by"),
+            "Events rated by", [rated_by.value for rated_by in RatedBy], required=True, key=draft.field("rated_by"),
             persist_state="session",
             help="On arrival. Events rated by the rules or by nobody are rated by the model in the background, as is "
                  "everything that comes over the HTTP API.",
         )  # fmt: skip
         values["replan"] = st.segmented_control(
-            "Important events and the plan of the day", [one.value for one in Replan], required=True,
+            "Important events and the plan of the day", [replan.value for replan in Replan], required=True,
             key=draft.field("replan"), persist_state="session",
             help="Whether an event rated 8 or more causes the rest of the day to be planned again as time passes.",
         )  # fmt: skip

@@ -171,7 +171,7 @@ def _merging(agent: AgentMemory) -> str:
 def unfinished(agent: AgentMemory, listed: Sequence[Suspicion]) -> None:
     """Texts that were written to merge memories that are no longer suspected: kept, to be copied or discarded."""
     for key, written in drafts.unsaved(_merging(agent)).items():
-        if key in {_key(one) for one in listed}:
+        if key in {_key(suspicion) for suspicion in listed}:
             continue
         with st.container(border=True, gap="small", key=f"unfinished-{key}"):
             st.markdown(":material/edit_note: **Two memories that you were merging are no longer suspected.**")

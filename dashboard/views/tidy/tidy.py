@@ -75,7 +75,7 @@ names = {sort: f"{sort.value.capitalize()}s {len(found.of(sort))}" for sort in S
 sorts = st.pills(
     "Show", list(Sort), selection_mode="multi", default=list(Sort), format_func=names.__getitem__, key="tidy-sorts"
 )
-listed = [one for one in found.suspicions if one.sort in sorts]
+listed = [suspicion for suspicion in found.suspicions if suspicion.sort in sorts]
 if dismissed := len(agent.dismissed):
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{tables.counted(dismissed, 'suspicion is', 'suspicions are')} dismissed.")

@@ -43,11 +43,12 @@ def show(worlds: Worlds, names: list[str]) -> None:
     for side, only in ((found.left, found.only_left), (found.right, found.only_right)):
         if only:
             st.markdown(widgets.plain(f"Only in “{side}”: {', '.join(map(called, only))}."))
-    for one in found.characters:
-        left = f"{tables.counted(one.left_changes, 'change', 'changes')} in “{found.left}”"
+    for character in found.characters:
+        left = f"{tables.counted(character.left_changes, 'change', 'changes')} in “{found.left}”"
         st.caption(
             widgets.plain(
-                f"{called(one.name)}: since both were the same, {left} and {one.right_changes} in “{found.right}”."
+                f"{called(character.name)}: since both were the same, {left} and {character.right_changes} in "
+                f"“{found.right}”."
             )
         )
     if found.same:

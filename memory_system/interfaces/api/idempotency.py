@@ -138,7 +138,7 @@ class Idempotency:
         await self.app(scope, receive, remembering)
         if messages and 200 <= messages[0].get("status", 500) < 300:
             held.messages = messages
-            held.size = sum(len(one.get("body", b"")) for one in messages)
+            held.size = sum(len(message.get("body", b"")) for message in messages)
             self._bytes += held.size
             held.tells_of = await to_thread.run_sync(self._told_of, scope["path"], messages)
 
@@ -208,7 +208,7 @@ def _told_of(path: str, messages: list[Message]) -> dict[str, int]:
     if named is not None and (tag := headers.get(b"etag", b"").strip(b'"')).isdigit():
         return {named[1]: int(tag)}
     try:
-        waiting = [json.loads(b"".join(one.get("body", b"") for one in messages))]
+        waiting = [json.loads(b"".join(message.get("body", b"") for message in messages))]
     except ValueError:  # it is no JSON
         return {}
     found: dict[str, int] = {}

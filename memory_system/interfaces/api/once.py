@@ -66,13 +66,13 @@ def _again(agent: AgentMemory, entry_id: str, made: Change | None) -> Outcome:
     if made is not None and made.after is not None:
         action = "added" if made.before is None else "overwritten"
         return Outcome(entry_id, action, made.after, made.after.rating is not None, "")
-    held = agent.last_version(entry_id)
-    return Outcome(entry_id, "skipped", held, held.rating is not None, "It was skipped when it was first sent.")
+    entry = agent.last_version(entry_id)
+    return Outcome(entry_id, "skipped", entry, entry.rating is not None, "It was skipped when it was first sent.")
 
 
 def _refuse_purged(agent: AgentMemory, events: Sequence[Any]) -> None:
     """Let a write that is sent again with its key bring nothing back: the ids follow from the key."""
-    told = [one["id"] for one in events if isinstance(one, dict) and isinstance(one.get("id"), str)]
+    told = [event["id"] for event in events if isinstance(event, dict) and isinstance(event.get("id"), str)]
     if told and agent.contents.lost(told):
         raise Conflict(
             "This was remembered before, and has since been purged for good. To remember it again, send it with "

@@ -361,8 +361,8 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
                 workers[-1].start()
                 if number == 0:
                     workers[0].until_ready()  # it mends what was left half done, and makes what is missing
-            for one in workers[1:]:
-                one.until_ready()
+            for worker in workers[1:]:
+                worker.until_ready()
             ready()
             _look_after(workers)
         except Ended:
@@ -378,31 +378,31 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
 def _look_after(workers: list[_Worker]) -> NoReturn:
     while True:
         wait([one.line for one in workers])
-        for one in workers:
-            if not one.gone():
+        for worker in workers:
+            if not worker.gone():
                 continue
-            how = one.end()
-            one.failures = one.failures + 1 if time.monotonic() - one.since < _STEADY_SECONDS else 0
-            if one.failures >= _MOST_FAILURES:
-                raise StoreError(one.told or f"A worker {how}, {_MOST_FAILURES} times in a row. The server ends.")
+            how = worker.end()
+            worker.failures = worker.failures + 1 if time.monotonic() - worker.since < _STEADY_SECONDS else 0
+            if worker.failures >= _MOST_FAILURES:
+                raise StoreError(worker.told or f"A worker {how}, {_MOST_FAILURES} times in a row. The server ends.")
             sys.stderr.write(f"A worker {how}; it is started again.\n")
             sys.stderr.flush()
-            time.sleep(0.5 * one.failures)
-            one.line.close()
-            one.start()
+            time.sleep(0.5 * worker.failures)
+            worker.line.close()
+            worker.start()
 
 
 def _stop(workers: list[_Worker]) -> None:
     started = [one for one in workers if one.process is not None]
-    for one in started:
-        one.tell(signal.SIGTERM)
+    for worker in started:
+        worker.tell(signal.SIGTERM)
     until = time.monotonic() + _ENDING_SECONDS
-    for one in started:
-        while not one.gone():
-            if not wait([one.line], max(0.0, until - time.monotonic())):
-                one.tell(signal.SIGKILL)
-                wait([one.line])
-        one.end()
+    for worker in started:
+        while not worker.gone():
+            if not wait([worker.line], max(0.0, until - time.monotonic())):
+                worker.tell(signal.SIGKILL)
+                wait([worker.line])
+        worker.end()
 
 
 def _listening(host: str, port: int) -> list[socket.socket]:

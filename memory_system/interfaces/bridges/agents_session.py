@@ -63,7 +63,7 @@ class MemorySession(SessionABC):
         await asyncio.to_thread(self._take, "Clear a session")
 
     def _held(self) -> list[MemoryEntry]:
-        mine = [one for one in self._notes.held().values() if one.extras[_OF] == self.session_id]
+        mine = [entry for entry in self._notes.held().values() if entry.extras[_OF] == self.session_id]
         return sorted(mine, key=lambda one: one.id)
 
     def _take(self, title: str, last: int = 0) -> list[MemoryEntry]:
@@ -108,8 +108,8 @@ def said(item: TResponseInputItem) -> str:
     """What an item says, in words; its JSON where it says nothing."""
     content = item.get("content", item.get("output"))
     parts = content if isinstance(content, list) else [content]
-    texts = [one.get("text", "") if isinstance(one, dict) else one for one in parts]
-    told = "\n".join(one for one in texts if isinstance(one, str))
+    texts = [part.get("text", "") if isinstance(part, dict) else part for part in parts]
+    told = "\n".join(text for text in texts if isinstance(text, str))
     return told if told.strip() else json.dumps(item, ensure_ascii=False)
 
 

@@ -114,7 +114,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         path, moved = self._moved(command.old_path)
         if _is_taken(new, self._notes.held()) or new.startswith(f"{path}/"):
             raise ToolError(f"The destination {new} already exists, or lies below a file")
-        ends = [(one, self._notes.named(one, **{_KEY: new + name.removeprefix(path)})) for name, one in moved.items()]
+        ends = [
+            (entry, self._notes.named(entry, **{_KEY: new + name.removeprefix(path)})) for name, entry in moved.items()
+        ]
         self._do("edit", f"Rename {path} to {new}", ends)
         return f"Successfully renamed {path} to {new}"
 
@@ -137,11 +139,11 @@ class MemoryTool(BetaAbstractMemoryTool):
     def _write(self, title: str, path: str, text: str, before: MemoryEntry | None) -> None:
         as_new = MemoryEntry(title, {_KEY: path}, tier=Tier.LTM, kind=Kind.FACT, pinned=True)
         try:
-            held = before or as_new
-            metadata = {name: one for name, one in held.extras.items() if name != _BLANK}
+            entry = before or as_new
+            metadata = {name: one for name, one in entry.extras.items() if name != _BLANK}
             if not text.strip():
                 metadata[_BLANK], text = text, f"{path} is empty."
-            after = bare(held).evolve(document=text, metadata=metadata, timestamp=self._notes.agent.now)
+            after = bare(entry).evolve(document=text, metadata=metadata, timestamp=self._notes.agent.now)
         except MemorySystemError as error:
             raise ToolError(error.sentence) from error
         self._do("edit" if before else "add", title, [(before, after)])
@@ -187,5 +189,5 @@ def _inside(path: str, files: Mapping[str, MemoryEntry]) -> dict[str, MemoryEntr
 
 
 def _is_taken(path: str, files: Mapping[str, MemoryEntry]) -> bool:
-    below_a_file = any(path.startswith(f"{one}/") for one in files)
+    below_a_file = any(path.startswith(f"{file}/") for file in files)
     return path == ROOT or path in files or below_a_file or bool(_inside(path, files))

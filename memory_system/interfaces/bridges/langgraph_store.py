@@ -66,7 +66,7 @@ class MemoryStore(base.BaseStore):
         changes = [
             (held.get(name), None if op.value is None else self._after(op, held.get(name))) for name, op in puts.items()
         ]
-        if told := [one for one in changes if one[0] is not one[1]]:
+        if told := [change for change in changes if change[0] is not change[1]]:
             names = ", ".join("/".join((*op.namespace, op.key)) for op in puts.values())
             self._notes.apply("edit", f"Store {names:.120}", told)
         return results
@@ -97,16 +97,20 @@ class MemoryStore(base.BaseStore):
 
     def _search(self, op: base.SearchOp, held: Mapping[str, MemoryEntry]) -> list[SearchItem]:
         found = {
-            one.id: _item(one)
-            for one in held.values()
-            if _namespace(one)[: len(op.namespace_prefix)] == op.namespace_prefix
+            entry.id: _item(entry)
+            for entry in held.values()
+            if _namespace(entry)[: len(op.namespace_prefix)] == op.namespace_prefix
         }
         meant = {name: one for name, one in found.items() if _fits(one["value"], op.filter or {})}
         scores: dict[str, float | None] = dict.fromkeys(meant)
         if op.query and op.query.strip():
-            silent = {one.id for one in held.values() if one.extras.get(_SILENT)}
+            silent = {entry.id for entry in held.values() if entry.extras.get(_SILENT)}
             ranked = self._notes.agent.explain(op.query).candidates
-            by = {one.entry.id: one.score.total for one in ranked if one.entry.id in meant.keys() - silent}
+            by = {
+                candidate.entry.id: candidate.score.total
+                for candidate in ranked
+                if candidate.entry.id in meant.keys() - silent
+            }
             scores = {one: by[one] for one in sorted(by, key=by.__getitem__, reverse=True)}
         ranked_items = [SearchItem(**meant[one], score=score) for one, score in scores.items()]
         return ranked_items[op.offset : op.offset + op.limit]

@@ -31,7 +31,9 @@ class Notes:
 
     def held(self) -> dict[str, MemoryEntry]:
         """The entries by what the other program calls them; touches nothing."""
-        return {str(one.extras[self.key]): one for one in self.agent.entries(self.tier) if self.key in one.extras}
+        return {
+            str(entry.extras[self.key]): entry for entry in self.agent.entries(self.tier) if self.key in entry.extras
+        }
 
     def named(self, entry: MemoryEntry, **metadata: Scalar) -> MemoryEntry:
         """An entry with other metadata."""
@@ -44,7 +46,7 @@ class Notes:
     def undo(self) -> ChangeSet | None:
         """Take the author's last change that still stands back; ``None`` if there is none among the last hundred."""
         acts = self.agent.history(100, author=self.agent.author)
-        last = next((one for one in acts if one.undone_by is None and one.change_set.undoes is None), None)
+        last = next((act for act in acts if act.undone_by is None and act.change_set.undoes is None), None)
         return None if last is None else self.agent.undo(last.revision)
 
     def apply(self, operation: str, title: str, changes: Sequence[Ends]) -> None:
@@ -54,7 +56,7 @@ class Notes:
             StaleChange, Protected, StoreError: it cannot be done. Nothing was changed.
         """
         agent = self.agent
-        told = tuple(Change(None if one is None else bare(one), other, f"{title}.") for one, other in changes)
+        told = tuple(Change(None if entry is None else bare(entry), other, f"{title}.") for entry, other in changes)
         agent.apply(ChangeSet(operation, title, told, agent.now, agent.revision, author=agent.author, agent=agent.name))
 
 

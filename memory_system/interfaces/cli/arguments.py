@@ -252,12 +252,12 @@ def no_world_yet(settings: Settings) -> str:
         InvalidAgentName: the name cannot be used.
         StoreError: its folder cannot be looked at.
     """
-    if settings.store == MEMORY or settings.world == DEFAULT_WORLD or (held := Worlds(settings)).begun():
+    if settings.store == MEMORY or settings.world == DEFAULT_WORLD or (worlds := Worlds(settings)).begun():
         return ""
-    others = [name for name in held.names() if name != held.used]
+    others = [name for name in worlds.names() if name != worlds.used]
     there = f"there {'is' if len(others) == 1 else 'are'} {', '.join(others[:_MOST_NAMED]) or 'none'}"
     more = f" and {len(others) - _MOST_NAMED:,} more" if len(others) > _MOST_NAMED else ""
-    return f"There is no world {settings.world!r} in {held.folder}; {there}{more}."
+    return f"There is no world {settings.world!r} in {worlds.folder}; {there}{more}."
 
 
 def served_already(settings: Settings) -> str:

@@ -188,8 +188,12 @@ def _plain(section: Section) -> dict[str, Any]:
                 "n": row.count,
                 "milliseconds": row.milliseconds,
                 "measures": {
-                    name: {"value": _or_none(one.value), "low": _or_none(one.low), "high": _or_none(one.high)}
-                    for name, one in zip(NAMES, row.figures, strict=True)
+                    name: {
+                        "value": _or_none(estimate.value),
+                        "low": _or_none(estimate.low),
+                        "high": _or_none(estimate.high),
+                    }
+                    for name, estimate in zip(NAMES, row.figures, strict=True)
                 },
             }
             for row in section.rows
@@ -331,7 +335,7 @@ def threshold_curves(data: Sequence[Path], embedder: Embedder) -> list[Curve]:
     pairs = [read_pairs(path).part(0, 1) for path in data if holds_pairs(path)]
     others = [path for path in data if not holds_pairs(path)]
     sets = data_sets(others, captions=False) if others else []
-    return [curve(one, embedder) for one in (*pairs, *sets)]
+    return [curve(data_set, embedder) for data_set in (*pairs, *sets)]
 
 
 def lived_table(

@@ -117,7 +117,12 @@ def experiment(
     if json:
         found = [
             asdict(row)
-            | {"figures": {key: None if math.isnan(one.value) else asdict(one) for key, one in row.figures.items()}}
+            | {
+                "figures": {
+                    key: None if math.isnan(estimate.value) else asdict(estimate)
+                    for key, estimate in row.figures.items()
+                }
+            }
             for row in table
         ]
         told = {"experiment": name, "model": model.label, "budget": budget, "judge": judging and judging.label}

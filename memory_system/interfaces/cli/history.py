@@ -156,7 +156,7 @@ def as_of(
         memories = [entry for tier in _TIERS for entry in sorted(then.entries(tier), key=by_age, reverse=True)]
         shown = memories[: limit or None]
         if json:
-            show_json({**_moment(then), "held": len(memories), "memories": [shapes.memory(one) for one in shown]})
+            show_json({**_moment(then), "held": len(memories), "memories": [shapes.memory(entry) for entry in shown]})
             return
         say(_told(then))
         if shown:

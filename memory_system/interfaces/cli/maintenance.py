@@ -75,10 +75,10 @@ def restore(
     """
     if look:
         with errors_told(json=json):
-            held = backup_reading.check(source)
+            manifest = backup_reading.check(source)
         nowhere = dict.fromkeys(("world", "folder", "aside"))
-        told: dict[str, Any] = {"restored": False, **nowhere, "backup": _plain(held), "findings": []}
-        _tell(told, f"{as_text(held)}\nIt is intact.", json=json)
+        told: dict[str, Any] = {"restored": False, **nowhere, "backup": _plain(manifest), "findings": []}
+        _tell(told, f"{as_text(manifest)}\nIt is intact.", json=json)
         return
     with the_world(json=json, name=name, begins=True) as world:
         if source.is_dir():
@@ -91,7 +91,7 @@ def restore(
             raise typer.Exit(STOPPED)
         told = _restored(world, done.aside) | {
             "backup": _plain(done.manifest),
-            "findings": [asdict(one) for one in done.findings],
+            "findings": [asdict(finding) for finding in done.findings],
         }
         _tell(told, _told(world, done), json=json)
     if name is not None and not json:
@@ -130,13 +130,13 @@ def _plain(manifest: Manifest) -> dict[str, Any]:
         "made_at": manifest.made_at.isoformat(),
         "agents": [
             {
-                "agent": one.name,
-                "name": one.shown,
-                "revision": one.revision,
-                "memories": one.lived,
-                "problem": one.problem or None,
+                "agent": agent.name,
+                "name": agent.shown,
+                "revision": agent.revision,
+                "memories": agent.lived,
+                "problem": agent.problem or None,
             }
-            for one in manifest.agents
+            for agent in manifest.agents
         ],
         "deleted": manifest.deleted,
     }
@@ -150,7 +150,7 @@ def _nothing_yet(world: World, names: Sequence[str]) -> dict[str, Any]:
 
 def _told(world: World, done: Restored) -> str:
     lines = [as_text(done.manifest)]
-    lines += [f"{one.agent}: {one.what} {one.state.value}. {one.sentence}" for one in done.findings]
+    lines += [f"{finding.agent}: {finding.what} {finding.state.value}. {finding.sentence}" for finding in done.findings]
     lines.append(f"Checked, and restored into {world.folder}")
     return "\n".join([*lines, *([_kept(done.aside)] if done.aside else [])])
 
@@ -335,19 +335,22 @@ def doctor(
     with the_world(json=json) as world:
         found = examine(world, repair=repair)
         typer.echo(report_as_json(world.name, found) if json else report_as_text(world.name, found, repair=repair))
-    if any(one.state is State.WRONG for one in found):
+    if any(finding.state is State.WRONG for finding in found):
         raise typer.Exit(1)
 
 
 def report_as_text(world: str, found: Sequence[Finding], *, repair: bool) -> str:
     """For the terminal: a line for each thing that was looked at, and a last one that sums up."""
-    rows = [(one.agent or f"world {world}", one.what, _shown(one.state), seen(one.sentence)) for one in found]
+    rows = [
+        (finding.agent or f"world {world}", finding.what, _shown(finding.state), seen(finding.sentence))
+        for finding in found
+    ]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
     lines = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
     ]
-    wrong = sum(one.state is State.WRONG for one in found)
-    repaired = sum(one.state is State.REPAIRED for one in found)
+    wrong = sum(finding.state is State.WRONG for finding in found)
+    repaired = sum(finding.state is State.REPAIRED for finding in found)
     last = f"{wrong} wrong" if wrong else "All is well"
     last += f", {repaired} repaired." if repaired else "."
     if wrong and not repair:
@@ -363,7 +366,7 @@ def report_as_json(world: str, found: Sequence[Finding]) -> str:
     """For programs: everything that was looked at, and whether nothing is wrong."""
     told = {
         "world": world,
-        "right": not any(one.state is State.WRONG for one in found),
-        "findings": [asdict(one) for one in found],
+        "right": not any(finding.state is State.WRONG for finding in found),
+        "findings": [asdict(finding) for finding in found],
     }
     return json_of(told)

@@ -132,7 +132,7 @@ def _look(read: Read) -> Callable[..., None]:
 
 
 def _asked(form: type[BaseModel], refuses: Collection[str]) -> dict[str, _Asked]:
-    return {name: _Asked(one) for name, one in fields(form, refuses).items()}
+    return {name: _Asked(form_field) for name, form_field in fields(form, refuses).items()}
 
 
 def _parameters(asked: Mapping[str, _Asked]) -> list[Parameter]:
@@ -144,7 +144,7 @@ def _parameters(asked: Mapping[str, _Asked]) -> list[Parameter]:
 def _signed(run: Any, parameters: Sequence[Parameter], about: str, example: str) -> Callable[..., None]:
     """A command with what typer reads of it: its parameters, and what is said of it."""
     run.__signature__ = Signature(parameters, return_annotation=None)
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = f"{about.replace('``', '')}\n\nExample: python -m memory_system {example}"
     return cast("Callable[..., None]", run)
 
@@ -460,8 +460,8 @@ def _show_passed(done: Advanced, *, dry_run: bool) -> None:
     if done.steps:
         steps = [(stamp(one.at), one.agent, one.title or one.what, one.why) for one in done.steps]
         show_table((Column("when"), Column("agent"), Column("what"), Column("why", wide=True)), steps)
-    for one in done.waiting:
-        say(f"{one.agent}, {one.what or 'everything'} waits: {one_line(one.waits, 400)}", err=True)
+    for step in done.waiting:
+        say(f"{step.agent}, {step.what or 'everything'} waits: {one_line(step.waits, 400)}", err=True)
     count = f"{len(done.steps)} step{'s' if len(done.steps) != 1 else ''}"
     if dry_run:
         say(f"{count} until {stamp(done.now)}, as far as it can be foreseen. Nothing was changed.")
@@ -480,12 +480,12 @@ def spent(agent: Agent, json: Json = False) -> None:
         whole = total(lines)
         if json:
             budget = {"token_budget": settings.token_budget, "cost_budget": settings.cost_budget}
-            show_json({"agent": agent, "spent": [asdict(one) for one in lines], "total": asdict(whole), **budget})
+            show_json({"agent": agent, "spent": [asdict(line) for line in lines], "total": asdict(whole), **budget})
             return
         if lines:
             rows = [
-                (one.model, one.task, f"{one.calls:,}", f"{one.prompt:,}", f"{one.answer:,}", f"{one.cost:.4f}")
-                for one in lines
+                (line.model, line.task, f"{line.calls:,}", f"{line.prompt:,}", f"{line.answer:,}", f"{line.cost:.4f}")
+                for line in lines
             ]
             show_table(_SPENT, rows)
         of_tokens = f" of {settings.token_budget:,}" if settings.token_budget else ""

@@ -122,7 +122,7 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
     parts = signature(Asking).parameters.values()
 
     def run(agent: str, **given: Any) -> None:
-        command(agent, Asking(**{one.name: given.pop(one.name) for one in parts}), **given)
+        command(agent, Asking(**{part.name: given.pop(part.name) for part in parts}), **given)
 
     hints |= get_type_hints(Asking, include_extras=True)
     taken = [one.replace(annotation=hints[one.name]) for one in (agent, *parts, *own)]
@@ -168,8 +168,8 @@ def explain(
         found = character.explain(**asking.given())
         warn_of_poor_recall(character)
         ways = character.ways(found.query, memory) if memory is not None else ()
-        one = None if memory is None else found.candidates.of(memory)
-        shown = [one] if one is not None else found.candidates[: limit or None]
+        candidate = None if memory is None else found.candidates.of(memory)
+        shown = [candidate] if candidate is not None else found.candidates[: limit or None]
         words = [way.words for way in ways]
         if json:
             told = [shapes.candidate(each) for each in shown]
@@ -193,7 +193,7 @@ def warn_of_poor_recall(character: AgentMemory) -> None:
 def say_how_expanded(found: Recall) -> None:
     """By which instances a cue was asked too, or why by none; nothing where nobody wanted any."""
     if found.query.instances:
-        say(f"Asked too: {', '.join(f'“{one_line(one, _SHORT)}”' for one in found.query.instances)}.")
+        say(f"Asked too: {', '.join(f'“{one_line(instance, _SHORT)}”' for instance in found.query.instances)}.")
     if found.query.unexpanded:
         say(one_line(found.query.unexpanded, 300))
 

@@ -238,8 +238,8 @@ def _show(agent: str, added: Added, bad: Sequence[Row], *, json: bool, dry_run: 
     if added.change_set:
         show_changes(added.change_set)
     skipped = [one for one in added.outcomes if one.action == "skipped"]
-    for one in skipped[:_MOST_TOLD]:
-        say(f"Skipped {one_line(one.id)}: {one.why}")
+    for outcome in skipped[:_MOST_TOLD]:
+        say(f"Skipped {one_line(outcome.id)}: {outcome.why}")
     counts = {action: sum(one.action == action for one in added.outcomes) for action in ("added", "overwritten")}
     ending = ", ".join(f"{count:,} {action}" for action, count in counts.items() if count) or "nothing added"
     ending += f", {len(skipped):,} skipped" if skipped else ""

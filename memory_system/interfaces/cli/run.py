@@ -85,10 +85,10 @@ def demo(
     with errors_told():
         for package in _WANTED:
             require(package, "dashboard", "The dashboard")
-        told = settings_for(None, port, api_port)
+        settings = settings_for(None, port, api_port)
     from dashboard import serve  # streamlit takes a second to import
 
-    raise typer.Exit(serve.demo(told, browser=browser and has_screen(os.environ, sys.platform)))
+    raise typer.Exit(serve.demo(settings, browser=browser and has_screen(os.environ, sys.platform)))
 
 
 def _folder(told: str) -> Path:

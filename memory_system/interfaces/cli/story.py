@@ -38,8 +38,8 @@ def run_story(
     if json:
         show_json({"world": world.name, "items": [plain(one) for one in results]})
     else:
-        for one in results:
-            say(str(one))
+        for result in results:
+            say(str(result))
         red = sum(not one.passed for one in results)
         say(f"{len(results)} tests, {len(results) - red} passed, {red} red." if results else "There are no tests yet.")
     if any(not one.passed for one in results):

@@ -131,7 +131,7 @@ def _tell(agent: str, conversation: str | None, said: str, step: Step, *, json: 
             "said": said,
             "answer": step.answer,
             "recalled": [hit.entry.id for hit in step.recalled],
-            "functions": [one.name for one in step.functions],
+            "functions": [function.name for function in step.functions],
             "revision": revision,
             "notes": list(step.notes),
         }

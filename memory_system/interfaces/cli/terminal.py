@@ -189,8 +189,8 @@ def show_together(done: Together, *, json: bool, dry_run: bool) -> None:
     elif dry_run:
         say(NOT_CHANGED)
     else:
-        for one in done.plans:
-            say(taken_back(one.agent, one))
+        for plan in done.plans:
+            say(taken_back(plan.agent, plan))
 
 
 def show_changes(done: ChangeSet) -> None:
@@ -198,7 +198,8 @@ def show_changes(done: ChangeSet) -> None:
     say(one_line(done.title, 200))
     if done.changes:
         show_table(
-            _CHANGES, [(_what(one), one_line(_held(one).document), one_line(one.reason)) for one in done.changes]
+            _CHANGES,
+            [(_what(change), one_line(_held(change).document), one_line(change.reason)) for change in done.changes],
         )
     for text in done.texts:
         say(f"Changes the {one_line(text.words)}.")
@@ -347,6 +348,6 @@ def _what(change: Change) -> str:
 
 
 def _held(change: Change) -> MemoryEntry:
-    held = change.after or change.before
-    assert held is not None, "a change has a before or an after"
-    return held
+    entry = change.after or change.before
+    assert entry is not None, "a change has a before or an after"
+    return entry

@@ -188,11 +188,13 @@ def _compare(found: WorldsCompared, *, json: bool) -> None:
         show_json(plain(found))
         return
     rows: list[tuple[str, ...]] = [("the world", *line) for line in found.told]
-    for one in found.characters:
-        for memory in one.memories:
+    for character in found.characters:
+        for memory in character.memories:
             ends = (end.document if end else "" for end in (memory.left, memory.right))
-            rows.append((one.name, f"memory {memory.entry_id}", *ends))
-        rows += [(one.name, f"{text.name}: {what}", *ends) for text in one.texts for what, *ends in text.lines]
+            rows.append((character.name, f"memory {memory.entry_id}", *ends))
+        rows += [
+            (character.name, f"{text.name}: {what}", *ends) for text in character.texts for what, *ends in text.lines
+        ]
     if rows:
         show_table(_DIFFERS, [[one_line(cell, 300) for cell in row] for row in rows[:_MOST_SHOWN]])
     if len(rows) > _MOST_SHOWN:

@@ -353,7 +353,7 @@ class RemoteAgent(RemoteView):
     @property
     def saved_cues(self) -> tuple[SavedCue, ...]:
         """The saved cues, in the order in which they were first saved."""
-        return tuple(one.saved for one in self.check_cues())
+        return tuple(cue.saved for cue in self.check_cues())
 
     @property
     def judgments(self) -> tuple[Judgment, ...]:
@@ -433,7 +433,7 @@ class RemoteAgent(RemoteView):
 
     def forgotten(self, limit: int = 100, contains: str = "") -> list[Forgotten]:
         """The bin: memories that are gone and can be restored, the last forgotten first."""
-        return [read(Forgotten, one) for one in self.pages("forgotten", limit, contains=contains)]
+        return [read(Forgotten, page) for page in self.pages("forgotten", limit, contains=contains)]
 
     def count_forgotten(self, contains: str = "") -> int:
         """As ``AgentMemory.count_forgotten``."""

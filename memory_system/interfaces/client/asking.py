@@ -174,7 +174,7 @@ def documents(agent: RemoteAgent) -> tuple[Loaded, ...]:
 
 def passages(agent: RemoteAgent, document: str) -> tuple[MemoryEntry, ...]:
     """The passages of a document, in their order."""
-    return tuple(read(MemoryEntry, one) for one in agent.pages(f"documents/{segment(document)}"))
+    return tuple(read(MemoryEntry, page) for page in agent.pages(f"documents/{segment(document)}"))
 
 
 def sittings(agent: RemoteAgent) -> tuple[Sitting, ...]:

@@ -124,7 +124,7 @@ class RemoteConversation:
 
         Actions that have a callable are carried out here, and their results handed in.
         """
-        offered = [one.told for one in checked_actions(actions, RESERVED)]
+        offered = [action.told for action in checked_actions(actions, RESERVED)]
         body = given(text=text, now=now, muted=listed(muted), without=listed(without), hold=hold, speaker=speaker)
         body |= {"actions": offered} if offered else {}
         step = spoken(self._wire, f"{self._of}/steps", body, heard, told, preview=str(preview).lower())
@@ -141,7 +141,7 @@ class RemoteConversation:
         actions: Sequence[Action] = (),
     ) -> Step:
         """As ``Conversation.heartbeat``; actions that have a callable are carried out here."""
-        body = given(now=now, hold=hold, actions=[one.told for one in checked_actions(actions, RESERVED)])
+        body = given(now=now, hold=hold, actions=[action.told for action in checked_actions(actions, RESERVED)])
         step = spoken(self._wire, f"{self._of}/heartbeats", body, heard, told, preview=str(preview).lower())
         return self._acted(step, actions, heard, told, preview=preview, hold=hold)
 
@@ -181,7 +181,7 @@ class RemoteConversation:
         hold: bool,
     ) -> Step:
         """The step, gone on with for as long as it waits only for what can be carried out here."""
-        able = {one.name: one for one in actions if one.do is not None}
+        able = {action.name: action for action in actions if action.do is not None}
         if not step.pending or any(call.name not in able for call in step.pending):
             return step
         results = {call.id: outcome(able[call.name], call) for call in step.pending}

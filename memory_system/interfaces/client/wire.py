@@ -331,5 +331,5 @@ _UNSENT = ("tier", "last_access", "depth", "metadata")
 
 def event(entry: MemoryEntry) -> dict[str, Any]:
     """An event."""
-    said = {one.name: getattr(entry, one.name) for one in dataclasses.fields(entry) if one.name not in _UNSENT}
+    said = {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry) if field.name not in _UNSENT}
     return given(**said, metadata=entry.extras)

@@ -297,7 +297,7 @@ class RemoteWorld(HeldOpen):
                 raise Stopped
 
         coming = expected(events, self._now) if events else {}
-        sent = {name: [event(one) for one in some] for name, some in coming.items()}
+        sent = {name: [event(entry) for entry in some] for name, some in coming.items()}
         try:
             body = {**given(to=plain(to)), "events": sent, "preview": preview}
             return read(Advanced, long(self._wire, "POST", "/v1/advance", body, told))
@@ -478,15 +478,19 @@ class RemoteWorld(HeldOpen):
             InvalidParameter: it was not previewed by a server, or only in part is to be carried out.
             ChangeSetNotFound: it waits no longer.
         """
-        plans = [one for one in planned.plans if isinstance(one, RemoteChangeSet) and one.preview and not one.refused]
+        plans = [
+            plan for plan in planned.plans if isinstance(plan, RemoteChangeSet) and plan.preview and not plan.refused
+        ]
         if len(plans) < len(planned.plans):
             raise InvalidParameter("Only what the server previewed can be carried out together, and that whole.")
         if not plans:
             return planned
-        sent = [{"agent": one.agent, "id": one.preview} for one in plans]
+        sent = [{"agent": plan.agent, "id": plan.preview} for plan in plans]
         told = self._wire.write("POST", "/v1/previews/apply", {"previews": sent})
         done = {one["agent"]: read(RemoteChangeSet, one) for one in told["items"]}
-        return replace(planned, shares=tuple(replace(one, change_set=done.get(one.agent)) for one in planned.shares))
+        return replace(
+            planned, shares=tuple(replace(share, change_set=done.get(share.agent)) for share in planned.shares)
+        )
 
     def _changed(self, operation: str, body: dict[str, Any], author: str | None, *, preview: bool) -> RemoteChangeSet:
         wire = self._by(author)
@@ -612,7 +616,7 @@ class RemoteWorld(HeldOpen):
 
     def changes_of(self, branch: str) -> list[Applied]:
         """The change sets of a rehearsal since it was begun, the newest first."""
-        return [read(Applied, one["applied"]) for one in self._fits(branch)]
+        return [read(Applied, fit["applied"]) for fit in self._fits(branch)]
 
     def fits(self, branch: str) -> dict[int, Fit]:
         """For each change of a rehearsal, by its revision, whether the original has it, or could take it by itself."""

@@ -52,23 +52,23 @@ class Changed(Answer):
     @classmethod
     def of(cls, done: ChangeSet) -> Changed:
         """What is told of a change set."""
-        told = [(one, one.after or one.before) for one in done.changes[:_MOST]]
+        told = [(change, change.after or change.before) for change in done.changes[:_MOST]]
         return cls(
             operation=done.operation,
             title=done.title,
             revision=done.revision,
             notes=list(done.notes),
             changes=[
-                OneChange(verb=one.verb, id=one.entry_id, text=held.document, reason=one.reason)
-                for one, held in told
-                if held is not None
+                OneChange(verb=change.verb, id=change.entry_id, text=entry.document, reason=change.reason)
+                for change, entry in told
+                if entry is not None
             ],
             left_out=max(0, len(done.changes) - _MOST),
         )
 
     def told(self) -> str:
         """The title, the changes by their ids, the notes, and the revision."""
-        lines = [f"- {one.verb} {one.id}: {one.reason}" for one in self.changes]
+        lines = [f"- {change.verb} {change.id}: {change.reason}" for change in self.changes]
         more = [f"{self.left_out} more changes are not listed here."] if self.left_out else []
         return "\n".join([f"{self.title}.", *lines, *more, *self.notes, _done(self)])
 
@@ -92,14 +92,16 @@ class ChangedTogether(Answer):
     def of(cls, done: Together) -> ChangedTogether:
         """What is told of what several agents were planned together."""
         shares = [
-            OneShare(agent=one.agent, note=one.note, change=Changed.of(one.change_set) if one.change_set else None)
-            for one in done.shares
+            OneShare(
+                agent=share.agent, note=share.note, change=Changed.of(share.change_set) if share.change_set else None
+            )
+            for share in done.shares
         ]
         return cls(title=done.title, notes=list(done.notes), shares=shares)
 
     def told(self) -> str:
         """The title, the notes, and each agent with what becomes of it."""
-        lines = [f"- {one.agent}: {one.note} {_done(one.change)}" for one in self.shares]
+        lines = [f"- {share.agent}: {share.note} {_done(share.change)}" for share in self.shares]
         return "\n".join([f"{self.title}.", *self.notes, *lines])
 
 
@@ -218,9 +220,9 @@ _ADVANCE = Declared(
 )
 _KNOWN = {tool.name for tool in (*MEMORY_TOOLS, *TALK_TOOLS)}
 CURATING_TOOLS = (
-    *(_tool(one) for one in (*OPERATIONS, *BESIDE) if one.over_mcp not in _KNOWN),
-    *(_tool(one, _run_in_world, of_agent=False) for one in OF_WORLD),
-    *(_tool(one, _run_for_cast, ChangedTogether, of_agent=False) for one in OF_CAST),
+    *(_tool(operation) for operation in (*OPERATIONS, *BESIDE) if operation.over_mcp not in _KNOWN),
+    *(_tool(operation, _run_in_world, of_agent=False) for operation in OF_WORLD),
+    *(_tool(operation, _run_for_cast, ChangedTogether, of_agent=False) for operation in OF_CAST),
     _ADVANCE,
 )
 """Every operation but ``reflect``, which every server offers; and letting time pass."""

@@ -195,7 +195,7 @@ class HappenedTold(Answer):
 
     def told(self) -> str:
         """Who remembers what."""
-        return "\n".join(f"{one.agent} ({one.source}): {one.text}" for one in self.known) or self.note
+        return "\n".join(f"{knows.agent} ({knows.source}): {knows.text}" for knows in self.known) or self.note
 
 
 class Stored(Answer):
@@ -240,7 +240,7 @@ class Reflected(Answer):
 
     def told(self) -> str:
         """The insights, one a line."""
-        lines = [f"- {one.text} (rests on {', '.join(one.evidence)})" for one in self.insights]
+        lines = [f"- {insight.text} (rests on {', '.join(insight.evidence)})" for insight in self.insights]
         kept = f"Kept in long-term memory as revision {self.revision}." if self.revision else "Nothing was changed."
         return "\n".join([f"{self.title}.", *lines, *self.notes, kept])
 

@@ -89,7 +89,7 @@ def _reflect(caller: Caller, agent: AgentMemory, given: ReflectArguments) -> Ref
     )
     made = [change.after for change in done.changes if change.after is not None]
     return Reflected(
-        insights=[Insight(id=one.id, text=one.document, evidence=list(one.evidence)) for one in made],
+        insights=[Insight(id=entry.id, text=entry.document, evidence=list(entry.evidence)) for entry in made],
         title=done.title,
         notes=list(done.notes),
         revision=done.revision,
@@ -104,14 +104,14 @@ def _search(_caller: Caller, agent: AgentMemory, given: SearchArguments) -> Sear
         form=found.form,
         passages=[
             FoundPassage(
-                id=one.id,
-                text=one.text,
-                sentence=one.best,
-                source=one.source,
-                score=one.score,
-                relevancy=one.relevancy,
+                id=passage.id,
+                text=passage.text,
+                sentence=passage.best,
+                source=passage.source,
+                score=passage.score,
+                relevancy=passage.relevancy,
             )
-            for one in found.passages
+            for passage in found.passages
         ],
         summary=found.summary,
         sources=list(found.sources),

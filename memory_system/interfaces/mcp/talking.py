@@ -171,7 +171,8 @@ class Results(Answer):
         if not self.results:
             return f"Nothing was found on page {self.page} of {self.pages}."
         lines = [
-            f"- [{one.when.isoformat() if one.when else 'always'}; {one.source}] {one.text}" for one in self.results
+            f"- [{result.when.isoformat() if result.when else 'always'}; {result.source}] {result.text}"
+            for result in self.results
         ]
         head = f"{len(self.results)} of {self.total} results, page {self.page} of 0 to {self.pages - 1}."
         return "\n".join([head, *lines])
@@ -216,8 +217,13 @@ def _talked(conversation: Conversation, step: Step, what: str) -> Talked:
     return Talked(
         answer=step.answer,
         functions=[
-            Used(name=one.name, arguments=one.arguments, result=one.result, milliseconds=one.milliseconds)
-            for one in step.functions
+            Used(
+                name=function.name,
+                arguments=function.arguments,
+                result=function.result,
+                milliseconds=function.milliseconds,
+            )
+            for function in step.functions
         ],
         recalled=[hit.entry.id for hit in step.recalled],
         conversation=conversation.id,
@@ -300,9 +306,9 @@ def _refuse_empty(message: str) -> None:
 
 def _own(caller: Caller, agent: AgentMemory) -> Conversation:
     """The client's own conversation with an agent, begun if there is none."""
-    held = _held(caller, agent)
-    if held is not None:
-        return Conversation.open(agent, held.id)
+    talk = _held(caller, agent)
+    if talk is not None:
+        return Conversation.open(agent, talk.id)
     return Conversation.begin(agent, title=_title(caller))
 
 

@@ -46,7 +46,7 @@ class Together(Answer):
 
     def told(self) -> str:
         """What was said, a line each."""
-        lines = [f"{one.speaker}: {one.text}" for one in self.said]
+        lines = [f"{line.speaker}: {line.text}" for line in self.said]
         return "\n".join([*lines, *([f"({self.problem})"] if self.problem else [])])
 
 
@@ -68,7 +68,7 @@ def _talk(caller: Caller, _agent: None, given: TogetherArguments) -> Together:
         problem = one.step.problem or ""
         caller.progress(len(said) / given.turns, f"{one.speaker} spoke")
     held = talk.parts if isinstance(talk, Group) else (talk.first, talk.second)
-    return Together(said=said, conversations=[one.id for one in held], problem=problem)
+    return Together(said=said, conversations=[part.id for part in held], problem=problem)
 
 
 TOGETHER_TOOLS = (

@@ -142,7 +142,7 @@ class Tools:
 
     def queue(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Which queue a call stands in, where calls of its kind wait for each other; empty where it waits for none."""
-        turn = next((one.turn for one in self.offered() if one.name == name), "")
+        turn = next((tool.turn for tool in self.offered() if tool.name == name), "")
         return f"{turn} {shown(self.agent or arguments.get('agent'))}" if turn else ""
 
     def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Any:

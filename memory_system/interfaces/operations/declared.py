@@ -793,4 +793,7 @@ it, and what is told how far it is; ``World.carry_out_all`` applies it."""
 
 def history_labels() -> dict[str, str]:
     """What the operations are called in the history, for people, by ``ChangeSet.operation``."""
-    return {one.in_history: one.label or one.title for one in reversed((*OPERATIONS, *BESIDE, *OF_WORLD))}
+    return {
+        operation.in_history: operation.label or operation.title
+        for operation in reversed((*OPERATIONS, *BESIDE, *OF_WORLD))
+    }

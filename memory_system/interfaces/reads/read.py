@@ -79,7 +79,7 @@ class OfTime(Form):
 def page(of: str, found: Iterable[MemoryEntry], form: Some) -> Json:
     """A page of memories by id."""
     after = cursors.text_after(of, form.cursor)
-    left = [one for one in found if one.id > after]
+    left = [entry for entry in found if entry.id > after]
     following = cursors.cursor(of, left[form.limit - 1].id) if len(left) > form.limit else None
     return {"items": left[: form.limit], "next": following}
 

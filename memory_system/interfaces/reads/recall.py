@@ -79,7 +79,7 @@ def _narrated(agent: AgentMemory, form: NarrateBody) -> Narrative:
 def _queries(agent: AgentMemory, form: OfLog) -> Json:
     of = f"queries of {agent.name}"
     found = agent.queries(form.limit, before(of, form), contains=form.contains)
-    return newest(of, found, [one.number for one in found], form)
+    return newest(of, found, [logged_query.number for logged_query in found], form)
 
 
 def _precision(agent: AgentMemory, form: PrecisionBody) -> Json:

@@ -162,13 +162,13 @@ def prices_told(world: World) -> Json:
 
 def findings_told(found: list[Finding]) -> Json:
     """What the doctor says."""
-    return {"right": not any(one.state is State.WRONG for one in found), "findings": found}
+    return {"right": not any(finding.state is State.WRONG for finding in found), "findings": found}
 
 
 def _fits(world: World, agent: AgentMemory, _form: Form) -> Json:
     found = world.fits(agent.name)
     changes = [one for one in world.changes_of(agent.name) if one.revision in found]
-    return {"items": [{**asdict(found[one.revision]), "applied": one} for one in changes]}
+    return {"items": [{**asdict(found[change.revision]), "applied": change} for change in changes]}
 
 
 class OfInbox(Form):
@@ -439,7 +439,7 @@ READS = (
         "Prompts",
         "Every prompt, as it is here and as it ships. Memories are never part of one; they follow as data.",
         Form,
-        lambda world, _form: {"items": [prompt_told(world, one) for one in PROMPTS.values()]},
+        lambda world, _form: {"items": [prompt_told(world, prompt) for prompt in PROMPTS.values()]},
         items("PromptsTold", "Every prompt of the world.", PROMPT),
         "prompts",
         call="prompt_texts",

@@ -87,7 +87,7 @@ def answer(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, A
 
 def _unprompted(prompt: Prompt, length: int) -> Said:
     """What a heartbeat has it say: something that came to mind and has not been told, or nothing."""
-    lived = [one for one in prompt.recalled if one.when != "always"]
+    lived = [source for source in prompt.recalled if source.when != "always"]
     new = unquoted(lived, _told(prompt))
     if not new or prompt.made:
         return Said("", ())
@@ -270,7 +270,11 @@ def _answer(prompt: Prompt, heard: Listened, embed: Embed) -> str:
 
 def _described(prompt: Prompt) -> list[Source]:
     """With which lines of its personality a character introduces itself: those it can say, but for its name."""
-    said = [one for one in prompt.persona if fact(one.text, prompt.who) and not one.text.startswith("The name is ")]
+    said = [
+        source
+        for source in prompt.persona
+        if fact(source.text, prompt.who) and not source.text.startswith("The name is ")
+    ]
     return said[:_INTRODUCED] or list(prompt.persona[:_INTRODUCED])
 
 
@@ -331,7 +335,7 @@ def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
     theirs = [source for source in talk if not source.mine and not only_asks(source.text)]
     if (about := _WHO_IS.search(prompt.message)) and not heard.about_talk:
         told = (source for source in life if _relation_to(about["name"], source.text))
-        if known := next((one for one in told if fact(one.text, prompt.who)), None):
+        if known := next((source for source in told if fact(source.text, prompt.who)), None):
             return f"{cite(known, prompt.who)}."
     groups = [[*theirs, *core], talk, life] if heard.about_talk else [life, theirs]
     for group in groups:
@@ -396,7 +400,7 @@ def _conversed(prompt: Prompt, heard: Listened, lived: Sequence[Source], embed: 
 
 def _dated_about(group: Sequence[Source], name: str) -> list[Source]:
     """Those that happened on a day and name somebody; without a name all that happened on a day."""
-    return [one for one in group if day_of(one.when) and name.casefold() in one.text.casefold()]
+    return [source for source in group if day_of(source.when) and name.casefold() in source.text.casefold()]
 
 
 def _told_of(prompt: Prompt, source: Source, turns: int) -> str:

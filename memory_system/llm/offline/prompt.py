@@ -96,7 +96,7 @@ class Prompt:
 
 def read(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> Prompt:
     """What stands in the messages."""
-    system = "\n\n".join(_content(one) for one in messages if one.get("role") == "system")
+    system = "\n\n".join(_content(message) for message in messages if message.get("role") == "system")
     named = _WHO.match(system)
     who, human = (named["who"], named["human"]) if named else ("", "You")
     last = max((place for place, one in enumerate(messages) if one.get("role") == "user"), default=-1)

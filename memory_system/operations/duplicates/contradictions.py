@@ -184,7 +184,7 @@ class Told:
     @property
     def says_something(self) -> bool:
         """Whether it tells of anything: a turn of a talk may only be kind."""
-        return not self.speaker or any(len(one.about) >= _SHARED for one in self.sentences)
+        return not self.speaker or any(len(sentence.about) >= _SHARED for sentence in self.sentences)
 
     def same_fact(self, other: Told) -> bool:
         """Whether both may tell of the same thing; turns of a talk those of one speaker, in words that they share."""
@@ -216,7 +216,7 @@ def _of_talk(said: _Said) -> _Said:
     "I won last week" and "I won on Friday", weeks apart, are two victories, and so are a first and a fourth one.
     """
     numbers = {unit: frozenset(one for one in held if not one[0].endswith(".")) for unit, held in said.numbers.items()}
-    days = tuple(one for one in said.days if not one.relative and _CALENDAR.search(one.words))
+    days = tuple(stretch for stretch in said.days if not stretch.relative and _CALENDAR.search(stretch.words))
     left = {unit: held for unit, held in numbers.items() if held}
     return replace(said, about=said.about - _SMALL_TALK, numbers=left, clock=frozenset(), days=days)
 

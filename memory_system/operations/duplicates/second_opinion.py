@@ -47,8 +47,8 @@ def ask(found: Look, who: str, model: LanguageModel, progress: Progress) -> Look
         calls.append(done.call)
         for verdict in done.answer.verdicts:
             if 1 <= verdict.pair <= len(some):
-                one = some[verdict.pair - 1]
-                judged[one.ids] = _judged(one, verdict, model.name, suspected=one in found.suspicions)
+                suspicion = some[verdict.pair - 1]
+                judged[suspicion.ids] = _judged(suspicion, verdict, model.name, suspected=suspicion in found.suspicions)
     listed = [judged.get(one.ids, one) for one in found.suspicions]
     listed += [judged.get(one.ids) for one in found.related]
     kept = [one for one in listed if one is not None]

@@ -103,7 +103,7 @@ class Look:
 
     def of(self, sort: Sort) -> tuple[Suspicion, ...]:
         """The suspicions of one sort."""
-        return tuple(one for one in self.suspicions if one.sort is sort)
+        return tuple(suspicion for suspicion in self.suspicions if suspicion.sort is sort)
 
 
 @dataclass(frozen=True)

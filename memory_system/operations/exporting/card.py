@@ -91,7 +91,7 @@ class _Card:
         ):
             data[name] = data[name] if isinstance(data[name], kind) else kind()
         if isinstance(assets := data.get("assets"), list):
-            data["assets"] = [one for one in assets if _EMBEDDED not in str(one)]
+            data["assets"] = [asset for asset in assets if _EMBEDDED not in str(asset)]
             if lost := len(assets) - len(data["assets"]):
                 self.notes.append(f"Files beside the imported card were not kept: {lost}.")
         if not data["description"]:
@@ -105,8 +105,8 @@ class _Card:
         return data
 
     def _identity(self) -> dict[str, Any]:
-        held = self.character.personality
-        return {} if held is None else held.identity.model_dump(exclude_none=True)
+        personality = self.character.personality
+        return {} if personality is None else personality.identity.model_dump(exclude_none=True)
 
     def _listed(self) -> Iterator[str]:
         """The traits that can stand in one list."""
@@ -130,7 +130,7 @@ class _Card:
         held = self.base.get("character_book")
         book: dict[str, Any] = dict(held) if isinstance(held, dict) else {"name": self.character.title}
         book.setdefault("extensions", {})
-        entries = [one for one in _listed_entries(book.get("entries")) if self._keeps(one)]
+        entries = [entry for entry in _listed_entries(book.get("entries")) if self._keeps(entry)]
         entries += [_entry(**one) for one in self._of_personality()]
         memories = list(self._of_memories())
         if (many := len(entries) + len(memories) - MAX_ENTRIES) > 0:
@@ -139,7 +139,7 @@ class _Card:
             )
             memories.sort(key=lambda one: -one["priority"])
             memories = memories[:-many]
-        entries += [_entry(**one) for one in memories]
+        entries += [_entry(**memory) for memory in memories]
         for number, one in enumerate(entries, start=1):
             one.setdefault("extensions", {})
             one.setdefault("use_regex", False)
@@ -177,7 +177,7 @@ class _Card:
 
     def _of_memories(self) -> Iterator[dict[str, Any]]:
         """What is remembered, the oldest first, and what is timeless before it."""
-        held = [one.entry for one in self.character.memories]
+        held = [memory.entry for memory in self.character.memories]
         held = [one for one in held if one.timestamp or ("facts", same_words(one.document)) not in self.told]
         for entry in sorted(held, key=lambda one: (one.timestamp is not None, one.timestamp or 0, one.id)):
             before = f"{stamp(entry.timestamp)}: " if entry.timestamp else ""
@@ -191,7 +191,7 @@ class _Card:
 
 def _known(character: Character) -> set[tuple[str, str]]:
     """What the character knows of itself: section, and words, or the key of an identity."""
-    found = {("facts", same_words(one.entry.document)) for one in character.memories}
+    found = {("facts", same_words(memory.entry.document)) for memory in character.memories}
     if character.personality is not None:
         for section, value in character.personality.model_dump(exclude_none=True).items():
             values = value.items() if isinstance(value, dict) else value if isinstance(value, list) else ()

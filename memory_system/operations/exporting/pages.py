@@ -32,8 +32,8 @@ def folder(character: Character) -> bytes:
     files = {ABOUT: json.dumps(about, ensure_ascii=False, indent=2) + "\n"}
     if character.text is not None:
         files[PERSONALITY] = character.text
-    for one in character.memories:
-        files[f"{MEMORIES}/{page_name(one.entry.id)}"] = page(one)
+    for memory in character.memories:
+        files[f"{MEMORIES}/{page_name(memory.entry.id)}"] = page(memory)
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as archive:
         for name, text in sorted(files.items()):
@@ -79,20 +79,22 @@ def _who(held: Personality) -> Iterator[str]:
     yield from _section("Traits", held.traits)
     yield from _section("Goals", held.long_term_goals)
     people = (
-        ": ".join(filter(None, (one.name, one.relation)))
-        + (f" (trust {one.trust:g} of 1)" if one.trust is not None else "")
-        + (f". {one.notes}" if one.notes else "")
-        for one in held.relationships
+        ": ".join(filter(None, (relationship.name, relationship.relation)))
+        + (f" (trust {relationship.trust:g} of 1)" if relationship.trust is not None else "")
+        + (f". {relationship.notes}" if relationship.notes else "")
+        for relationship in held.relationships
     )
     yield from _section("Relationships", people)
     yield from _section("Rules", held.societal_rules)
     places = (
-        f"{one.place}{f' (in {one.within})' if one.within else ''}: {one.description}" for one in held.environment
+        f"{place.place}{f' (in {place.within})' if place.within else ''}: {place.description}"
+        for place in held.environment
     )
     yield from _section("Places", places)
     day = (
-        f"{one.time}{f' to {one.until}' if one.until else ''}: {one.activity}{f' ({one.place})' if one.place else ''}"
-        for one in held.routine
+        f"{item.time}{f' to {item.until}' if item.until else ''}: {item.activity}"
+        f"{f' ({item.place})' if item.place else ''}"
+        for item in held.routine
     )
     yield from _section("A usual day", day)
     yield from _section("Knows", held.facts)
@@ -108,10 +110,10 @@ def _memories(character: Character) -> Iterator[str]:
     """The memories by day, the oldest first; those without a time before them."""
     by_id = {one.entry.id: one.entry for one in character.memories}
     days: dict[str, list[str]] = {}
-    for one in sorted(character.memories, key=lambda one: (_when(one.entry), one.entry.id)):
-        at = one.entry.timestamp
+    for memory in sorted(character.memories, key=lambda one: (_when(one.entry), one.entry.id)):
+        at = memory.entry.timestamp
         day = f"{at:%A} {at.day} {at:%B %Y}" if at else "At any time"
-        days.setdefault(day, []).append(_line(one, by_id))
+        days.setdefault(day, []).append(_line(memory, by_id))
     if days:
         yield "## Remembers"
     for day, told in days.items():

@@ -40,7 +40,7 @@ def lines(
 
 def _entries(character: Character) -> Iterator[MemoryEntry]:
     yield from character.facts
-    yield from (one.entry for one in character.memories)
+    yield from (memory.entry for memory in character.memories)
 
 
 def table(character: Character) -> str:
@@ -48,8 +48,8 @@ def table(character: Character) -> str:
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    for one in character.memories:
-        fields = _row(one)
+    for memory in character.memories:
+        fields = _row(memory)
         writer.writerow([_cell(name, fields.get(name)) for name in COLUMNS])
     return written.getvalue()
 

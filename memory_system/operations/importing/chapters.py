@@ -59,7 +59,7 @@ def by_model(material: Material, model: LanguageModel, who: str, progress: Progr
             found.append(_Part(part, problem=stopped))
             continue
         progress((number - 1) / len(given), f"Reading part {number} of {len(given)} with the language model")
-        task = read_chapter(who, [one.entry.document for one in part]).worded(prompts_of(model))
+        task = read_chapter(who, [piece.entry.document for piece in part]).worded(prompts_of(model))
         try:
             done = model.complete(task)
         except ModelError as error:
@@ -99,33 +99,33 @@ def _parts(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
 
 def _read(memories: Sequence[Happened], part: Sequence[Piece], who: str) -> _Part:
     """What was made of a part; as it is where nothing that was made rests on it."""
-    given = [one.entry for one in part]
-    among = names(one.document for one in given)
+    given = [piece.entry for piece in part]
+    among = names(entry.document for entry in given)
     made: list[Piece] = []
     refused: list[Dropped] = []
     covered: set[str] = set()
-    for one in memories:
-        rests, why = checked(one.text, one.because_of, given, known=(who,), among=among)
+    for memory in memories:
+        rests, why = checked(memory.text, memory.because_of, given, known=(who,), among=among)
         if not why:
             try:
-                made.append(Piece(_places(rests, part), MemoryEntry(one.text, metadata=given[0].extras)))
+                made.append(Piece(_places(rests, part), MemoryEntry(memory.text, metadata=given[0].extras)))
             except InvalidEntry as error:
                 why = error.sentence
             else:
                 covered |= {entry.id for entry in rests}
         if why:
-            refused.append(Dropped(_from_to(part), one.text[:200], f"The language model made it up. {why}"))
+            refused.append(Dropped(_from_to(part), memory.text[:200], f"The language model made it up. {why}"))
     if not made:
         why = f"The language model wrote “{refused[0].text[:80]}”. {refused[0].reason}" if refused else _NOTHING
         return _Part(tuple(part), problem=why)
-    left = tuple(Dropped(one.place, one.entry.document, _LEFT) for one in part if one.entry.id not in covered)
+    left = tuple(Dropped(piece.place, piece.entry.document, _LEFT) for piece in part if piece.entry.id not in covered)
     return _Part(tuple(made), (*left, *refused))
 
 
 def _places(rests: Sequence[MemoryEntry], part: Sequence[Piece]) -> str:
     """Where the sentences stand that a memory rests on."""
-    ids = {one.id for one in rests}
-    places = [one.place for one in part if one.entry.id in ids]
+    ids = {entry.id for entry in rests}
+    places = [piece.place for piece in part if piece.entry.id in ids]
     return places[0] if len(places) == 1 else f"{places[0]} to {places[-1]}"
 
 

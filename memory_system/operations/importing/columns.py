@@ -441,7 +441,7 @@ class _Reading:
         yield f"The column {self.columns.name('rating')!r} is read as the importance, on the scale {scale}."
 
     def _on_dates(self) -> Iterator[str]:
-        good = [one for one in self.dates.values() if one.problem is None]
+        good = [date for date in self.dates.values() if date.problem is None]
         if any(one.zone is None for one in good):
             yield READ_AS_UTC
         if any(one.clock is None for one in good):

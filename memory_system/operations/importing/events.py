@@ -101,8 +101,8 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
 def rated_on_ten(items: Sequence[Any]) -> tuple[Sequence[Any], tuple[str, ...]]:
     """The events with what is above 1, and all beside it, as ratings of 1 to 10, and a note of that."""
     scores = [found["importance_score"] for item in items for found in _fields(item) if "importance_score" in found]
-    numbers = [one for one in scores if isinstance(one, int | float | np.number) and not isinstance(one, bool)]
-    if not any(1 < one <= 10 for one in numbers):
+    numbers = [score for score in scores if isinstance(score, int | float | np.number) and not isinstance(score, bool)]
+    if not any(1 < number <= 10 for number in numbers):
         return items, ()
     renamed = [
         _changed(item, lambda name, value: ("rating" if name == "importance_score" else name, value)) for item in items

@@ -337,9 +337,9 @@ class _Personality:
         for problem in error.problems:
             section, _, rest = problem.field.partition(".")
             why = f"{problem.message[:1].upper()}{problem.message[1:]}."
-            parts = [one for one in self.taken if one.section == section and id(one) not in refused]
+            parts = [part for part in self.taken if part.section == section and id(part) not in refused]
             if section == "identity":
-                yield from ((one, why) for one in parts if one.value[0] == rest.partition(".")[0])
+                yield from ((part, why) for part in parts if part.value[0] == rest.partition(".")[0])
                 continue
             number = rest.partition(".")[0]
             before = len(self._before.get(section, ()))

@@ -176,9 +176,9 @@ def read_text(
         notes, settled = table.notes, table.order
         events = (_Line(row.line, row.shown, row.event) for row in table.rows)
     elif form is Form.LINES:
-        told = _lines(text, order, now if partial else None, day_one)
-        notes, settled, counted_from = told.notes, told.order, told.day_one
-        events = iter(told.lines)
+        lines = _lines(text, order, now if partial else None, day_one)
+        notes, settled, counted_from = lines.notes, lines.order, lines.day_one
+        events = iter(lines.lines)
     else:
         text = text if isinstance(form, Form) else _imported(text, form)
         events = _jsonl(text) if form is Form.JSONL else _json(text)

@@ -58,9 +58,9 @@ class Cue:
         found = tuple(words(text))
         named, naming = named_in(found, names)
         asked = stretches(text, now)
-        dated, names_too = [one.place for one in asked if not one.relative], set(naming)
+        dated, names_too = [stretch.place for stretch in asked if not stretch.relative], set(naming)
         counting = tuple(word for word in found if word.stem and word not in names_too and not _in_one_of(dated, word))
-        timed = [one.place for one in asked]
+        timed = [stretch.place for stretch in asked]
         of_a_time = bool(asked) and all(word.stem in _HAPPENS or _in_one_of(timed, word) for word in counting)
         return cls(text, counting, naming, named, asked, _ASKS_WHEN.match(text) is not None, of_a_time)
 

@@ -125,7 +125,7 @@ def _dates(cue: Cue, row: int, index: Texts) -> tuple[DateMatch, ...]:
         if timestamp is not None and asked.start <= timestamp.timestamp() < asked.end:
             found.append(DateMatch(asked.words, ""))
         told = index.told(row)
-        found += [DateMatch(asked.words, one.words) for one in told if asked.overlaps(one)]
+        found += [DateMatch(asked.words, stretch.words) for stretch in told if asked.overlaps(stretch)]
     return tuple(found)
 
 

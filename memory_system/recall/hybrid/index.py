@@ -74,7 +74,7 @@ class TextIndex:
 
     def parts(self) -> dict[str, NDArray[Any]]:
         """All that was read from the texts, as arrays for a file; ``restored`` makes the index of them again."""
-        told = [(row, one) for row, stretches in self._told.items() for one in stretches]
+        told = [(row, stretch) for row, stretches in self._told.items() for stretch in stretches]
         names = {
             "form": FORM,
             "stems": list(self._rows_of),
@@ -84,7 +84,7 @@ class TextIndex:
             "spoken": self._spoken,
             "heard_of": self._heard_of,
             "languages": self._languages,
-            "told": [(one.words, one.relative) for _row, one in told],
+            "told": [(stretch.words, stretch.relative) for _row, stretch in told],
         }
         return {
             "names": np.frombuffer(json.dumps(names).encode(), np.uint8),
@@ -98,8 +98,8 @@ class TextIndex:
             "heard_from": np.array(self._heard, np.int32),
             "tells": np.fromiter(self._tells, np.int64),
             "told_rows": np.array([row for row, _one in told], np.int64),
-            "told_times": np.array([(one.start, one.end) for _row, one in told], np.float64).reshape(-1, 2),
-            "told_places": np.array([one.place for _row, one in told], np.int64).reshape(-1, 2),
+            "told_times": np.array([(stretch.start, stretch.end) for _row, stretch in told], np.float64).reshape(-1, 2),
+            "told_places": np.array([stretch.place for _row, stretch in told], np.int64).reshape(-1, 2),
             **self._neighbours.parts(),
         }
 
@@ -333,8 +333,8 @@ class TextIndex:
             return found
         times = np.array(self._times)
         asked = list({(one.start, one.end): one for one in asked}.values())
-        for one in asked:
-            found[(times >= one.start) & (times < one.end)] = 1.0
+        for stretch in asked:
+            found[(times >= stretch.start) & (times < stretch.end)] = 1.0
         for row, told in self._told.items():
             if any(one.overlaps(other) for one in asked for other in told):
                 found[row] = 1.0

@@ -175,7 +175,7 @@ class StatesFile:
 
         def insert(file: sqlite3.Connection) -> None:
             with file:
-                rows = [(key, one.to_bytes()) for key, one in states.items()]
+                rows = [(key, packed_states.to_bytes()) for key, packed_states in states.items()]
                 file.executemany("INSERT OR IGNORE INTO states (key, states) VALUES (?, ?)", rows)
                 self._make_room(file)
 
@@ -331,8 +331,8 @@ class TokenStates:
         keys = [_key(text) for text in texts]
         with self._lock:
             for key in keys:
-                if (held := self._held.pop(key, None)) is not None:
-                    self._size -= held.size
+                if (packed_states := self._held.pop(key, None)) is not None:
+                    self._size -= packed_states.size
         if self._file is not None:
             self._file.delete(keys)
 

@@ -134,7 +134,7 @@ def is_cut_off(folder: Path) -> bool:
 
 def settle(home: InFolder) -> None:
     """Finish what was cut off: a copy without its original takes its name, one beside it goes."""
-    names = {one.name for one in home.client().list_collections()}
+    names = {collection.name for collection in home.client().list_collections()}
     for name in sorted(names):
         if name.endswith(BESIDE):
             original = name.removesuffix(BESIDE)

@@ -50,13 +50,13 @@ def look(folder: Path) -> None:
     store = ChromaStore.open(folder)
     for tier in Tier:
         memory = store.memory(tier)
-        held = memory.snapshot()
+        snapshot = memory.snapshot()
         width = store.shape(tier.value)[0]
         if not width:
             continue
         probes = [MemoryEntry(f"probe {row}", id=f"memory-system-probe-{row}", tier=tier) for row in range(_ROWS)]
         vectors = np.random.default_rng(0).standard_normal((_ROWS, width)).astype(np.float32)
-        cue = held.vectors[0] if len(held.vectors) else vectors[0]
+        cue = snapshot.vectors[0] if len(snapshot.vectors) else vectors[0]
         memory.nearest(cue, 10)
         memory.upsert(probes, vectors)
         memory.nearest(cue, 10)

@@ -197,9 +197,9 @@ class PastReader:
         with self._read() as db:
             told = [change_set_of(head, ()) for head in db.execute(heads)]
         return [
-            Event(one.revision or 0, one.title, one.author, one.planned_at, None, None)
-            for one in told
-            if any(text.name == name for text in one.texts)
+            Event(change_set.revision or 0, change_set.title, change_set.author, change_set.planned_at, None, None)
+            for change_set in told
+            if any(text.name == name for text in change_set.texts)
         ]
 
     def texts(self, revision: int, newest: int, now: dict[str, str | None]) -> dict[str, str | None]:
@@ -265,7 +265,7 @@ class PastReader:
 
     def undone(self, told: Iterable[ChangeSet], revision: int) -> dict[int, int]:
         """Which of these change sets had been undone at a revision, and by which."""
-        numbers = [one.revision for one in told if one.revision is not None]
+        numbers = [change_set.revision for change_set in told if change_set.revision is not None]
         found: dict[int, int] = {}
         with self._read() as db:
             for some in slices(numbers):
@@ -299,8 +299,8 @@ def _conversations(db: sa.Connection, revision: int, newest: int) -> dict[str, s
     query = sa.select(field(CHANGE_SETS.c.details, "texts")).where(sa.or_(*starts))
     query = query.where(CHANGE_SETS.c.revision > revision, CHANGE_SETS.c.revision <= newest)
     texts: dict[str, str | None] = {}
-    for told in db.scalars(query.order_by(CHANGE_SETS.c.revision).execution_options(yield_per=100)):
-        for text in json.loads(told):
+    for scalar in db.scalars(query.order_by(CHANGE_SETS.c.revision).execution_options(yield_per=100)):
+        for text in json.loads(scalar):
             if text["name"].startswith(OF_A_CONVERSATION):
                 texts.setdefault(text["name"], text["before"])
     return texts

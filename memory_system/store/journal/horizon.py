@@ -298,7 +298,7 @@ def _acts(db: sa.Connection) -> set[int]:
     """The last change sets of each kind that the character did by itself, its last plan, and what undid them."""
     newest = sa.select(sa.func.max(CHANGE_SETS.c.revision))
     found = set(db.scalars(newest.where(CHANGE_SETS.c.author == BY_ITSELF).group_by(CHANGE_SETS.c.operation)))
-    found |= {one for one in db.scalars(newest.where(CHANGE_SETS.c.operation == "plan")) if one is not None}
+    found |= {scalar for scalar in db.scalars(newest.where(CHANGE_SETS.c.operation == "plan")) if scalar is not None}
     new = found
     while new:
         new = set(db.scalars(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.undoes.in_(new)))) - found
@@ -328,8 +328,8 @@ def _outdated(db: sa.Connection, first: int, last: int) -> bool:
 
 def limits_of(settings: str | None) -> Limits:
     """How much history an agent's settings keep."""
-    told = AgentSettings.from_json(settings)
-    return Limits(told.history_changes, told.history_days)
+    agent_settings = AgentSettings.from_json(settings)
+    return Limits(agent_settings.history_changes, agent_settings.history_days)
 
 
 class LettingGo:

@@ -115,9 +115,9 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
     room = AgentSettings.from_json(texts.get("settings")).query_log
     first = newest - len(accesses) + 1  # whoever writes is alone, so that the numbers follow each other
     before, queries = 0, []
-    for one in notes:
-        if isinstance(one, Asked):
-            queries.append(_query_row(one, max(one.access, first + before - 1) if before else one.access))
+    for note in notes:
+        if isinstance(note, Asked):
+            queries.append(_query_row(note, max(note.access, first + before - 1) if before else note.access))
         else:
             before += 1
     if room:
@@ -131,12 +131,12 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
 def _access_rows(accesses: Sequence[Access]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     written: dict[int, str | None] = {}  # the memories of one answer share their times, which take longest to write
-    for one in accesses:
-        for moment in (one.at, one.noted_at):
+    for access in accesses:
+        for moment in (access.at, access.noted_at):
             if id(moment) not in written:
                 written[id(moment)] = None if moment is None else utc(moment)
-        at, noted_at = written[id(one.at)], written[id(one.noted_at)]
-        rows.append({"entry_id": one.entry_id, "at": at, "revision": one.revision, "noted_at": noted_at})
+        at, noted_at = written[id(access.at)], written[id(access.noted_at)]
+        rows.append({"entry_id": access.entry_id, "at": at, "revision": access.revision, "noted_at": noted_at})
     return rows
 
 
@@ -535,7 +535,7 @@ class Journal:
         times = [sa.select(CHANGE_SETS.c.applied_at).order_by(CHANGE_SETS.c.revision).limit(1)]
         times += [sa.select(CHANGE_SETS.c.applied_at).order_by(CHANGE_SETS.c.revision.desc()).limit(1)]
         with self._read() as db:
-            first, last = (db.scalar(one) for one in times)
+            first, last = (db.scalar(time) for time in times)
         return None if first is None or last is None else (parse_time(first), parse_time(last))
 
     def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:

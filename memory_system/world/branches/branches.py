@@ -107,8 +107,8 @@ def branch_all(
                 progress(number / len(names), f"Copying {name}, {number + 1} of {len(names)}")
                 begun.append(_begin(world, name, None, purpose, author, together))
         except BaseException:
-            for one in begun:
-                world.delete_agent(one.name)
+            for agent in begun:
+                world.delete_agent(agent.name)
             raise
     return begun
 

@@ -175,5 +175,5 @@ def _texts(
 
 def text_versions(name: str, told: Iterable[ChangeSet]) -> set[str | None]:
     """All that a text has been, before these change sets and after each; nothing if none of them changed it."""
-    texts = [text for one in told for text in one.texts if text.name == name]
+    texts = [text for change_set in told for text in change_set.texts if text.name == name]
     return {end for text in texts for end in (text.before, text.after)}

@@ -48,30 +48,30 @@ def by_memory(
     """
     everything = ids is None and texts is None
     memories = _chosen(apart, None if everything else ids or ())
-    kept_texts = [one for one in apart.texts if everything or one.name in (texts or ())]
-    if unknown := sorted(set(texts or ()) - {one.name for one in apart.texts}):
-        there_are = ", ".join(one.name for one in apart.texts) or "none"
+    kept_texts = [text for text in apart.texts if everything or text.name in (texts or ())]
+    if unknown := sorted(set(texts or ()) - {text.name for text in apart.texts}):
+        there_are = ", ".join(text.name for text in apart.texts) or "none"
         raise InvalidParameter(f"The text {shown(unknown[0])} does not differ from the original's; {there_are} do.")
     problems = [
-        f"{excerpt(_document(one.mine, one.theirs))}: {one.sentence}"
-        for one in memories
-        if one.clash and one.entry_id not in overwrite
+        f"{excerpt(_document(memory.mine, memory.theirs))}: {memory.sentence}"
+        for memory in memories
+        if memory.clash and memory.entry_id not in overwrite
     ]
     problems += [
-        f"the {one.called}: both changed {', '.join(one.clashes)}."
-        for one in kept_texts
-        if one.clash and one.name not in overwrite
+        f"the {text.called}: both changed {', '.join(text.clashes)}."
+        for text in kept_texts
+        if text.clash and text.name not in overwrite
     ]
     _refuse(problems)
-    changes = [one.change for one in memories]
-    revisions = {step.revision for one in memories for step in one.steps}
+    changes = [memory.change for memory in memories]
+    revisions = {step.revision for memory in memories for step in memory.steps}
     told = branch.timeline.told_since(apart.rehearsal.revision)
-    calls = [call for one in told if one.revision in revisions for call in one.calls]
-    names = [one.called for one in kept_texts]
+    calls = [call for change_set in told if change_set.revision in revisions for call in change_set.calls]
+    names = [text.called for text in kept_texts]
     return original.curation.plan_to_take(
         _title(changes, names),
         changes,
-        {one.name: one.kept for one in kept_texts},
+        {text.name: text.kept for text in kept_texts},
         reason=reason(apart.rehearsal),
         notes=_notes(changes, original),
         calls=calls,
@@ -81,10 +81,10 @@ def by_memory(
 def _chosen(apart: Apart, ids: Sequence[str] | None) -> list[MemoryApart]:
     if ids is None:
         return list(apart.memories)
-    known = {one.entry_id for one in apart.memories}
+    known = {memory.entry_id for memory in apart.memories}
     if unknown := [one for one in ids if one not in known]:
         raise EntryNotFound(f"The memory {shown(unknown[0])} is the same in the rehearsal as in the original.")
-    return [one for one in apart.memories if one.entry_id in set(ids)]
+    return [memory for memory in apart.memories if memory.entry_id in set(ids)]
 
 
 def _title(changes: Sequence[Change], texts: Sequence[str]) -> str:
@@ -187,7 +187,7 @@ class _Replay:
         if entry_id not in self._entries:
             self._entries[entry_id] = held(self._sides.original, entry_id)
         now = dump_entry(self._entries[entry_id])
-        later = versions(one for one in self._sides.steps.get(entry_id, ()) if one.revision > revision)
+        later = versions(event for event in self._sides.steps.get(entry_id, ()) if event.revision > revision)
         if now == dump_entry(change.after) or (now in later and now != dump_entry(change.before)):
             self.notes.append(f"{excerpt(_document(change.after, change.before))} is so already, or further on.")
         elif now == dump_entry(change.before) or entry_id in self._overwrite:
@@ -197,8 +197,8 @@ class _Replay:
             self.problems.append(f"{excerpt(_document(change.before, change.after))}: {self._why(change, revision)}")
 
     def _why(self, change: Change, revision: int) -> str:
-        earlier = [one for one in self._sides.steps.get(change.entry_id, ()) if one.revision < revision]
-        missing = [one for one in earlier if one.revision not in self._chosen]
+        earlier = [event for event in self._sides.steps.get(change.entry_id, ()) if event.revision < revision]
+        missing = [event for event in earlier if event.revision not in self._chosen]
         if missing and dump_entry(self._entries[change.entry_id]) in versions(earlier):
             return f"this builds on {in_quotes(missing[-1].title)} of the rehearsal; keep that too."
         return told_meanwhile(self._entries[change.entry_id], self._sides.meanwhile.get(change.entry_id, ()))
@@ -218,7 +218,7 @@ def by_change(
         StaleChange: it does not fit the original; the message says which memory and why.
     """
     told = {one.revision: one for one in branch.timeline.changes_since(rehearsal.revision)}
-    if strange := [one for one in revisions if one not in told]:
+    if strange := [revision for revision in revisions if revision not in told]:
         raise ChangeSetNotFound(f"The rehearsal has no change {strange[0]} of its own.")
     chosen = [told[number] for number in sorted(set(revisions))]
     replay = _Replay(_sides(rehearsal, branch, original, chosen), chosen, overwrite)

@@ -122,23 +122,23 @@ def _settings(text: str | None) -> Any:
 
 
 def _cues(text: str | None) -> Any:
-    return {name_key(one.name): _fields(one) for one in parse_cues(text)}
+    return {name_key(cue.name): _fields(cue) for cue in parse_cues(text)}
 
 
 def _judgments(text: str | None) -> Any:
-    return {one.cue: _fields(one) for one in parse_judgments(text)}
+    return {judgment.cue: _fields(judgment) for judgment in parse_judgments(text)}
 
 
 def _dismissed(text: str | None) -> Any:
-    return {" ".join(one.texts): _fields(one) for one in parse_dismissed(text)}
+    return {" ".join(dismissed.texts): _fields(dismissed) for dismissed in parse_dismissed(text)}
 
 
 def _later(text: str | None) -> Any:
-    return {f"{one.kind} {one.of}".strip(): _fields(one) for one in parse_put_off(text)}
+    return {f"{put_off.kind} {put_off.of}".strip(): _fields(put_off) for put_off in parse_put_off(text)}
 
 
 def _interviews(text: str | None) -> Any:
-    return {f"{one.title} ({one.id[-8:]})": _fields(one) for one in parse_sittings(text)}
+    return {f"{sitting.title} ({sitting.id[-8:]})": _fields(sitting) for sitting in parse_sittings(text)}
 
 
 def _fields(record: Any) -> Any:

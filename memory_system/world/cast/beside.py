@@ -106,10 +106,10 @@ def _recalled(agent: AgentMemory, cue: str, at: datetime | None) -> list[tuple[M
 
 def _same(first: Life, second: Life) -> dict[tuple[str, str], str]:
     """By a character and one of its memories, the id of the other's memory of the same."""
-    texts = [{_plain(one): one.id for one in reversed(life.entries)} for life in (first, second)]
+    texts = [{_plain(entry): entry.id for entry in reversed(life.entries)} for life in (first, second)]
     same: dict[tuple[str, str], str] = {}
     for life, theirs in ((first, texts[1]), (second, texts[0])):
-        same |= {(life.name, one.id): theirs[_plain(one)] for one in life.entries if _plain(one) in theirs}
+        same |= {(life.name, entry.id): theirs[_plain(entry)] for entry in life.entries if _plain(entry) in theirs}
     for mark, mark_of_other in meetings((first, second)):
         same.setdefault(mark, mark_of_other[1])
         same.setdefault(mark_of_other, mark[1])

@@ -47,8 +47,10 @@ def bonds(world: Cast) -> tuple[Bond, ...]:
     called = {name: agent.display_name for name, agent in cast.items()}
     found = []
     for name, agent in cast.items():
-        for one in people(agent):
-            to = meant(one.name, called)
+        for person in people(agent):
+            to = meant(person.name, called)
             if to != name:
-                found.append(Bond(name, one.name, to, one.relation, one.trust, one.talks, one.last, one.why))
+                found.append(
+                    Bond(name, person.name, to, person.relation, person.trust, person.talks, person.last, person.why)
+                )
     return tuple(found)

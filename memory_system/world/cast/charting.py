@@ -103,10 +103,10 @@ def chart(world: Cast, names: str | Sequence[str] = ()) -> Chart:
     Raises:
         AgentNotFound: there is no such character.
     """
-    rows = [one for name in listed(names, "'names'") or world.characters() for one in _rows(world, name)]
+    rows = [row for name in listed(names, "'names'") or world.characters() for row in _rows(world, name)]
     widths = Counter(len(vector) for *_, vector in rows if len(vector))
     width = max(widths, key=lambda one: (widths[one], one), default=-1)
-    held = sorted((one for one in rows if len(one[2]) == width), key=lambda one: (one[0], one[1].id))
+    held = sorted((row for row in rows if len(row[2]) == width), key=lambda one: (one[0], one[1].id))
     if not held:
         return Chart((), (), 0.0, len(rows))
     places, kept = _directions(np.stack([vector for *_, vector in held]).astype(np.float64))

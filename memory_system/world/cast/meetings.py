@@ -39,11 +39,11 @@ _Mark = tuple[str, str]
 
 def meetings(lives: Sequence[Life]) -> Iterator[tuple[_Mark, _Mark]]:
     """Each event that two of a cast remember, by the character and the id of both memories; a memory stands in one."""
-    named = _names([one.called for one in lives])
+    named = _names([life.called for life in lives])
     for (first, by_first), (second, by_second) in combinations(list(zip(lives, named, strict=True)), 2):
         near = sorted(
-            (abs(at - then), (first.name, one.id), (second.name, other.id))
-            for at, one in _lived(first, by_second)
+            (abs(at - then), (first.name, entry.id), (second.name, other.id))
+            for at, entry in _lived(first, by_second)
             for then, other in _lived(second, by_first)
             if abs(at - then) <= SAME_EVENT
         )
@@ -57,7 +57,11 @@ def meetings(lives: Sequence[Life]) -> Iterator[tuple[_Mark, _Mark]]:
 def _lived(life: Life, other: re.Pattern[str] | None) -> list[tuple[datetime, MemoryEntry]]:
     """What of a life names somebody, with its time."""
     kinds = (Kind.OBSERVATION, Kind.CONVERSATION)
-    return [(one.timestamp, one) for one in life.entries if one.timestamp and one.kind in kinds and _says(one, other)]
+    return [
+        (entry.timestamp, entry)
+        for entry in life.entries
+        if entry.timestamp and entry.kind in kinds and _says(entry, other)
+    ]
 
 
 def _names(labels: Sequence[str]) -> list[re.Pattern[str] | None]:

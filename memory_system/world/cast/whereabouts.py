@@ -89,7 +89,7 @@ def whereabouts(world: Cast, *, at: datetime | None = None) -> tuple[Whereabouts
 def _of(agent: AgentMemory, at: datetime | None) -> Whereabouts:
     now = agent.now if at is None else at
     seen = max(
-        (one for tier in DECAYING for one in agent.entries(tier) if _tells(one, now)),
+        (entry for tier in DECAYING for entry in agent.entries(tier) if _tells(entry, now)),
         key=lambda one: (one.timestamp or now, one.id),
         default=None,
     )

@@ -80,7 +80,7 @@ def _names_of(text: str) -> frozenset[str]:
         return frozenset()
     people = [told.get("identity", {})] if isinstance(told, dict) else []
     people += [one for one in told.get("relationships", ()) if isinstance(one, dict)] if isinstance(told, dict) else []
-    called = [str(one["name"]) for one in people if isinstance(one, dict) and "name" in one]
+    called = [str(person["name"]) for person in people if isinstance(person, dict) and "name" in person]
     return names(_texts(told)) | frozenset(word for name in called for word in name_words(name))
 
 
@@ -274,7 +274,7 @@ def how_known(entry: MemoryEntry) -> tuple[str, str]:
 
 
 def _earliest_first(entries: Iterable[MemoryEntry]) -> tuple[str, ...]:
-    return tuple(one.id for one in sorted(entries, key=lambda one: (_time_of(one), one.id)))
+    return tuple(entry.id for entry in sorted(entries, key=lambda one: (_time_of(one), one.id)))
 
 
 def _time_of(entry: MemoryEntry) -> float:

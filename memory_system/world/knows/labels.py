@@ -58,13 +58,13 @@ def checked_verdict(verdict: object) -> Verdict:
 def label_of(held: Sequence[Label], agent: str, fact: str) -> Label | None:
     """What was said of a character and a fact; capitals and spaces tell no two facts apart."""
     mark = fingerprint(fact)
-    return next((one for one in held if one.agent == agent and fingerprint(one.fact) == mark), None)
+    return next((label for label in held if label.agent == agent and fingerprint(label.fact) == mark), None)
 
 
 def correct(kept: Kept, agent: str, fact: str, verdict: Verdict | None, memory: str) -> ChangeSet:
     """Plan to say how a character stands to a fact, or to take that back (``None``); see ``World.correct``."""
-    held = label_of(kept.labels, agent, fact)
-    before = None if held is None else kept.find(held.id)
+    label = label_of(kept.labels, agent, fact)
+    before = None if label is None else kept.find(label.id)
     after = None if verdict is None else Label(agent, fact, str(verdict), memory).entry
     changes = [] if before == after else [Change(before, after, "A person looked at it.")]
     what = f"{agent} {verdict}" if verdict is not None else f"What was said of {agent} is taken back"

@@ -276,7 +276,7 @@ def _met(part: Part, clause: Clause, memory: Remembered, read: Sequence[Clause],
             return _on_the_day(part, clause, memory.at)
     (form,) = part.forms
     if form.startswith("span:"):
-        value, told = _one_of(part, frozenset(f"span:{one}" for one in clause.spans), "length of time")
+        value, told = _one_of(part, frozenset(f"span:{span}" for span in clause.spans), "length of time")
         return value, told
     number, _, unit = form.partition(" ")
     if any(one == number and (not unit or not of or of == unit) for one, of in clause.numbers):
@@ -294,11 +294,11 @@ def _one_of(part: Part, there: Collection[str], what: str) -> tuple[float, str]:
 def _on_the_day(part: Part, clause: Clause, at: datetime | None) -> tuple[float, str]:
     assert part.day is not None
     said = part.day.words.casefold()
-    if any(part.day.overlaps(one) or said == one.words.casefold() for one in clause.days):
+    if any(part.day.overlaps(stretch) or said == stretch.words.casefold() for stretch in clause.days):
         return 1.0, ""
     if at is not None and part.day.start <= at.timestamp() < part.day.end and not clause.days:
         return 1.0, ""
-    fixed = [one for one in clause.days if not one.relative and _DIGIT.search(one.words)]
+    fixed = [stretch for stretch in clause.days if not stretch.relative and _DIGIT.search(stretch.words)]
     return 0.0, f"One says {part.day.words}, the other {fixed[0].words}." if fixed and _DIGIT.search(said) else ""
 
 

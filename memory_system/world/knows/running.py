@@ -137,7 +137,7 @@ def _must_not(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResul
     if not cell:
         return TestResult(test, True, f"{test.agent} {cell.verdict}.", cell)
     agent = world.agent(test.agent)
-    held = [one for one in map(agent.find, (cell.memory, *cell.others)) if one is not None]
+    held = [entry for entry in map(agent.find, (cell.memory, *cell.others)) if entry is not None]
     earliest = min(held, key=lambda one: (one.timestamp.timestamp() if one.timestamp else 0.0, one.id), default=None)
     if earliest is None:
         return _red(world, test, cell, f"{test.agent} knows it.")
@@ -159,12 +159,12 @@ def _agree(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
     names = test.among or tuple(world.characters())
     about = [(name, one) for name in names for one in _on_topic(world, name, test.fact, at)]
     read = {(name, one.id): told(one.document, one.timestamp) for name, one in about}
-    for (first, one), (second, other) in combinations(about, 2):
+    for (first, entry), (second, other) in combinations(about, 2):
         if first == second:
             continue
-        if reasons := against(read[first, one.id], read[second, other.id]):
+        if reasons := against(read[first, entry.id], read[second, other.id]):
             cell = resting_on(Cell(second, test.fact, Verdict.WRONG, why=reasons[0]), other)
-            why = f"{first} and {second} contradict each other: {reasons[0]} {first} has {one.id}: {one.document}"
+            why = f"{first} and {second} contradict each other: {reasons[0]} {first} has {entry.id}: {entry.document}"
             return _red(world, test, cell, why)
     return TestResult(test, True, f"No two of {', '.join(names)} contradict each other on it.")
 
@@ -174,7 +174,7 @@ def _on_topic(world: OfWorld, name: str, topic: str, at: datetime | None) -> lis
     asked = claim(topic, world.clock(), ())
     cue = agent.contents.cue_vector(topic)
     found = near([View(agent, at)], asked, cue)
-    return [one for one in found if one.tier is not Tier.STATIC and may_say(asked, one.document, ()) >= _ABOUT]
+    return [entry for entry in found if entry.tier is not Tier.STATIC and may_say(asked, entry.document, ()) >= _ABOUT]
 
 
 def _recalls(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
@@ -186,9 +186,9 @@ def _recalls(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult
             cell = resting_on(Cell(agent.name, test.fact, Verdict.KNOWS), hit.entry)
             return TestResult(test, True, f"{agent.name} recalls {hit.entry.id}.", cell)
     told_ = ", ".join(hit.entry.id for hit in hits[:3]) or "nothing"
-    held = agent.find(test.recalls)
+    entry = agent.find(test.recalls)
     cell = Cell(agent.name, test.fact, Verdict.UNAWARE)
-    cell = with_author(world, resting_on(cell, held)) if held is not None else cell
+    cell = with_author(world, resting_on(cell, entry)) if entry is not None else cell
     return TestResult(test, False, f"{agent.name} recalls {told_} instead of “{test.recalls}”.", cell)
 
 
@@ -220,20 +220,20 @@ def junit(results: Sequence[TestResult], world: str) -> str:
     red = sum(not one.passed and not one.broken for one in results)
     counts = {"tests": len(results), "failures": red, "errors": sum(one.broken for one in results), "skipped": 0}
     suite = ET.Element("testsuite", {"name": _plain(world), **{name: str(count) for name, count in counts.items()}})
-    for one in results:
-        case = ET.SubElement(suite, "testcase", {"classname": _plain(world), "name": _plain(one.test.name)})
-        if one.test.line:
-            case.set("line", str(one.test.line))
-        if one.passed:
+    for result in results:
+        case = ET.SubElement(suite, "testcase", {"classname": _plain(world), "name": _plain(result.test.name)})
+        if result.test.line:
+            case.set("line", str(result.test.line))
+        if result.passed:
             continue
-        cell = one.cell
+        cell = result.cell
         if cell is not None and cell.memory:
             told_ = {"agent": cell.agent, "memory": cell.memory, "revision": str(cell.revision), "author": cell.author}
             held = ET.SubElement(case, "properties")
-            for name, value in (told_ | {"chain": chain_in_words(one.chain)}).items():
+            for name, value in (told_ | {"chain": chain_in_words(result.chain)}).items():
                 ET.SubElement(held, "property", {"name": name, "value": _plain(value)})
-        sort = "error" if one.broken else "failure"
-        ET.SubElement(case, sort, {"message": _plain(one.why)}).text = _plain(str(one))
+        sort = "error" if result.broken else "failure"
+        ET.SubElement(case, sort, {"message": _plain(result.why)}).text = _plain(str(result))
     root = ET.Element("testsuites", {name: str(count) for name, count in counts.items()})
     root.append(suite)
     ET.indent(root)

@@ -275,8 +275,8 @@ def claim(fact: str, now: datetime, known: Collection[str]) -> Claim:
     cut.take_numbers()
     cut.take_words()
     parts = tuple(sorted(cut.held, key=lambda part: part.start))
-    verb = next((one.start for one in parts if one.sort is Sort.VERB), len(fact))
-    subject = next((one for one in parts if one.sort is Sort.NAME and one.start < verb), None)
+    verb = next((part.start for part in parts if part.sort is Sort.VERB), len(fact))
+    subject = next((part for part in parts if part.sort is Sort.NAME and part.start < verb), None)
     return Claim(fact, parts, subject, _denies(fact))
 
 
@@ -291,7 +291,7 @@ class _Cut:
     def take_times(self, now: datetime) -> None:
         dated = [day for day in stretches(self._fact, now) if not day.relative or not _times().span.search(day.words)]
         for day in dated:
-            if any(0 <= one.place[0] - day.place[1] <= _NEAR and _DIGIT.search(one.words) for one in dated):
+            if any(0 <= stretch.place[0] - day.place[1] <= _NEAR and _DIGIT.search(stretch.words) for stretch in dated):
                 self._taken.append(day.place)  # the weekday of a date that follows says nothing more
             else:
                 self._take(Sort.DAY, *day.place, (), day=day)
@@ -442,7 +442,7 @@ def _is_verb(fact: str, start: int, written: str, held: Sequence[Part]) -> bool:
         return True
     before = fact[:start].rstrip()
     follows_name = any(
-        one.sort is Sort.NAME and fact[one.start : one.end] == before[-(one.end - one.start) :] for one in held
+        part.sort is Sort.NAME and fact[part.start : part.end] == before[-(part.end - part.start) :] for part in held
     )
     then = fact[start + len(written) :].split()[:1]
     if follows_name and not before.endswith(("'s", "’s")) and not set(then) & _AUXILIARY:

@@ -292,7 +292,9 @@ def to_be_recalled(world: InFolder, agent: str) -> list[tuple[str, str]]:
         InvalidDocument: something in the file is wrong; each problem says its line and what to do.
     """
     tests = story_tests(world)
-    return [(one.fact, one.recalls) for one in tests if one.sort is Sort.RECALLS and one.agent == agent and not one.by]
+    return [
+        (test.fact, test.recalls) for test in tests if test.sort is Sort.RECALLS and test.agent == agent and not test.by
+    ]
 
 
 def keep_tests(world: InFolder, tests: Sequence[StoryTest]) -> None:

@@ -145,7 +145,9 @@ def routes(desk: Desk) -> APIRouter:
     def seated(tell: Tell, name: AgentName, body: SitBody) -> Response:
         """Put questions to an agent, each on its own and without a trace; the answers are kept, to be compared."""
         agent = desk.agent(name)
-        asked = None if body.questions is None else [(one.category, one.question) for one in body.questions]
+        asked = (
+            None if body.questions is None else [(question.category, question.question) for question in body.questions]
+        )
         sitting = sit(
             agent,
             asked,

@@ -244,12 +244,12 @@ def _formed(form: type[Form], one: Any, wrong: type[MemorySystemError]) -> Form:
 
 def _of_place(what: str, place: int, error: MemorySystemError) -> Json:
     """A problem that says which one of many it is about, counted from 1."""
-    told = problem_of(error)
-    return told.model_copy(update={"detail": f"{what} {place + 1}: {told.detail}"}).model_dump()
+    problem = problem_of(error)
+    return problem.model_copy(update={"detail": f"{what} {place + 1}: {problem.detail}"}).model_dump()
 
 
 def _light(desk: Desk, body: ManyEvents, **_given: Any) -> bool:
     """Whether events are few and none waits for a language model."""
-    events = [one for one in body.events if isinstance(one, AgentsEvent) and not one.has_rating]
-    asking = {one.agent for one in events} if body.rate else ()
+    events = [event for event in body.events if isinstance(event, AgentsEvent) and not event.has_rating]
+    asking = {event.agent for event in events} if body.rate else ()
     return len(body.events) <= LIGHT and not any(desk.asks_a_model(name, body.wait) for name in asking)

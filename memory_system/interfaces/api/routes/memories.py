@@ -349,7 +349,7 @@ def operation_routes(desk: Desk) -> APIRouter:
 
     def apply_all(body: ApplyAllBody) -> Response:
         """Carry out previews of several agents, one of each: all of them, or none where one has become stale."""
-        chosen = [(one.agent, one.id) for one in body.previews]
+        chosen = [(preview.agent, preview.id) for preview in body.previews]
         done = desk.previews.apply_all(chosen, partial(carried_out, desk.world()))
         return Response(APPLIED.dumped(items=done), media_type="application/json")
 

@@ -45,19 +45,19 @@ def routes(desk: Desk) -> APIRouter:
     def group(body: GroupBody) -> JSONResponse:
         """Begin conversations, one in each memory, in which three agents or more talk with each other."""
         begun = Group.begin(
-            [desk.agent(one) for one in body.agents],
+            [desk.agent(agent) for agent in body.agents],
             title=body.title,
             settings=body.settings.over(TalkSettings()),
             now=body.now,
         )
-        return JSONResponse({"parts": [half(one) for one in begun.parts]}, 201)
+        return JSONResponse({"parts": [half(part) for part in begun.parts]}, 201)
 
     def group_turns(tell: Tell, body: GroupTurnsBody) -> Response:
         """Let a group talk; the one who is named, or has the most to say, is next, and all remember what is said.
 
         ``Accept: text/event-stream`` streams each as ``said``; a client that leaves ends the talk there.
         """
-        return told_turns(tell, go_on([opened(one) for one in body.parts]), body)
+        return told_turns(tell, go_on([opened(part) for part in body.parts]), body)
 
     def opened(one: Half) -> Conversation:
         return Conversation.open(desk.agent(one.agent), one.conversation)

@@ -131,9 +131,9 @@ def agent_routes(desk: Desk) -> APIRouter:
     def restore(body: BinnedBody) -> JSONResponse:
         """Bring an agent back from the world's bin."""
         world = desk.world()
-        for one in world.deleted_agents():
-            if one.name == body.name and body.deleted_at in (None, one.deleted_at):
-                return _new(world.restore_agent(one), 200)
+        for agent in world.deleted_agents():
+            if agent.name == body.name and body.deleted_at in (None, agent.deleted_at):
+                return _new(world.restore_agent(agent), 200)
         raise AgentNotFound(f"There is no {shown(body.name)} in the bin, or none that was deleted then.")
 
     quick, write = desk.lanes.quick, [Depends(documents_key)]
@@ -313,13 +313,13 @@ def _backup_told(path: FilePath) -> dict[str, Any]:
         "made_at": manifest and manifest.made_at.isoformat(),
         "agents": [
             {
-                "name": one.name,
-                "shown": one.shown,
-                "revision": one.revision,
-                "memories": one.lived,
-                "problem": one.problem,
+                "name": agent.name,
+                "shown": agent.shown,
+                "revision": agent.revision,
+                "memories": agent.lived,
+                "problem": agent.problem,
             }
-            for one in agents
+            for agent in agents
         ],
         "deleted": manifest.deleted if manifest else 0,
         "problem": problem,
@@ -364,7 +364,9 @@ def rating_routes(desk: Desk) -> APIRouter:
     def set_prices(body: PricesBody) -> Response:
         """Replace the prices; past calls keep their cost."""
         world = desk.world()
-        world.models.set_prices({name: Price(one.prompt, one.answer) for name, one in body.items.items()})
+        world.models.set_prices(
+            {name: Price(price_body.prompt, price_body.answer) for name, price_body in body.items.items()}
+        )
         return Response(PRICES.dumped(**prices_told(world)), media_type=JSON)
 
     quick, write, of = desk.lanes.quick, [Depends(documents_key)], "/agents/{name}"

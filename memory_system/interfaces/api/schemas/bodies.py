@@ -270,7 +270,7 @@ class Acting(Body):
         Raises:
             InvalidParameter: one is none.
         """
-        return [Action(one.name, one.description, one.parameters) for one in self.actions]
+        return [Action(action.name, action.description, action.parameters) for action in self.actions]
 
 
 class BeatBody(Acting):
@@ -301,7 +301,10 @@ class ResultsBody(Body):
 
     def given(self) -> dict[str, object]:
         """The results as ``go_on`` takes them."""
-        return {one.call_id: RuntimeError(str(one.result)) if one.failed else one.result for one in self.results}
+        return {
+            result.call_id: RuntimeError(str(result.result)) if result.failed else result.result
+            for result in self.results
+        }
 
 
 class InterviewBody(Body):

@@ -138,7 +138,7 @@ def parts_of(card: Mapping[str, Any], said: Mapping[str, Any], now: datetime) ->
     named = {"name": name if isinstance(name, str) and name.strip() else "somebody", "nickname": card.get("nickname")}
     into = Gathering(Origin.CARD, now)
     read_card({"spec": _SPECS[1], "data": {**named, **said}}, into)
-    return [one for one in into.parts if one.section != "identity" or one.value[0] not in named]
+    return [part for part in into.parts if part.section != "identity" or part.value[0] not in named]
 
 
 def read_lorebook(value: Mapping[str, Any], into: Gathering) -> None:

@@ -65,7 +65,7 @@ def is_sillytavern(rows: Sequence[Any]) -> bool:
     """Whether the objects of some lines are a chat of SillyTavern's."""
     first = rows[0] if rows else None
     header = isinstance(first, dict) and ("chat_metadata" in first or {"user_name", "character_name"} <= set(first))
-    return header or any(isinstance(one, dict) and {"mes", "is_user"} <= set(one) for one in rows[:5])
+    return header or any(isinstance(row, dict) and {"mes", "is_user"} <= set(row) for row in rows[:5])
 
 
 def read_sillytavern(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
@@ -156,9 +156,9 @@ def _parts(message: Mapping[str, Any]) -> tuple[str, list[str]]:
     parts = content.get("parts")
     if not isinstance(parts, list):
         return _said(content.get("text") or content.get("result")), []
-    texts = [one for one in parts if isinstance(one, str)]
-    texts += [_said(one.get("text")) for one in parts if isinstance(one, dict) and one.get("text")]
-    others = [_said(one.get("content_type")) or "a file" for one in parts if isinstance(one, dict)]
+    texts = [part for part in parts if isinstance(part, str)]
+    texts += [_said(part.get("text")) for part in parts if isinstance(part, dict) and part.get("text")]
+    others = [_said(part.get("content_type")) or "a file" for part in parts if isinstance(part, dict)]
     return "\n".join(texts).strip(), [one for one in others if one != "audio_transcription"]
 
 
@@ -184,8 +184,8 @@ def read_claude(value: object, into: Gathering) -> None:
         held.held = into.moment(talk.get("created_at"))
         messages = talk["chat_messages"]
         nodes = {str(one.get("uuid", row)): one for row, one in enumerate(messages) if isinstance(one, dict)}
-        parents = [one.get("parent_message_uuid") for one in nodes.values()]
-        branched = len({str(one) for one in parents if one}) < len([one for one in parents if one])
+        parents = [node.get("parent_message_uuid") for node in nodes.values()]
+        branched = len({str(parent) for parent in parents if parent}) < len([parent for parent in parents if parent])
         path = list(nodes)
         if branched or str(talk.get("current_leaf_message_uuid")) in nodes:
             path = _path(nodes, talk.get("current_leaf_message_uuid"), "parent_message_uuid", _written(into)) or path

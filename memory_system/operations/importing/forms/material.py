@@ -142,7 +142,7 @@ class Material:
     @property
     def name(self) -> str:
         """Who it is about; empty if it does not say."""
-        named = (one.value[1] for one in self.parts if one.section == "identity" and one.value[0] == "name")
+        named = (part.value[1] for part in self.parts if part.section == "identity" and part.value[0] == "name")
         return str(next(named, ""))
 
 
@@ -349,7 +349,7 @@ def _moment(value: object, order: Order) -> tuple[datetime | None, bool]:
         return None, True
     text = value.strip()
     if found := _HUMANISED.fullmatch(text):
-        year, month, day, hour, minute, second, milli = (int(one or 0) for one in found.groups())
+        year, month, day, hour, minute, second, milli = (int(group or 0) for group in found.groups())
         try:
             return datetime(year, month, day, hour, minute, second, milli * 1000, UTC), False
         except ValueError:

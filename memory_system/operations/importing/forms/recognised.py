@@ -127,7 +127,7 @@ class _Reading:
         """One persona of an archive: the only one, or the one for whom it is read."""
         people = sorted({_persona_of(name) for name in names})
         if len(people) > 1:
-            wanted = [one for one in people if one.casefold() == self.who.casefold()]
+            wanted = [person for person in people if person.casefold() == self.who.casefold()]
             if not wanted:
                 told = ", ".join(people[:10])
                 raise refusal(f"the archive holds {len(people)} personas ({told:.300}); import the folder of one")
