@@ -151,7 +151,7 @@ def _load(folder: Path, _changed: int) -> tuple[Any, Any]:
     except (ImportError, OSError) as error:  # of a library that the system does not load, as where memory is short
         raise EmbedderError(
             f"What runs the embedding model cannot be loaded: {error}. Allow this program more memory (ulimit -v), or "
-            "install the package anew."
+            "install the package again."
         ) from error
 
     options = onnxruntime.SessionOptions()

@@ -331,9 +331,9 @@ def test_in_a_world_that_follows_the_real_time_a_real_time_is_its_clock(world: W
 @pytest.mark.parametrize(
     ("moment", "message"),
     [
-        ({}, "one of the three"),
-        ({"at": NOW, "revision": 1}, "one of the three"),
-        ({"access": 1, "at": NOW}, "give the revision too"),
+        ({}, "exactly one of"),
+        ({"at": NOW, "revision": 1}, "exactly one of"),
+        ({"access": 1, "at": NOW}, "give the revision, too"),
         ({"revision": -1}, "The revision must be a whole number"),
         ({"revision": 2**62 + 1}, "The revision must be a whole number"),
         ({"revision": 1, "access": 1.5}, "The access must be a whole number"),
@@ -436,7 +436,7 @@ def test_nothing_that_changes_an_agent_can_be_done_to_its_past(view: AgentMemory
 
 
 def test_a_past_has_spent_nothing_and_is_not_what_an_agent_cannot_do(view: AgentMemory) -> None:
-    with pytest.raises(ReadOnlyPast, match="for what only the present tells"):
+    with pytest.raises(ReadOnlyPast, match="for anything that only the present can show"):
         assert view.spent
     with pytest.raises(AttributeError, match="has no attribute 'fly'"):
         view.fly()  # type: ignore[attr-defined]

@@ -224,7 +224,7 @@ def test_going_back_brings_all_to_what_it_was_and_can_be_undone(agent: AgentMemo
     now = held(agent), agent.settings, agent.saved_cues, agent.personality_text
     plan = agent.undo_back_to(target, preview=True)
     assert (held(agent), agent.settings, agent.saved_cues, agent.personality_text) == now
-    assert plan.notes == ("It takes back what the 7 later changes did.",)
+    assert plan.notes == ("It undoes what the 7 later changes did.",)
     done = agent.apply(plan)
     assert done.operation == GO_BACK
     assert (held(agent), agent.settings, agent.saved_cues, agent.personality_text) == then
@@ -297,7 +297,7 @@ def test_going_back_as_it_was_previewed_takes_back_all_that_came_since_or_nothin
     plan = agent.undo_back_to(target, preview=True)
     remember("Somebody else saw smoke", id="later")
     before = held(agent)
-    with pytest.raises(StaleChange, match=r"“Remember ‘Somebody else saw smoke’” by .* would not be taken back"):
+    with pytest.raises(StaleChange, match=r"“Remember ‘Somebody else saw smoke’” by .* would not be undone"):
         agent.apply(plan)
     assert held(agent) == before
     done = agent.apply(agent.undo_back_to(target, preview=True))
@@ -318,7 +318,7 @@ def test_a_taking_back_that_does_nothing_says_whether_all_is_so_or_something_is_
         == "Nothing to do: what “Go back to right after ‘Remember ‘Caught a pike’’” would change is left as it is"
     )
     assert back.notes == ()
-    assert agent.undo(target + 1, keep=entry_id).title.endswith("Edit “Caught a trout”” would change is left as it is")
+    assert agent.undo(target + 1, keep=entry_id).title.endswith("Edit ‘Caught a trout’” would change is left as it is")
     assert agent.undo_back_to(target + 2).title.startswith("Nothing to do: all is as “Go back")
 
 

@@ -173,7 +173,7 @@ def test_clashes_are_told_one_by_one_up_to_three_and_the_rest_counted() -> None:
         refuse_clashes("Edit", clashes[:3])
     assert "number 2." in three.value.sentence
     assert " more." not in three.value.sentence
-    with pytest.raises(StaleChange, match="So it is with 2 more") as five:
+    with pytest.raises(StaleChange, match="The same applies to 2 more") as five:
         refuse_clashes("Edit", clashes)
     assert "number 2." in five.value.sentence
     assert "number 3." not in five.value.sentence

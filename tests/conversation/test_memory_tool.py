@@ -234,8 +234,8 @@ def test_a_model_calls_it_by_its_definition_over_http(tool: MemoryTool, server: 
 @pytest.mark.parametrize(
     ("written", "answer"),
     [
-        ("{", "The arguments of memory_search are no JSON"),
-        ("[" * 100_000, "The arguments of memory_search are no JSON"),
+        ("{", "The arguments of memory_search are not JSON"),
+        ("[" * 100_000, "The arguments of memory_search are not JSON"),
         ('"cake"', "must be a JSON object"),
         ("{}", "needs the argument 'query'"),
         ('{"query": "x", "page": 2}', "has no argument 'page'; there are query, form and top_k."),

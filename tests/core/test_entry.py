@@ -222,8 +222,8 @@ def test_an_importance_score_that_is_no_number_is_refused(score: object) -> None
         ("", "write it like"),
         (True, "not true or false"),
         (math.nan, "not a finite number"),
-        (10**400, "no Unix time"),
-        (1_774_634_400_000, "no Unix time in seconds"),
+        (10**400, "not a Unix time"),
+        (1_774_634_400_000, "not a Unix time in seconds"),
         ([2026], "must be a time, not a list"),
         (datetime.min.replace(tzinfo=timezone(timedelta(hours=14))), "outside the years"),
     ],
@@ -283,8 +283,8 @@ def test_metadata_that_cannot_be_kept_is_refused(metadata: dict, message: str) -
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"kind": "dream"}, "kind is 'dream'; it is one of observation, conversation"),
-        ({"tier": "mtm"}, "tier is 'mtm'; it is one of static, stm, ltm"),
+        ({"kind": "dream"}, "kind is 'dream'; it must be one of observation, conversation"),
+        ({"tier": "mtm"}, "tier is 'mtm'; it must be one of static, stm, ltm"),
         ({"tags": "key"}, "tags must be a list of texts, not a str"),
         ({"tags": [7]}, "tags must be text"),
         ({"tags": [" "]}, "tags is empty"),

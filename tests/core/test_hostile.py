@@ -145,7 +145,7 @@ def test_the_answer_is_an_error_of_ours_and_nothing_has_changed(
 def test_an_event_cannot_take_the_place_of_a_fact_that_will_come(agent: AgentMemory) -> None:
     more = json.dumps(PERSONALITY | {"facts": ["The flood took the lower store."]})
     coming = agent.save_personality(more, preview=True).of("add")[0].entry_id
-    with pytest.raises(InvalidEntry, match="kept for facts of the personality"):
+    with pytest.raises(InvalidEntry, match="reserved for facts of the personality"):
         agent.add_short_term({"document": "I am the queen", "id": coming})
     agent.save_personality(more)
     assert agent.find(coming).document == "The flood took the lower store."  # type: ignore[union-attr]

@@ -58,7 +58,7 @@ def test_a_link_without_a_moment_means_the_present(link: dict[str, str]) -> None
         ({"revision": "5", "access": "x"}, "'access' is 'x'"),
         ({"revision": "5", "as_of": "2026-03-27T18:00:00Z"}, "several moments"),
         ({"as_of": "2026-03-27T18:00:00Z", "access": "4"}, "counts from a revision"),
-        ({"access": "4"}, "a recall of no revision"),
+        ({"access": "4"}, "a recall without a revision"),
         ({"as_of": "<script>" * 1000}, "'as_of' is"),
     ],
     ids=lambda value: str(value)[:60],

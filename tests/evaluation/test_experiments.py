@@ -237,7 +237,7 @@ def test_documents_answer_what_stands_in_them(run: Run, server: FakeServer, tmp_
 @pytest.mark.parametrize(
     ("name", "line", "told"),
     [
-        ("deep-memory-retrieval", {"question": "Why?", "ctxs": []}, "is wanted"),
+        ("deep-memory-retrieval", {"question": "Why?", "ctxs": []}, "is expected here"),
         ("deep-memory-retrieval", {"previous_dialogs": []}, "nothing is said"),
         ("conversation-opener", {"previous_dialogs": [{"dialog": [{"text": ""}]}]}, "not empty"),
         ("document-questions", {"question": "Why?", "ctxs": []}, "not empty"),

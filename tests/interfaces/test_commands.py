@@ -73,7 +73,7 @@ def test_whatever_writes_has_a_dry_run(name: str) -> None:
 
 def test_the_help_tells_the_exit_codes_and_a_wrong_command_line_ends_with_2(cli: CommandLine) -> None:
     told = " ".join(cli("--help").out.split())
-    assert "2 the command line is wrong, or needs a package that is not installed; 130 stopped by Ctrl+C" in told
+    assert "2 a mistake on the command line, or a package that is not installed; 130 stopped by Ctrl+C" in told
     for wrong in (["nonsense"], ["recall", "mira"], ["recall", "mira", CUE, "--top-k", "-1"], ["undo", "mira", "0"]):
         assert cli(*wrong).code == 2
 
@@ -193,7 +193,7 @@ def test_a_cue_asked_by_instances_says_by_which_and_why_by_none(cli: CommandLine
 def test_nothing_recalled_is_said_and_ends_with_0(cli: CommandLine) -> None:
     done = cli("recall", "mira", CUE, "--threshold", "30", "--static-threshold", "1")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("Nothing is recalled, of ")
+    assert done.out.startswith("Nothing was recalled, of ")
 
 
 # -- remembering -----------------------------------------------------------------------------------------

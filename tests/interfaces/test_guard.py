@@ -137,7 +137,7 @@ def test_a_body_that_does_not_come_in_is_refused(monkeypatch: pytest.MonkeyPatch
     answer = sent([], ends=False)
     assert answer.status == 408
     assert answer.headers["connection"] == "close"
-    assert "The body did not come in." in answer.body
+    assert "The body did not arrive." in answer.body
     assert answer.received == 1, "nothing more is waited for"
 
 

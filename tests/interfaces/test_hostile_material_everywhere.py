@@ -28,7 +28,7 @@ def swollen() -> bytes:
 BOOK = {"entries": [{"keys": ["k"], "content": f"Fact {n}."} for n in range(100_000)]}
 TRAPS: dict[str, tuple[bytes, str]] = {
     "bomb.png": (materials.png(width=60_000, height=60_000), "60,000 by 60,000 pixels"),
-    "bomb.zip": (swollen(), "would become 600,000,000 bytes"),
+    "bomb.zip": (swollen(), "would unpack to 600,000,000 bytes"),
     "climbing.zip": (materials.archive(card__json="{}", **{"__.___up__txt": "x"}), "leads out of it"),
     "book.json": (json.dumps(BOOK).encode(), "100,000 entries; at most 10,000"),
     "deep.json": (b'{"a":' * 10_000, "nested more than 100 deep"),

@@ -143,7 +143,7 @@ def test_a_server_of_one_agent_serves_no_other(agent: AgentMemory, world: World)
     ("tool", "arguments", "sentence"),
     [
         ("recall", {"cue": "x", "agent": "nobody"}, "There is no agent 'nobody'. There are mira."),
-        ("recall", {"cue": "x", "agent": "../mira"}, "holds “/”"),
+        ("recall", {"cue": "x", "agent": "../mira"}, "contains “/”"),
         ("recall", {"cue": "x", "agent": ["mira"]}, "The agent name must be text, not a list."),
         ("recall", {"cue": "x", "agent": "a\u0000b"}, "The agent name"),
         ("recall", {"cue": "x"}, "recall needs the argument 'agent': whose memory it is about."),
@@ -557,7 +557,7 @@ async def _listed(url: str) -> None:
     ("arguments", "sentence"),
     [
         (("--agent", "nobody"), "There is no agent 'nobody'"),
-        (("--agent", "../mira"), "holds “/”"),
+        (("--agent", "../mira"), "contains “/”"),
         (("--port", "5003"), "--port is for --http"),
     ],
 )

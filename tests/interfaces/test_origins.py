@@ -72,5 +72,5 @@ def test_origins_are_a_setting_and_an_option(monkeypatch: pytest.MonkeyPatch, tm
 
 @pytest.mark.parametrize("wrong", ["*", "null", "game.example", "https://game.example/play", "ftp://game.example"])
 def test_what_is_no_origin_is_refused(wrong: str) -> None:
-    with pytest.raises(InvalidParameter, match="is no origin"):
+    with pytest.raises(InvalidParameter, match="is not an origin"):
         Settings(origins=wrong)

@@ -120,7 +120,7 @@ def test_an_event_is_rated_on_arrival_or_stored_unrated(
         ('{"document": "a"}\n{"document": ', "line 2"),
         ('{"document": "a"}\n[1]', "Line 2"),
         ('{"document": "a"}\n{"text": "b"}', "Event 2 of 2"),
-        ('{"document": "a", "id": "x"}\n{"document": "b", "id": "x"}', "'x' appears twice"),
+        ('{"document": "a", "id": "x"}\n{"document": "b", "id": "x"}', "'x' is used twice"),
         ("\xff", "UTF-8"),
     ],
 )
@@ -276,7 +276,7 @@ def test_an_edit_may_be_made_on_one_of_several_revisions(
         assert code(edited(stale), 412) == "stale-revision"
     assert "without W/" in edited(f'W/"{now}"').json()["detail"]
     for wrong in (str(now), f'"{now}', f'"{now}" or "8"', ",", f"*, '{now}'"):
-        assert "no list of ETags" in edited(wrong).json()["detail"]
+        assert "not a list of ETags" in edited(wrong).json()["detail"]
         assert code(edited(wrong), 422) == "invalid-parameter"
     assert agent.stamp[0] == now, "nothing was changed"
     for fits in (f'"x,y" ,, W/"3",\t"{now}"', "*"):
@@ -371,7 +371,7 @@ def test_what_was_done_to_a_deleted_character_is_neither_told_nor_done_to_anothe
     told(sent())
     gone = told(api.delete(MIRA, headers={"Idempotency-Key": "d"}))
     assert told(api.delete(MIRA, headers={"Idempotency-Key": "d"})) == gone, "it is told again that it was deleted"
-    assert "The character was deleted since" in sent().json()["detail"]
+    assert "The character has since been deleted" in sent().json()["detail"]
     told(api.post("/v1/bin/restore", json={"name": "mira"}))
     assert told(sent())["outcomes"], "it is there again"
     told(api.delete(MIRA))
@@ -404,8 +404,8 @@ def test_what_was_purged_since_is_neither_told_nor_done_again(
         one, many = sent(address)
         assert code(one, 409) == "conflict"
         assert "Edda" not in one.text + many.text
-        assert "purged for good since" in one.text
-        assert "purged for good since" in many.text
+        assert "has since been purged for good" in one.text
+        assert "has since been purged for good" in many.text
 
     with served_api(world) as address:
         for answer in sent(address):

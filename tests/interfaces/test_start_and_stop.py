@@ -466,7 +466,7 @@ def test_a_world_in_no_folder_or_in_a_circle_of_links_is_refused_in_a_sentence(
     (tmp_path / "back").symlink_to(tmp_path / "there")
     for folder, sentence in {
         "": "--world is empty",
-        str(tmp_path / "there"): "circle" if sys.version_info < (3, 13) else "cannot be used",
+        str(tmp_path / "there"): "a loop" if sys.version_info < (3, 13) else "cannot be used",
     }.items():
         done = programs.run(*RUN, "--world", folder, environment={**os.environ, **places})
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr

@@ -149,7 +149,7 @@ def narrate(stand: Stand) -> str:
 def suspect(stand: Stand) -> str:
     look = stand.mira.suspicions()
     stand.heard(look)
-    (note,) = [note for note in look.notes if "did not help" in note]
+    (note,) = [note for note in look.notes if "The language model failed" in note]
     assert note.endswith((".", "?"))
     return DONE
 

@@ -66,7 +66,7 @@ def test_what_was_really_said_is_shown(lived: AgentMemory) -> None:
 
 
 def test_an_agent_that_remembers_nothing_says_so(agent: AgentMemory) -> None:
-    assert "example stands in its place" in sample(agent, "rate", "Rate it.").note
+    assert "example is shown in its place" in sample(agent, "rate", "Rate it.").note
     assert sample(agent, "questions", "Ask {count}.").sent == ""
     assert "takes at least three" in sample(agent, "questions", "Ask {count}.").note
     assert sample(agent, "compare", "Compare.").sent == ""

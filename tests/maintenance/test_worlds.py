@@ -298,7 +298,9 @@ def test_a_world_that_may_not_be_entered_is_told_in_its_line_and_refused_in_a_se
         return really(path, **more)
 
     monkeypatch.setattr(os, "stat", refused)
-    wrong = r"'second' cannot be used: Permission denied \(.+second.+\)\. Give the user who runs this program the right"
+    wrong = (
+        r"'second' cannot be used: Permission denied \(.+second.+\)\. Give the user who runs this program permission"
+    )
     assert worlds.names() == ["mem_test", "second"]
     first, second = worlds.all()
     assert (first.problem, first.memories) == ("", 1)

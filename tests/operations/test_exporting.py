@@ -232,7 +232,7 @@ def test_hostile_text_is_no_markdown(text: str) -> None:
     ("page", "why"),
     [
         ("# A page", "It has no front matter"),
-        ("---\nid: [\n---\ntext", "Its front matter is no YAML"),
+        ("---\nid: [\n---\ntext", "Its front matter is not YAML"),
         ("---\na: &a [x, x]\nb: [*a, *a]\n---\ntext", "Its front matter has an alias"),
         ("---\n- a\n---\ntext", "Its front matter is not a list of names"),
         ("---\nid: x\n---\n\n \n", "Memory 'x': document is empty"),

@@ -116,7 +116,7 @@ def test_an_id_that_is_held_is_skipped_if_asked_and_the_caller_is_told(agent: Ag
     add(agent, SMOKE)
     added = add(agent, [SMOKE | {"document": "Saw fire"}, {"document": "It rained"}], overwrite_existing=False)
     assert [outcome.action for outcome in added.outcomes] == ["skipped", "added"]
-    assert added.outcomes[0].why == "The id is held in short-term memory."
+    assert added.outcomes[0].why == "The id exists already in short-term memory."
     assert added.outcomes[0].entry.document == agent.find("smoke").document == "Saw smoke"  # type: ignore[union-attr]
     assert added.unrated == (added.outcomes[1].id,)
 
@@ -127,7 +127,7 @@ def test_an_id_that_long_term_memory_holds_is_skipped(agent: AgentMemory, overwr
     agent.migrate_stm2ltm(ids=["smoke"])
     added = add(agent, SMOKE | {"document": "Saw fire"}, overwrite_existing=overwrite)
     assert told(added) == [("smoke", "skipped")]
-    assert added.outcomes[0].why == "The id is held in long-term memory."
+    assert added.outcomes[0].why == "The id exists already in long-term memory."
     assert added.change_set.revision is None
     assert agent.find("smoke").document == "Saw smoke"  # type: ignore[union-attr]
     assert agent.entries(Tier.STM) == []
@@ -147,7 +147,7 @@ def test_an_id_of_the_personality_is_refused(agent: AgentMemory, unchanged: Call
 @pytest.mark.parametrize(
     ("events", "message"),
     [
-        ([SMOKE, {"document": "x", "id": "b"}, SMOKE], "The id 'smoke' appears twice in one batch"),
+        ([SMOKE, {"document": "x", "id": "b"}, SMOKE], "The id 'smoke' is used twice in one batch"),
         ([SMOKE, {"document": " "}, {"document": "x"}], "Event 2 of 3: .*document is empty"),
         ([SMOKE, "Saw fire"], "Event 2 of 2: An event must be a mapping with a document, not a str"),
         ([SMOKE, None], "Event 2 of 2: An event must be a mapping with a document, not nothing"),
@@ -166,7 +166,7 @@ def test_an_id_of_the_personality_is_refused(agent: AgentMemory, unchanged: Call
         ({"documents": ["x", "y"], "metadatas": {}}, r"'metadatas' must be a list as long as 'documents' \(2\)"),
         ({"documents": ["x"], "embeddings": [[1]]}, "unknown key 'embeddings'; there are documents, metadatas and ids"),
         ({"documents": ["x"], 7: [], "a": []}, "unknown key '7'"),
-        ({"documents": ["x", "y"], "ids": ["a", "a"]}, "The id 'a' appears twice"),
+        ({"documents": ["x", "y"], "ids": ["a", "a"]}, "The id 'a' is used twice"),
         ({"documents": ["x", "y"], "metadatas": [{}, [1]]}, "Event 2 of 2: .*metadata must be a mapping"),
     ],
     ids=lambda one: str(one)[:30],

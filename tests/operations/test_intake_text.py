@@ -135,7 +135,7 @@ def test_a_list_of_events_is_taken_but_for_the_bad_ones() -> None:
         (4, "document is empty"),
         (5, "has no zone"),
         (6, "The id 'a' stands in line 1 already"),
-        (7, "kept for facts of the personality"),
+        (7, "reserved for facts of the personality"),
         (8, "a plan is made by its operation"),
     ):
         assert words in problems[number]

@@ -211,7 +211,7 @@ def test_a_table_is_known_by_its_rows_where_nobody_knows_the_names_of_its_column
     assert material.origin is Origin.TABLE
     assert documents(material) == ["Die Fähre kam zu spät", "Der Müller weiß nichts davon"]
     assert material.pieces[0].entry.timestamp == datetime(2024, 3, 5, 14, 22, tzinfo=UTC)
-    assert "The column 'Was geschah' is read as the text, by what stands in it." in material.notes
+    assert "The column 'Was geschah' is read as the text, judging by its contents." in material.notes
     assert material.pieces[1].entry.extras == {"wichtigkeit": "3", "ort": "Mühle"}
 
 
@@ -369,8 +369,8 @@ def bomb() -> bytes:
         (b"", "it is empty"),
         (b" \n ", "it is empty"),
         (b"caf\xe9 au lait", "is not UTF-8"),
-        (b"MZ\x90\x00\x03\x00", "a binary file of no known form. Known are: a Tavern character card"),
-        (b'{"colour": "blue"}', "JSON of no known form. Known are:"),
+        (b"MZ\x90\x00\x03\x00", "a binary file of an unknown form. Known forms are: a Tavern character card"),
+        (b'{"colour": "blue"}', "JSON of an unknown form. Known forms are:"),
         (b"[" * 10_000, "nested more than 100 deep"),
         (b'{"a":' * 10_000, "nested more than 100 deep"),
         (materials.png(), "holds no character card"),
@@ -378,8 +378,8 @@ def bomb() -> bytes:
         (materials.png(width=60_000, height=60_000), "60,000 by 60,000 pixels"),
         (materials.card_png(materials.CARD)[:-40], "cut off"),
         (materials.card_png(materials.CARD).replace(b"chara\x00", b"ccv3!\x00"), "damaged"),
-        (b"PK\x03\x04 no more than that", "not a whole ZIP"),
-        (materials.archive(card__json="{}"), "no character card"),
+        (b"PK\x03\x04 no more than that", "not a complete ZIP"),
+        (materials.archive(card__json="{}"), "not a character card"),
         (materials.archive(readme__txt="x"), "nothing of a known form"),
         (materials.archive(card__json="{}", **{"__.___up__txt": "x"}), "leads out of it"),
         (bomb(), "has more than 20,000,000 bytes"),
@@ -418,7 +418,7 @@ def test_several_personas_in_an_archive_are_refused_unless_one_is_meant() -> Non
 
 
 def test_a_form_that_is_asked_for_is_not_guessed_over() -> None:
-    with pytest.raises(InvalidFile, match="it is no JSON"):
+    with pytest.raises(InvalidFile, match="it is not JSON"):
         read(materials.PROSE, origin="card")
     with pytest.raises(InvalidParameter, match="There is no form 'novel'; there are: card"):
         read(materials.PROSE, origin="novel")

@@ -210,7 +210,7 @@ def test_a_model_that_fails_leaves_what_the_rules_found(
     look = talking.suspicions()
     assert len(look.suspicions) == 1
     assert look.calls[0].error
-    assert "did not help" in look.notes[-1]
+    assert "The language model failed" in look.notes[-1]
 
 
 # -- dismissed -----------------------------------------------------------------------------------------

@@ -578,7 +578,7 @@ def test_a_journal_that_the_server_does_not_have_is_not_begun_anew(
     (world.folder / "mira/journal.json").unlink()
     other = world.settings.model_copy(update={"journal_url": SecretStr(postgres.new_database())})
     with World(other, embedder=world.embedder) as moved:
-        assert "is not on the PostgreSQL server, and has told 2 changes before" in str(moved.agent("mira").read_only)
+        assert "is not on the PostgreSQL server, and had 2 changes before" in str(moved.agent("mira").read_only)
 
 
 def test_the_command_line_tells_no_password(

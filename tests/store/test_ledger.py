@@ -213,7 +213,7 @@ def test_a_journal_that_is_gone_is_never_shown_as_an_empty_agent(
     for _attempt in range(2):
         shown = world.agent("mira")
         assert re.search(
-            r"is (missing|empty), and has told 2 changes before.* Put journal\.sqlite3 back", str(shown.read_only)
+            r"is (missing|empty), and had 2 changes before.* Put journal\.sqlite3 back", str(shown.read_only)
         )
         (held,) = shown.entries(Tier.STM)
         assert held.document == "dear to me"

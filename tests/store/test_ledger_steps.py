@@ -183,7 +183,7 @@ def test_a_store_that_was_made_anew_still_knows_how_much_the_journal_told(
     for file in folder.glob("journal.sqlite3*"):
         file.unlink()
     shown = world.agent("mira")
-    assert "has told 2 changes before" in str(shown.read_only)
+    assert "had 2 changes before" in str(shown.read_only)
     assert [entry.document for entry in shown.entries(Tier.STM)] == ["dear to me"]
 
 

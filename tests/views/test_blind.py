@@ -193,7 +193,7 @@ def test_enough_lines_say_which_preset_is_better(open_page: OpenPage) -> None:
     page.run()
     assert "7 of 7 lines done" in shown(page)
     assert words.ENOUGH_IS_JUDGED in shown(page)
-    assert "hardly chance" in shown(press(page, words.WHO_IS_AHEAD))
+    assert "unlikely to be chance" in shown(press(page, words.WHO_IS_AHEAD))
 
 
 def test_recall_without_a_cue_and_the_talk_itself_lead_there(open_page: OpenPage, talk: Conversation) -> None:

@@ -39,7 +39,7 @@ def test_settings_tell_what_the_history_takes_and_what_saving_lets_go_of(
     monkeypatch.setattr(settings, "LEAST_HISTORY", 1)
     _field(page).set_value(held.changes - 2).run()
     (warned,) = page.warning
-    assert "Saving lets go of 2 older changes for good" in warned.value
+    assert "Saving deletes 2 older changes permanently" in warned.value
     press(page, "Save")
     assert not page.warning, "it is saved"
     assert mira().settings.history_changes == held.changes - 2
@@ -52,7 +52,7 @@ def test_history_tells_where_it_begins(open_page: OpenPage) -> None:
     assert gone > 1
     page = open_page("history")
     assert f"{gone} older changes, up to " in shown(page)
-    assert "went for good, since Settings limit the history." in shown(page)
+    assert "were deleted, because Settings limit the history." in shown(page)
     page.query_params["change"] = "1"
     page.run()
     assert not page.exception

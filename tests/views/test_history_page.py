@@ -86,7 +86,7 @@ def test_the_way_back_is_previewed_in_numbers_and_applied(open_page: OpenPage, w
     edited(world_open)
     world_open.forget(list(before)[3:5])
     page = press(open_page("history", change=str(target)), "Undo back to here …")
-    assert "It takes back what the 2 later changes did." in shown(page)
+    assert "It undoes what the 2 later changes did." in shown(page)
     assert "2 memories come into recall and 1 memory changes." in shown(page)
     assert {entry.id: entry.document for entry in mira().entries(Tier.STM)} != before
     press(page, "Apply")

@@ -122,7 +122,7 @@ def test_settings_and_personality_of_then_are_shown_beside_those_of_now(open_pag
     assert "1 setting has changed since" in shown(page)
     page = at(open_page("personality"), Wanted(revision=revision))
     assert "Mira Holloway is 34 years old." in set(page.dataframe[0].value["fact"])
-    assert "The personality of then" in str([one.label for one in page.expander])
+    assert "The personality at that time" in str([one.label for one in page.expander])
     assert "no personality yet" in shown(at(page, Wanted(revision=0)))
 
 

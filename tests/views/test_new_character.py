@@ -79,7 +79,7 @@ def test_what_is_written_is_there_after_a_reload_and_gone_once_it_is_thrown_away
     assert "Rosa Quill · 34" in shown(page)
     press(page, "Discard it")
     assert "Rosa Quill" not in shown(page)
-    assert "is not held any more" in shown(open_page("new_character", draft=token))
+    assert "is no longer kept" in shown(open_page("new_character", draft=token))
 
 
 def test_a_form_that_was_changed_by_hand_is_not_overwritten_by_the_paragraph(open_page: OpenPage) -> None:

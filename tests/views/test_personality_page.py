@@ -51,7 +51,12 @@ def test_a_newborn_has_an_age(open_page: OpenPage) -> None:
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("mira", "There is an agent 'mira' already"), ("../up", "holds “/”"), ("con", "reserved"), ("Mira", "There is")],
+    [
+        ("mira", "There is an agent 'mira' already"),
+        ("../up", "contains “/”"),
+        ("con", "reserved"),
+        ("Mira", "There is"),
+    ],
 )
 def test_a_taken_or_impossible_name_is_refused_in_words(open_page: OpenPage, name: str, told: str) -> None:
     page = open_page("personality", "juno")

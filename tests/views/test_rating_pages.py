@@ -51,7 +51,7 @@ def test_a_button_rates_what_is_unrated(open_page: OpenPage, server: FakeServer)
     mira().model = server.model()
     page = press(rate_page(open_page), "Rate 5 memories")
     page = ended(page)
-    assert "5 memories were rated; 0 are left." in shown(page)
+    assert "5 memories were rated; 0 remain." in shown(page)
     assert mira().unrated() == []
     press(page, "Undo")
     assert len(mira().unrated()) == 5
@@ -63,7 +63,7 @@ def test_what_could_not_be_rated_says_why_and_can_be_tried_again(open_page: Open
     mira().model = server.model()
     page = ended(press(rate_page(open_page), "Rate 2 memories"))
     warnings = "\n".join(str(one.value) for one in page.warning).replace("\\", "")
-    assert "0 memories were rated; 2 are left." in warnings
+    assert "0 memories were rated; 2 remain." in warnings
     server.on("rate", says(GOOD))
     page = ended(press(page, "Rate 2 memories"))
     assert "2 memories were rated; 0 are left." in shown(page)
@@ -107,7 +107,7 @@ def test_tokens_cost_and_budget_are_shown_and_set(open_page: OpenPage, server: F
 
 def test_the_work_in_the_background_is_told_in_words() -> None:
     assert "Background rating is off" in unrated.told(Rerating())
-    assert "next look is in 0 s" in unrated.told(Rerating(on=True, next=real_clock()))
+    assert "next check is in 0 s" in unrated.told(Rerating(on=True, next=real_clock()))
     assert "mira are being rated: 40%" in unrated.told(Rerating(on=True, agent="mira", share=0.4))
     assert "failed: It is away. The next one is" in unrated.told(
         Rerating(on=True, problem="It is away.", next=real_clock())

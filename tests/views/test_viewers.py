@@ -103,7 +103,7 @@ def test_a_viewer_is_told_what_is_so_for_them(viewer: Open) -> None:
     told = " ".join(one.value for one in [*overview.markdown, *overview.caption])
     assert "Everything can be changed" not in told
     captions = " ".join(one.value for one in settings.caption)
-    assert "remembers by these settings" in captions
+    assert "remembers with these settings" in captions
     assert "these settings then" not in captions
     assert f"{words.A_VIEWER}." in captions
     assert "The page says why" not in captions

@@ -237,7 +237,7 @@ def test_who_keeps_what_is_known_is_no_character(town: World) -> None:
         lambda: keeper.add_short_term({"document": "I am no fact."}),
         lambda: Duet.begin(keeper, town.agent("bo")).talk(2, "Good day."),
     ):
-        with pytest.raises(Conflict, match="no character"):
+        with pytest.raises(Conflict, match="not a character"):
             attempt()
     assert keeper.stamp == before
     keeper.forget([town.facts()[0].id])

@@ -453,7 +453,7 @@ def test_the_same_id_added_on_both_sides_clashes(world: World, branch: AgentMemo
 def test_many_clashes_are_counted(world: World, branch: AgentMemory, remember: Remember) -> None:
     for agent in (branch, mira(world)):
         agent.add_short_term([event(f"Number {n} for {agent.name}", id=f"evt-{n}") for n in range(5)])
-    with pytest.raises(StaleChange, match=r"And 2 more\. Leave what clashes out"):
+    with pytest.raises(StaleChange, match=r"And 2 more\. Leave out what clashes"):
         world.keep(BRANCH)
 
 
