@@ -278,7 +278,7 @@ def test_halves_of_one_folder_belong_together(tmp_path: Path) -> None:
         ({"cue": "?", "right": ["a"], "category": 7}, "'category' must be a short text"),
         ({"text": "Bread"}, "line 2: neither 'cue' nor 'document'"),
         ({"document": "Bread"}, "line 2: a memory needs an 'id'"),
-        ({"document": "Bread", "id": "a"}, "line 2: the id 'a' is used twice"),
+        ({"document": "Bread", "id": "a"}, "line 2: the id 'a' appears twice"),
         ({"document": "Bread", "id": "b", "importance": 3}, "line 2: Unknown field 'importance'"),
         ('{"document": "Bre', "line 2: this is not JSON: unterminated string (column 14)"),
         ("[1]", "line 2: a list appears where an object is expected"),

@@ -66,7 +66,7 @@ def test_what_could_not_be_rated_says_why_and_can_be_tried_again(open_page: Open
     assert "0 memories were rated; 2 remain." in warnings
     server.on("rate", says(GOOD))
     page = ended(press(page, "Rate 2 memories"))
-    assert "2 memories were rated; 0 are left." in shown(page)
+    assert "2 memories were rated; 0 remain." in shown(page)
 
 
 def test_rating_can_be_stopped_and_keeps_what_is_done(open_page: OpenPage, server: FakeServer) -> None:
