@@ -145,8 +145,8 @@ def out_of(what: str, short: str) -> str:
     """The sentence for an ``Exhausted``."""
     if short == "files":
         return (
-            f"{what} could not go on: this program may not open any more files ({may_be_open():,} are open). Allow it "
-            "more (ulimit -n) or have fewer agents open (MEMORY_AWAKE), and try again."
+            f"{what} could not go on: there are no files left that this program may open ({may_be_open():,} are open). "
+            "Allow it more (ulimit -n) or have fewer agents open (MEMORY_AWAKE), and try again."
         )
     return f"{what} could not go on: this computer has no {short} left. Close other programs, and try again."
 

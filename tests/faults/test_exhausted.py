@@ -230,7 +230,7 @@ def test_a_world_of_more_agents_than_there_may_be_files_is_used_all_the_same(
 @pytest.mark.parametrize("store", ["chroma", "journal"])
 def test_who_has_hold_of_too_many_is_told_so_and_the_others_go_on(tmp_path: Path, store: str) -> None:
     told = opened(tmp_path, store, 160, "held")
-    assert "no files left that it may open (160 are open)" in told
+    assert "no files left that this program may open (160 are open)" in told
     assert "MEMORY_AWAKE" in told
 
 
