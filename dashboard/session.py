@@ -376,7 +376,7 @@ def _tried(name: str) -> str | None:
 
 
 def clock_words() -> str:
-    """The world's time in words, and whether it stands."""
+    """The world's time in words, and whether it is stopped."""
     state = clock_goes()
     return f"{stamped(world().clock())}{f' (the clock {state})' if state else ''}"
 
@@ -384,7 +384,7 @@ def clock_words() -> str:
 def clock_goes() -> str:
     """How the world's clock goes, after "the clock"; empty where it follows the real time."""
     speed = world().speed
-    return {0.0: "stands", 1.0: ""}.get(speed, f"runs {speed:g} times as fast")
+    return {0.0: "is stopped", 1.0: ""}.get(speed, f"runs {speed:g} times as fast")
 
 
 def on_page(title: str) -> None:

@@ -35,6 +35,6 @@ def test_the_clock_is_played_at_a_speed_and_paused(page: Page, dashboard: Dashbo
     press(page, words.PLAY_THE_CLOCK)
     expect(card.get_by_text("60 times as fast").first).to_be_visible()
     press(page, words.PAUSE_THE_CLOCK)
-    expect(card.get_by_text("the clock stands").first).to_be_visible()
+    expect(card.get_by_text("the clock is stopped").first).to_be_visible()
     told = httpx.get(f"{dashboard.api}/v1/world", timeout=LAST_RESORT, trust_env=False).json()
     assert told["standing"] > standing

@@ -484,7 +484,7 @@ def test_a_time_for_the_worlds_clock_stays_while_the_clock_goes_on(open_page: Op
     page = open_page("installation")
     session.world().stand_at(None)
     page.run()
-    page.session_state["draft-clock-mode"] = "stands"
+    page.session_state["draft-clock-mode"] = "is stopped"
     page.run()
     typed = page.time_input(key="draft-clock-time").value.replace(hour=3, minute=7)
     page.time_input(key="draft-clock-time").set_value(typed).run().run()

@@ -36,7 +36,7 @@ def test_a_clock_of_its_own_pace_is_not_taken_for_the_real_time(open_page: OpenP
     field(page.button_group, words.THE_CLOCK).set_value(words.FOLLOWS_THE_REAL_TIME).run()
     press(page, words.SET_THE_CLOCK)
     assert (session.world().standing, session.world().speed) == (None, 1)
-    assert field(page.button_group, words.THE_CLOCK).options == [words.FOLLOWS_THE_REAL_TIME, "stands"]
+    assert field(page.button_group, words.THE_CLOCK).options == [words.FOLLOWS_THE_REAL_TIME, "is stopped"]
     session.world().stand_at(before)
 
 

@@ -93,7 +93,7 @@ def _clock() -> None:
     except MemorySystemError:  # the page says so
         at = session.world().clock()
     day, _, hour = stamp(at).partition(", ")
-    says = "then" if past else session.clock_goes()
+    says = "then" if past else session.clock_goes().removeprefix("is ")
     goes = f"<span> · {escape(says)}</span>" if says else ""
     told = f"{words.WORLD_TIME}{' then' if past else ''}: {stamp(at)}"
     st.html(

@@ -23,7 +23,7 @@ def show() -> None:
         st.header("World time", anchor=False)
         world = session.world()
         st.caption(widgets.plain(f"Now: {session.clock_words()}."))
-        modes = [words.FOLLOWS_THE_REAL_TIME, "stands"]
+        modes = [words.FOLLOWS_THE_REAL_TIME, "is stopped"]
         goes = modes[bool(world.standing)]
         if not world.standing and not _follows(world):
             goes = f"runs {world.speed:g} times as fast" if world.speed != 1 else "runs apart from the real time"

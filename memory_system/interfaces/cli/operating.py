@@ -446,7 +446,7 @@ def clock(
             world.play(speed)
         if live is not None:
             world.live(on=live)
-        goes = {0.0: "stands", 1.0: "follows the real time"}.get(world.speed, f"runs {world.speed:g} times as fast")
+        goes = {0.0: "is stopped", 1.0: "follows the real time"}.get(world.speed, f"runs {world.speed:g} times as fast")
         if json:
             show_json(
                 plain({"now": world.clock(), "standing": world.standing, "speed": world.speed, "lives": world.lives})
