@@ -37,7 +37,7 @@ def facts() -> None:
 past = session.moment() is not None
 if past or session.viewing():
     if agent.personality_text is None:
-        widgets.empty(f"There {'was no personality yet' if past else 'is no personality'}.", "", agent)
+        widgets.empty("There was no personality yet." if past else "There is no personality.", "", agent)
     else:
         facts()
         with st.expander(f"The personality{' at that time' if past else ''}, as JSON"):
