@@ -1,34 +1,34 @@
 """The whole error tree.
 
-    MemorySystemError                  500  something the caller may catch at one place
-    ├── InvalidInput                   422  what was handed in cannot be taken; nothing was changed
+    MemorySystemError                  500  the base: catch it to catch everything
+    ├── InvalidInput                   422  the input was refused; nothing was changed
     │   ├── InvalidEntry                    a memory: its text, time, rating, id or metadata
     │   ├── InvalidAgentName                a name that cannot become a folder and a file
     │   ├── InvalidParameter                a threshold, weight, count or time out of its range
-    │   ├── InvalidBackup                   a file that is no backup, or no longer as it was made
+    │   ├── InvalidBackup                   a file that is not a backup, or has been altered since
     │   └── InvalidDocument                 a JSON text; carries its problems by line and field
     │       ├── InvalidPersonality          the static memory's
     │       └── InvalidFile                 a file of events, or a document for the archive
     ├── NotFound                       404
     │   ├── AgentNotFound
-    │   ├── WorldNotFound                   a name of no world
+    │   ├── WorldNotFound
     │   ├── EntryNotFound
     │   ├── CueNotFound                     a saved cue
     │   ├── ConversationNotFound
     │   ├── ChangeSetNotFound
     │   └── QueryNotFound                   a logged query; old ones are dropped
-    ├── Conflict                       409  the world moved on since the caller looked
+    ├── Conflict                       409  the request does not fit what is stored now
     │   ├── AlreadyExists
     │   ├── ReadOnlyPast                    an agent as it was cannot be changed
     │   ├── Immutable                       static memory belongs to its author, not to the agent
     │   ├── Protected                       a person protected the memory; unprotect it first
     │   ├── StaleChange                     what was planned no longer fits; plan it again
-    │   └── StaleRevision              412  an edit was made on another revision than the present one
-    ├── NotSignedIn                    401  a server wants to know who asks
-    ├── NotAllowed                     403  who asks may look, and not change anything
-    ├── TooMany                        429  more at once than one server takes
+    │   └── StaleRevision              412  an edit was based on another revision than the present one
+    ├── NotSignedIn                    401  a server needs to know who is asking
+    ├── NotAllowed                     403  the caller may read but not change anything
+    ├── TooMany                        429  more at once than one server accepts
     ├── ModelError                     502  a language model that did not help; what was stored stays stored
-    │   ├── BudgetSpent                402  the agent's budget has no room for the call
+    │   ├── BudgetSpent                402  the call would exceed the agent's budget
     │   ├── ModelUnavailable           503  refused, not found, no credit, wrong key
     │   ├── ModelTimeout               504  no complete answer within the deadline
     │   ├── ModelOverflow              413  what was sent is longer than the model's context
@@ -37,15 +37,15 @@
     ├── EmbedderError                  500  no vectors: weights missing, or not what they should be
     ├── ExtraMissing                   501  a feature whose packages were not installed
     └── StoreError                     500
-        ├── ServerUnavailable          503  a server that is needed cannot be reached, or answers what is no answer
+        ├── ServerUnavailable          503  a server that is needed cannot be reached, or its reply makes no sense
         ├── StoreUnavailable           503  the server that keeps memories cannot be reached, or takes too long
-        ├── Exhausted                  503  there is no memory, thread or file left for it
+        ├── Exhausted                  503  the machine is out of memory, threads or file handles
         ├── StoreBusy                  503  another process holds the agent for longer than we wait
         ├── StoreDamaged               500  files that cannot be opened or do not agree
         │   └── JournalDamaged              the journal's: what the store holds is shown read-only
         ├── ReadOnly                   409  its journal is damaged and its store shown, or its disk is read-only
         ├── OtherEmbedder              409  the agent's vectors were made by another embedder than the chosen one
-        ├── AgentGone                  409  the agent that is held was closed, renamed, deleted or replaced
+        ├── AgentGone                  409  the agent was closed, renamed, deleted or replaced
         └── ForeignStore               409  files that were not made by this system
 
 Every error carries an HTTP ``status``, a short machine-readable ``code`` and a sentence for people that
@@ -64,7 +64,7 @@ _SHOWN = 60
 
 
 def shown(value: object) -> str:
-    """A value for a message, cut short, which it shows; a whole number of thousands of digits has no text at all."""
+    """A value as a message shows it, cut short; handles whole numbers of thousands of digits, which have no text."""
     try:
         told = repr(value)
     except ValueError:
@@ -76,20 +76,20 @@ def shown(value: object) -> str:
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:
-    """What somebody may have meant by a name that there is not, as the end of a message; empty where none is alike."""
+    """The end of a message that suggests names like an unknown one; empty where none is alike."""
     there = {one.casefold(): one for one in names}
     near = get_close_matches(name[:_SHOWN].casefold(), there, n=1, cutoff=0.7) if isinstance(name, str) else []
     return f" Did you mean {str(there[near[0]])!r}?" if near else ""
 
 
 def there_is_no(what: str, name: object, names: Iterable[str]) -> str:
-    """The sentence for a name that is none of those that there are: which these are, and which may be meant."""
+    """The sentence for an unknown name: which names exist, and which may be meant."""
     there = tuple(names)
     return f"There is no {what} {shown(name)}; there are {', '.join(there)}.{did_you_mean(name, there)}"
 
 
 def kind_of(value: object) -> str:
-    """What a value is, for a message: "an int", "a list", "nothing"."""
+    """The type of a value, for a message: "an int", "a list", "nothing"."""
     name = type(value).__name__
     if value is None or name == "bytes":
         return "nothing" if value is None else name
@@ -110,7 +110,7 @@ def problem_words(problem: Mapping[str, Any]) -> str:
 
 
 def _grouped(value: object) -> object:
-    """A number with its thousands apart, which stands in a sentence."""
+    """A number with thousands separators, for a sentence."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return f"{value:,}" if isinstance(value, int | float) else value
@@ -151,7 +151,7 @@ _PROBLEMS = {
     "literal_error": "It must be {expected}",
     "string_pattern_mismatch": "It must match the pattern {pattern}",
 }
-"""By the type of a problem; what stands in braces is told of it."""
+"""By the type of a problem; pydantic's context fills the braces."""
 
 
 class MemorySystemError(Exception):
@@ -166,7 +166,7 @@ class MemorySystemError(Exception):
         return str(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The same error where it is unpickled, as in a pool of processes: some are made of more than a sentence."""
+        """Unpickle to the same error, as in a pool of processes: some are made of more than a sentence."""
         return _raised_elsewhere, (type(self), self.args, self.__dict__)
 
 
@@ -178,11 +178,11 @@ def _raised_elsewhere(kind: type[MemorySystemError], told: tuple[object, ...], m
 
 
 class ExtraMissing(MemorySystemError):
-    """Raise when something was asked for whose packages were not installed.
+    """Raise when a feature's packages are not installed.
 
     Args:
-        what: needs them, as the beginning of a sentence.
-        extra: brings them.
+        what: what needs them, as the beginning of a sentence.
+        extra: the extra that installs them.
     """
 
     status = 501
@@ -193,14 +193,14 @@ class ExtraMissing(MemorySystemError):
 
 
 class InvalidInput(MemorySystemError, ValueError):
-    """Raise when the caller can mend it by handing in something else. Nothing was changed."""
+    """Raise when the caller can fix it by passing something else. Nothing was changed."""
 
     status = 422
     code = "invalid-input"
 
 
 class InvalidEntry(InvalidInput):
-    """Raise for one memory that cannot be taken; the message names which one and which field."""
+    """Raise for one memory that is refused; the message names which one and which field."""
 
     code = "invalid-entry"
 
@@ -237,7 +237,7 @@ class Problem:
 
 
 class InvalidDocument(InvalidInput):
-    """Raise for a JSON text that cannot be taken; ``problems`` lists all that was found."""
+    """Raise for a JSON text that is refused; ``problems`` lists all that was found."""
 
     code = "invalid-document"
 
@@ -255,7 +255,7 @@ class InvalidPersonality(InvalidDocument):
 
 
 class InvalidFile(InvalidDocument):
-    """Raise for a file of events that is no JSON, or a document that cannot be read."""
+    """Raise for a file of events that is not JSON, or a document that cannot be read."""
 
     code = "invalid-file"
 
@@ -270,7 +270,7 @@ class ModelError(MemorySystemError):
 
 
 class BudgetSpent(ModelError):
-    """Raise before a call that may take more than the agent's budget has left; the model was not asked."""
+    """Raise before a call that may use more than is left of the agent's budget; the model was not asked."""
 
     status = 402
     code = "budget-spent"
@@ -281,7 +281,7 @@ class ModelUnavailable(ModelError):
 
     Args:
         sentence: the message for people.
-        retry_after: seconds after which the server wants to be asked again, if it said so.
+        retry_after: seconds after which the server asks to be tried again, if it said so.
     """
 
     status = 503
@@ -326,7 +326,7 @@ class EmbedderError(MemorySystemError):
 
 
 class NotFound(MemorySystemError, LookupError):
-    """Raise when a name or id leads nowhere."""
+    """Raise when nothing has the name or id."""
 
     status = 404
     code = "not-found"
@@ -369,7 +369,7 @@ class ChangeSetNotFound(NotFound):
 
 
 class QueryNotFound(NotFound):
-    """Raise when an agent's log has no query of this number, or no longer."""
+    """Raise when an agent's log has no query of this number, or has dropped it."""
 
     code = "query-not-found"
 
@@ -388,7 +388,7 @@ class AlreadyExists(Conflict):
 
 
 class ReadOnlyPast(Conflict):
-    """Raise when an agent as it was is asked to do what only the present one can."""
+    """Raise when a past state of an agent is asked to do what only the present one can."""
 
     code = "read-only-past"
 
@@ -412,28 +412,28 @@ class StaleChange(Conflict):
 
 
 class StaleRevision(Conflict):
-    """Raise when the caller named the revision that an edit was made on, and the agent has moved on."""
+    """Raise when an edit is based on a named revision, and the agent has changed since."""
 
     status = 412
     code = "stale-revision"
 
 
 class NotSignedIn(MemorySystemError):
-    """Raise when a server wants a password or a token, and there is none or a wrong one."""
+    """Raise when a server needs a password or a token, and it is missing or wrong."""
 
     status = 401
     code = "not-signed-in"
 
 
 class NotAllowed(MemorySystemError):
-    """Raise when a viewer would change something. Nothing was changed."""
+    """Raise when a viewer tries to change something. Nothing was changed."""
 
     status = 403
     code = "not-allowed"
 
 
 class TooMany(MemorySystemError):
-    """Raise when a server is asked for more than it takes, or too often; asking again later may help."""
+    """Raise when a server is asked for more than it accepts, or too often; asking again later may help."""
 
     status = 429
     code = "too-many"
@@ -460,7 +460,7 @@ class StoreUnavailable(StoreError):
 
 
 class Exhausted(StoreError):
-    """Raise when there is no memory, thread or file left to go on with; the same works when there is again."""
+    """Raise when memory, threads or file handles run out; the same call works once some are free."""
 
     status = 503
     code = "exhausted"
@@ -486,14 +486,14 @@ class JournalDamaged(StoreDamaged):
 
 
 class ReadOnly(StoreError):
-    """Raise when something would be written to an agent whose journal is damaged, or whose disk is read-only."""
+    """Raise on writing to an agent whose journal is damaged, or whose disk is read-only."""
 
     status = 409
     code = "read-only"
 
 
 class AgentGone(StoreError):
-    """Raise when an agent that is held was closed, renamed, deleted or replaced; ask for it again."""
+    """Raise when an open agent was closed, renamed, deleted or replaced; ask for it again."""
 
     status = 409
     code = "agent-gone"

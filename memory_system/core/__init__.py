@@ -1,4 +1,4 @@
-"""Values and small rules that everything else is written in. Nothing here reads a store or asks a model."""
+"""The values and small rules that everything else is built on. Nothing here reads a store or asks a model."""
 
 from . import shipped
 from .authors import BY_ITSELF

@@ -1,4 +1,4 @@
-"""Who is behind a change, as the history tells it, where nobody says so himself."""
+"""Who is behind a change in the history, where the caller does not say."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 API = "API"
 COMMAND_LINE = "command line"
 BY_ITSELF = "the world"
-"""Who is behind what happens by itself."""
+"""The author of what happens by itself."""
 RATING = "rating in the background"
-"""Who is behind what a server rates after it has come."""
+"""The author of ratings that a server makes after the event was added."""
 _MOST = 60
 
 
@@ -22,6 +22,6 @@ def running_script() -> str:
 
 
 def authored_by(what: str, name: str) -> str:
-    """An author from what they are and what they call themselves: "MCP some client"; the first alone for no name."""
+    """An author from kind and name: "MCP some client"; the kind alone if the name is empty."""
     seen = "".join(sign for sign in name if sign.isprintable() and not "\ud800" <= sign <= "\udfff").strip()
     return f"{what} {seen[:_MOST]}" if seen else what

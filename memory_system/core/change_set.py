@@ -1,4 +1,4 @@
-"""Change sets: what an operation would do, as a value that can be looked at, applied once and undone."""
+"""Change sets: what an operation would do, as a value that can be inspected, applied once and undone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .times import parse_time
 class Change:
     """One memory's before and after, and why.
 
-    No ``before`` = it is added; no ``after`` = it leaves recall; another tier = it moves.
+    No ``before``: it is added. No ``after``: it leaves recall. Another tier: it moves.
     """
 
     before: MemoryEntry | None
@@ -37,7 +37,7 @@ class Change:
 
     @property
     def verb(self) -> str:
-        """In one word what happens: "add", "forget", "move" or "update"."""
+        """What happens, in one word: "add", "forget", "move" or "update"."""
         if self.before is None:
             return "add"
         if self.after is None:
@@ -50,12 +50,12 @@ class Change:
 
 
 TEXTS = ("personality", "settings", "cues", "judgments", "dismissed", "interviews", "later", "portrait", "card")
-"""What the journal keeps beside memories of every agent, by name."""
+"""What the journal keeps of every agent besides memories, by name."""
 CONVERSATION, CORE, HELD, PERSON = "conversation:", "core:", "talk:", "person:"
-"""How the names of the texts begin that a conversation is kept by, before its id: how far it is, which changes with
-every step; its core memory; and how it is held. And before a name: what is known of whom an agent talks with."""
+"""How the names of texts begin. A conversation has three, each with its id: its progress, which changes with every
+step; its core memory; and how it is conducted. The fourth, with a name, is what is known of a conversation partner."""
 ITSELF = f"{PERSON}self"
-"""The name of what an agent has learned of itself."""
+"""The name of what an agent has learned about itself."""
 OF_A_CONVERSATION = (CONVERSATION, CORE, HELD, PERSON)
 _OF_A_CONVERSATION = re.compile(rf"(?:{'|'.join(OF_A_CONVERSATION)})[0-9A-Za-z_-]{{1,64}}")
 
@@ -75,7 +75,7 @@ class TextChange:
 
     @property
     def words(self) -> str:
-        """What it is called in a sentence, with the name of the person where it is about one."""
+        """What it is called in a sentence, with the person's name where it is about one."""
         if self.name == ITSELF:
             return "record of the character itself"
         told: object = None
@@ -86,7 +86,7 @@ class TextChange:
 
 
 def text_words(name: str) -> str:
-    """What a text that is no memory is called in a sentence."""
+    """What a text that is not a memory is called in a sentence."""
     start = next((start for start in OF_A_CONVERSATION if name.startswith(start)), "")
     return _TEXT_WORDS.get(start or name, name)
 
@@ -105,21 +105,21 @@ _TEXT_WORDS = {
 
 @dataclass(frozen=True)
 class Kept:
-    """A memory that an operation looked at and left where it is, and why."""
+    """A memory that an operation considered and left where it is, and why."""
 
     entry_id: str
     reason: str
 
 
 PENDING = "pending"
-"""The operation of a step of a talk that waits for what came of its actions, and is not to be applied before."""
+"""The operation of a conversation step that waits for the results of its actions and must not be applied before."""
 RATE = "rate"
-"""The task of rating an event: of all tasks the one whose prompt holds no other memory."""
+"""The task of rating an event: the only one whose prompt holds no other memory."""
 
 
 @dataclass(frozen=True)
 class ModelCall:
-    """One call of a language model: what was asked, what came back, how long and how much it took."""
+    """One call of a language model: the prompt, the answer, the time and the tokens it took."""
 
     task: str
     model: str
@@ -135,7 +135,7 @@ class ChangeSet:
     """A plan: what would change, why, and on which revision it was planned.
 
     ``revision`` is ``None`` until it has been applied. Applying never asks a language model again. ``purges`` are the
-    ids of forgotten memories whose text leaves the history for good: that alone cannot be undone.
+    ids of forgotten memories whose text is erased from the history: that alone cannot be undone.
     """
 
     operation: str
@@ -156,7 +156,7 @@ class ChangeSet:
     revision: int | None = None
 
     def problem(self) -> str | None:
-        """Why this cannot be applied to any agent, in half a sentence; ``None`` if it hangs together."""
+        """Why this cannot be applied to any agent, in half a sentence; ``None`` if it is consistent."""
         said = (self.operation, self.title, self.author, self.reason, self.agent, self.id, *self.notes)
         if not all(is_text(word) for word in said):
             return "its description is not all text"
@@ -192,7 +192,7 @@ class ChangeSet:
 
     @property
     def number(self) -> int:
-        """The revision of what has been committed."""
+        """The revision at which it was committed."""
         assert self.revision is not None, "what is committed is numbered"
         return self.revision
 
@@ -214,10 +214,10 @@ class ChangeSet:
         return tuple(change for change in self.changes if change.verb == verb)
 
     def without(self, entry_ids: Iterable[str]) -> Self:
-        """The same plan, under an id of its own, with some memories left as they are.
+        """The same plan, under a new id, with some memories left as they are.
 
-        Refusing a memory that would be added keeps what it was to stand for: the forgetting of its evidence is
-        refused with it. Refusing a memory otherwise takes it out of the evidence of what would be added.
+        Refusing a memory that would be added also refuses the forgetting of its evidence. Refusing any other memory
+        removes it from the evidence of what would be added.
         """
         refused = set(entry_ids)
         adding = {change.entry_id: change.after for change in self.changes if change.before is None and change.after}
@@ -234,7 +234,7 @@ class ChangeSet:
 
 
 class Done(Protocol):
-    """An answer that tells what was done, such as that of ``add_short_term``, of an import, or of a step of a talk."""
+    """An answer that includes what was done, such as that of ``add_short_term``, an import, or a conversation step."""
 
     @property
     def change_set(self) -> ChangeSet | None:
@@ -242,11 +242,11 @@ class Done(Protocol):
 
 
 Revision = int | ChangeSet | Done
-"""A revision: its number, what was applied then, or the answer that tells it."""
+"""A revision: its number, the change set applied then, or an answer that includes it."""
 
 
 def revision_of(told: Revision) -> int:
-    """The number of a revision, which may be none of the history.
+    """The number of a revision, which need not be in the history.
 
     Raises:
         InvalidParameter: it was not applied.
@@ -259,16 +259,16 @@ def revision_of(told: Revision) -> int:
 
 
 def together(plans: Sequence[tuple[ChangeSet, Iterable[str]]], title: str) -> tuple[ChangeSet, tuple[ChangeSet, ...]]:
-    """One plan of several of one operation, planned one beside the other, so that one undo takes all of it back.
+    """Merge several plans of one operation, made independently, so that one undo reverts all of them.
 
     Args:
         plans: one or more, each with the same operation, with the ids of the memories that it is about, changed or
             not: what one of them keeps no other may forget.
-        title: of the one.
+        title: of the merged plan.
 
     Returns:
-        The plan, and those that have to be applied by themselves: they change texts beside memories, or a
-        memory that one before them is about.
+        The merged plan, and those that have to be applied on their own: they change texts other than memories, or a
+        memory that an earlier one is about.
     """
     taken: list[ChangeSet] = []
     left: list[ChangeSet] = []
@@ -296,22 +296,22 @@ def together(plans: Sequence[tuple[ChangeSet, Iterable[str]]], title: str) -> tu
 
 
 _SHORT = 60
-"""Characters of a text that is quoted; where its last word begins before half of them, it is cut within that."""
+"""Characters of a text that is quoted; a last word that begins before half of them is itself cut."""
 _INNER = str.maketrans("“”", "‘’")
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun, and verb: "1 memory is", "2 memories are"; ``many`` has an s if it is not given."""
+    """A number with its noun, and verb: "1 memory is", "2 memories are"; ``many`` defaults to ``one`` with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def so_many(number: int) -> str:
-    """So many memories: "1 memory", "2,000 memories"."""
+    """A number of memories: "1 memory", "2,000 memories"."""
     return counted(number, "memory", "memories")
 
 
 def short(text: str, most: int = _SHORT) -> str:
-    """A text on one line, at most 60 characters of it or so many, cut at the end of a word where it is cut."""
+    """A text on one line, at most ``most`` characters, cut at the end of a word if it is cut."""
     line = " ".join(text.split())
     if len(line) <= most:
         return line
@@ -320,17 +320,17 @@ def short(text: str, most: int = _SHORT) -> str:
 
 
 def in_quotes(title: str) -> str:
-    """A title in quotation marks, with other ones for what it quotes: “Edit ‘Smoke, and then rain’”."""
+    """A title in quotation marks; quotations within it get the other kind: “Edit ‘Smoke, and then rain’”."""
     return f"“{title.translate(_INNER)}”"
 
 
 def excerpt(text: str, most: int = _SHORT) -> str:
-    """The beginning of a text in quotation marks, as ``short`` cuts it, with other ones for what it quotes."""
+    """The beginning of a text in quotation marks, cut as by ``short``; quotations within it get the other kind."""
     return in_quotes(short(text, most))
 
 
 def is_text(value: object) -> TypeGuard[str]:
-    """Whether a value is text that can be stored: half of a surrogate pair cannot."""
+    """Whether a value is text that can be stored: no half of a surrogate pair can."""
     try:
         return isinstance(value, str) and value.encode("utf-8") is not None
     except UnicodeEncodeError:
@@ -338,7 +338,7 @@ def is_text(value: object) -> TypeGuard[str]:
 
 
 def text_given(name: str, value: object) -> str:
-    """A value that is to be a text, if it is one that can be stored.
+    """The value, if it is a text that can be stored.
 
     Raises:
         InvalidParameter: it is something else, such as a list, or has half of a surrogate pair; the message names it.
@@ -351,10 +351,10 @@ def text_given(name: str, value: object) -> str:
 
 
 def texts_given(name: str, values: object) -> list[str]:
-    """The same of several texts in a row, such as a list.
+    """The same for a sequence of texts, such as a list.
 
     Raises:
-        InvalidParameter: it is something else, or one of them is no text.
+        InvalidParameter: it is something else, or one of them is not a text.
     """
     if isinstance(values, str | bytes) or not isinstance(values, Sequence):
         raise InvalidParameter(f"'{name}' must be a list of texts, not {shown(values)}.")
@@ -362,7 +362,7 @@ def texts_given(name: str, values: object) -> list[str]:
 
 
 def paired(text: str) -> str:
-    """The text with a sign in the place of each half of a surrogate pair, which can be neither stored nor sent."""
+    """The text with a replacement for each half of a surrogate pair, which can be neither stored nor sent."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -381,10 +381,10 @@ _SEVERAL = tuple(name for name in _STORED if _BY_DEFAULT[name] == ())
 
 
 def entry_to_json(entry: MemoryEntry) -> dict[str, Any]:
-    """A JSON-ready mapping that ``entry_from_json`` turns back into an equal entry, last access aside.
+    """A JSON-ready mapping that ``entry_from_json`` turns back into an equal entry, except for the last access.
 
-    The last access is not part of what a change says: looking something up is no edit, and the journal keeps
-    accesses in a list of their own.
+    The last access is not part of a change: looking something up is not an edit, and the journal keeps accesses in a
+    list of their own.
     """
     body: dict[str, Any] = {name: getattr(entry, name) for name in _ALWAYS}
     if entry.timestamp is not None:

@@ -15,7 +15,7 @@ TENANT = "default_tenant"
 DEADLINE = 30.0
 """Seconds that one request may wait for the server."""
 _PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
-"""A name that stands in a collection's as it is."""
+"""A name that is part of a collection's name unchanged."""
 _PORTS = {"http": 8000, "https": 443}
 _FORM = "It must be like http://localhost:8000, or http://localhost:8000/database for a database of its own"
 
@@ -25,14 +25,14 @@ class NamedStore:
     """A store that is not Chroma's.
 
     Args:
-        name: among the stores that are installed.
+        name: among the installed stores.
     """
 
     name: str
 
     @property
     def shown(self) -> str:
-        """What people call it."""
+        """The name for people."""
         return self.name
 
 
@@ -43,9 +43,9 @@ class ChromaAddress:
     Args:
         host: its name or number.
         port: 1 to 65,535.
-        ssl: whether it is asked over https.
-        database: Chroma's database in which the collections are; made if it is missing.
-        token: what it wants to be shown; never in a text of ours.
+        ssl: whether to use https.
+        database: the Chroma database that the collections are in; created if missing.
+        token: the token that it requires; never shown in our texts.
         deadline: seconds that one request may wait.
     """
 
@@ -72,12 +72,12 @@ class ChromaAddress:
 
     @classmethod
     def parse(cls, url: str, *, token: str | None = None, deadline: float = DEADLINE) -> Self:
-        """The server of a URL.
+        """The server at a URL.
 
         Raises:
-            InvalidParameter: it is none, or holds a user, a password or a token; the message does not repeat it.
+            InvalidParameter: it is not a URL, or holds a user, password or token; the message does not repeat it.
         """
-        import httpx  # with all that it needs; wanted only where there is a server
+        import httpx  # slow to import, and needed only where there is a server
 
         try:
             parts = urlsplit(url.strip())
@@ -102,10 +102,10 @@ class ChromaAddress:
 
 
 def prefix(world: str, agent: str) -> str:
-    """What the names of an agent's collections begin with: ``mem_test.mira``, and the tier follows.
+    """How the names of an agent's collections begin: ``mem_test.mira``; the tier follows.
 
-    Chroma takes the letters, digits, ``_`` and ``-`` of ASCII; of another name that much is shown as can be, and a
-    digest of it keeps it apart from all others.
+    Chroma accepts the letters, digits, ``_`` and ``-`` of ASCII; of any other name as much as possible is kept, and a
+    digest makes it distinct from all others.
     """
     if _PLAIN.fullmatch(world) and _PLAIN.fullmatch(agent):
         return f"{world}.{agent}"

@@ -1,6 +1,6 @@
 """How recency falls with the hours since the last recall: three forms, each from the half-life of the decay k.
 
-With h the hours and H = log 0.5 / log k the half-life, so that each form that was never recalled has 0.5 left at H:
+With h the hours and H = log 0.5 / log k the half-life; whatever was never recalled has 0.5 left at H in each form:
 
     exponential   k^h
     power law     (1 + 3 h / H)^-0.5
@@ -9,9 +9,9 @@ With h the hours and H = log 0.5 / log k the half-life, so that each form that w
 The exponential is that of Park et al. 2023 (arXiv 2304.03442). The power law forgets fast at first and ever more
 slowly, as people do (Wixted and Ebbesen 1991, Psychological Science 2), with the exponent 0.5 of Anderson and Schooler
 1991 (Psychological Science 2). Spaced repetition has the curve 2^(-h / half-life) of Settles and Meeder 2016 (ACL
-2016); what is recalled is forgotten more slowly afterwards (Ebbinghaus 1885, on savings and spaced practice). It is
-this system's own choice that each recall adds the time since the one before to the half-life, and that a hundred
-half-lives are the most: recalls that lie apart strengthen, many within an hour do not, and the sum of these times is
+2016); what is recalled is forgotten more slowly afterwards (Ebbinghaus 1885, on savings and spaced practice). This
+system's own choices are that each recall adds the time since the previous one to the half-life, and that a hundred
+half-lives are the most: spaced recalls strengthen a memory, many within an hour do not, and the sum of these times is
 the time from the event to its last recall.
 """
 
@@ -31,7 +31,7 @@ MOST_LEARNT = 99.0
 
 
 class DecayForm(StrEnum):
-    """By which curve recency falls."""
+    """The curve by which recency falls."""
 
     EXPONENTIAL = "exponential"
     POWER = "power"
@@ -47,7 +47,7 @@ class Curve:
 
     @property
     def half_life(self) -> float:
-        """After how many hours 0.5 is left of what was never recalled."""
+        """Hours after which 0.5 is left of what was never recalled."""
         return math.log(0.5) / math.log(self.decay)
 
     def left(self, seconds: Floats, learnt: Floats) -> Floats:
@@ -55,7 +55,7 @@ class Curve:
 
         Args:
             seconds: since the last access, shape (n,), 0 or more; NaN stays NaN.
-            learnt: between the event and its last access, in seconds, shape (n,), 0 or more; only ``spaced`` asks.
+            learnt: seconds between the event and its last access, shape (n,), 0 or more; used only by ``spaced``.
         """
         if self.form is DecayForm.EXPONENTIAL:
             return np.exp(math.log(self.decay) * seconds / 3600.0)
@@ -65,7 +65,7 @@ class Curve:
         return np.exp2(-seconds / (half_life + np.minimum(learnt, MOST_LEARNT * half_life)))
 
     def hours_until(self, share: float, learnt: float) -> float:
-        """After how many hours a share of recency is left, 0 < share <= 1; infinite where no number is so large.
+        """Hours until a share of recency is left, 0 < share <= 1; infinite where the number is too large.
 
         ``learnt`` is in seconds, as for ``left``.
         """

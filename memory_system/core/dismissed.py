@@ -1,7 +1,7 @@
-"""What a person has looked at and called neither a duplicate nor a contradiction, kept in the journal as JSON text.
+"""Suspicions that a person judged neither a duplicate nor a contradiction, kept in the journal as JSON text.
 
-It is kept by the texts, not by the ids: what was judged is what is said. A memory that is edited may be suspected
-again; one that comes back, or is told again in the same words, is not.
+They are kept by the texts, not by the ids: the judgment is on the wording. An edited memory may be suspected again;
+one that comes back, or is added again in the same words, is not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MARK = re.compile(r"[0-9a-f]{32}")
 
 
 def fingerprint(text: str) -> str:
-    """What two texts have in common that differ in nothing but capitals and spaces: 32 characters."""
+    """A digest of 32 characters, the same for texts that differ only in capitals and spaces."""
     return hashlib.sha256(same_words(text).encode("utf-8")).hexdigest()[:32]
 
 
@@ -31,10 +31,10 @@ class Dismissed:
     """One suspicion that a person dismissed.
 
     Args:
-        texts: the fingerprints of the two texts, in their order; one, where it is the same text held several times.
+        texts: the fingerprints of the two texts, in order; just one where the same text is stored several times.
 
     Raises:
-        InvalidParameter: they are no such fingerprints.
+        InvalidParameter: they are not valid fingerprints.
     """
 
     texts: tuple[str, ...]
@@ -61,7 +61,7 @@ def of_texts(texts: Iterable[str]) -> Dismissed:
     """The record of a suspicion of these texts.
 
     Raises:
-        InvalidParameter: they are more than two different ones, or none.
+        InvalidParameter: there are more than two different texts, or none.
     """
     return Dismissed(tuple({fingerprint(text) for text in texts}))
 

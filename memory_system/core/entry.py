@@ -1,6 +1,6 @@
 """MemoryEntry: one memory, frozen and valid from the moment it exists.
 
-What a memory must be: every field checked and brought to its one form while the entry is being made.
+Every field is checked and normalised while the entry is being made.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _MOST = {"tags": MAX_TAGS, "people": MAX_PEOPLE}
 
 
 def _plain(value: Any) -> Any:
-    """A number, truth value or text of numpy as the plain one, which the journal can write; all else as it is."""
+    """A number, truth value or text of numpy as a plain Python one, which the journal can write; else unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 class Normaliser:
-    """Turns what was handed in into what is kept, once, while the frozen entry is being made."""
+    """Turns the arguments into what is stored, once, while the frozen entry is being made."""
 
     def __init__(self, entry: Any) -> None:
         self.entry = entry
@@ -124,7 +124,7 @@ class Normaliser:
         return dict(value)
 
     def _merge(self, given: dict[str, Any]) -> None:
-        """Typed fields from the metadata, where they were not given as arguments."""
+        """Set typed fields from the metadata where they were not given as arguments."""
         if (score := _plain(given.pop("importance_score", None))) is not None:
             if isinstance(score, bool) or not isinstance(score, int | float):
                 self._fail("importance_score", f"must be a number, not {kind_of(score)}")
@@ -234,7 +234,7 @@ _MEANT = {
 class MemoryEntry:
     """One memory: a document, its metadata, a unique id, and the typed fields behind the metadata.
 
-    ``metadata`` may be handed in as stored by hand, ``{"importance_score": 0.7, "timestamp": "..."}``; the
+    ``metadata`` may have the form in which others store it, ``{"importance_score": 0.7, "timestamp": "..."}``; the
     typed fields are read from it, and it always shows both afterwards. Keys that are not typed fields are the
     caller's own (text, number or truth value) and come back unchanged.
 
@@ -242,8 +242,8 @@ class MemoryEntry:
         document: the memory in words, 1 to 32,000 characters.
         metadata: see above. A typed field given here and as an argument must agree.
         id: unique within the agent, 1 to 200 characters; random if not given.
-        tier: ``static``, ``stm`` or ``ltm``; ``recall`` of a message, ``archive`` of a passage of a document.
-        kind: what it is.
+        tier: ``static``, ``stm`` or ``ltm``; ``recall`` for a message, ``archive`` for a passage of a document.
+        kind: what kind of memory it is.
         timestamp: when it happened, with a zone; ``None`` = timeless, scored by relevancy alone.
         last_access: when it was last recalled; ``None`` = never, and ``timestamp`` counts.
         rating: 1 (purely mundane) to 10 (extremely poignant); ``None`` = unrated.
@@ -251,13 +251,13 @@ class MemoryEntry:
         tags: short words to find it by.
         pinned: never forgotten, never migrated away.
         authored: a person wants it kept in these words; no operation forgets or rewrites it unless told to.
-        protected: nothing may change, move or forget it until it is unprotected; being recalled is no change.
+        protected: it cannot be changed, moved or forgotten until it is unprotected; being recalled is not a change.
         evidence: ids of the memories that this one rests on.
         depth: 0 for what was perceived, one more than the deepest evidence for a reflection.
-        source: how the agent came to know of it; ``None`` = nobody said. Like the next two it is given as an argument
-            alone: metadata of these names are the caller's own.
-        people: who is in it, by name, at most 50; of what was told, first who told it.
-        place: where it happened, at most 200 characters; empty = nobody said.
+        source: how the agent came to know of it; ``None`` = unknown. This and the next two can only be given as
+            arguments: metadata of these names are the caller's own.
+        people: who is in it, by name, at most 50; for something told, whoever told it comes first.
+        place: where it happened, at most 200 characters; empty = unknown.
 
     Raises:
         InvalidEntry: a field is not as described; the message names the entry and the field.
@@ -287,7 +287,7 @@ class MemoryEntry:
         Normaliser(self).run()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # copied and pickled by way of the constructor: the read-only metadata can be neither
+        # copied and pickled through the constructor: the read-only metadata can be neither
         given = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
         return _rebuilt, (type(self), given | {"metadata": self.extras})
 
@@ -307,7 +307,7 @@ class MemoryEntry:
         ``metadata=`` replaces the caller's own keys; a typed field in it counts as given.
 
         Raises:
-            InvalidEntry: there is no such field, or a value cannot be taken.
+            InvalidEntry: there is no such field, or a value is invalid.
         """
         if unknown := sorted(set(changes) - {one.name for one in dataclasses.fields(self)}):
             raise InvalidEntry(
@@ -324,7 +324,7 @@ class MemoryEntry:
         return dataclasses.replace(self, **changes)
 
     def accessed(self, at: datetime | None) -> Self:
-        """A copy that was last recalled at a time, in UTC; all else stays, and was checked when this was made."""
+        """A copy with another time of last recall, in UTC; nothing else changes, and nothing is validated again."""
         other = object.__new__(type(self))
         vars(other).update(vars(self), last_access=at)
         return other
@@ -366,28 +366,28 @@ def _rebuilt(kind: type[MemoryEntry], given: dict[str, Any]) -> MemoryEntry:
 
 
 UNRATED = "Not rated yet."
-"""The explanation of a memory that was to be rated and could not be, by which whoever rates later knows it."""
+"""The explanation of a memory that could not be rated when it should have been; later rating finds it by this."""
 _UNRATED_BEFORE = "Not rated yet: the language model gave no rating."
-"""How it was told before, as memories say that have been unrated since."""
+"""The earlier wording, which some stored memories still have."""
 BY_RULES = "By the offline rules, until the language model rates it."
-"""The explanation of a rating that the language model is still to be asked about."""
+"""The explanation of a rating that the language model has yet to review."""
 
 OFFLINE_ESTIMATE = "Offline estimate"
 """How the explanation of a rating by the offline rules begins."""
 
 
 def rated_by_rules(explanation: str) -> bool:
-    """Whether a rating is the offline rules', neither a language model's nor a person's."""
+    """Whether a rating was made by the offline rules, not by a language model or a person."""
     return explanation == BY_RULES or explanation.startswith(OFFLINE_ESTIMATE)
 
 
 def wants_rating(rating: float | None, explanation: str) -> bool:
-    """Whether a memory was to be rated by the model and is not; one that nobody wanted rated is left alone."""
+    """Whether a memory should have been rated by the model and is not; one never meant to be rated does not count."""
     return (rating is None and is_unrated(explanation)) or explanation == BY_RULES
 
 
 def is_unrated(explanation: str) -> bool:
-    """Whether an explanation says that a memory is still to be rated, also as it was told before."""
+    """Whether an explanation says that a memory is still to be rated, in the present or the earlier wording."""
     return explanation in (UNRATED, _UNRATED_BEFORE)
 
 
@@ -398,7 +398,7 @@ MemoryIds = MemoryId | Sequence[MemoryId]
 
 
 def id_of(memory: MemoryId) -> str:
-    """The id of a memory; what is none is answered as it is."""
+    """The id of a memory; anything else is returned unchanged."""
     return memory.id if isinstance(memory, MemoryEntry) else memory
 
 

@@ -1,4 +1,4 @@
-"""What is installed only by those who ask for it, and the sentence for who lacks it."""
+"""Optional dependencies, and the sentence for those who lack them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OURS = ("memory_system", "dashboard")
 
 @contextmanager
 def needs(extra: str, what: str) -> Iterator[None]:
-    """Within it, a package that cannot be imported is told as the extra that brings it.
+    """Within it, a package that cannot be imported is reported as the extra that installs it.
 
     Args:
         extra: as in ``memory-system[dashboard]``.

@@ -1,4 +1,4 @@
-"""Files that are not what they should be, said in our own errors."""
+"""Reading, writing and cleaning up files, with problems reported as our own errors."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ try:
     import resource
 
     _POSIX = True
-except ImportError:  # where files are not locked or counted like this, what was left is told by its age
+except ImportError:  # where files cannot be locked or counted like this, leftovers are recognised by their age
     _POSIX = False
 
 _IN_USE = ".in-use.lock"
-"""A file in a folder of ``making``, locked by whoever makes something there."""
+"""A file in a folder of ``making``, locked by the process that makes something there."""
 _PART = re.compile(r"\..*-[0-9a-f]{32}\.part")
 _HOUR = 3600.0
-"""Seconds after which what still is not made will not be, where nobody's lock tells it."""
+"""Seconds after which unfinished work counts as abandoned, where no lock shows it."""
 _MANY_FILES = 65_536
 _FEWER_FILES = 10_240
-"""What macOS allows a process at most, though it may say that it allows more."""
+"""The real limit per process on macOS, though it may report a higher one."""
 _FEW_FILES = 24
 """More than a database opens."""
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
@@ -41,7 +41,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class HeldOpen:
-    """What holds files, connections and locks: there is no second one of it, here or in another process."""
+    """Something that holds files, connections and locks; it cannot be copied, here or to another process."""
 
     def __reduce_ex__(self, _protocol: object) -> NoReturn:
         kind = type(self).__name__
@@ -60,9 +60,9 @@ def may_be_open() -> int:
 
 
 def allow_more_open() -> None:
-    """Let this process have as many files open as the system allows it: many systems give a program 1,024 of 524,288.
+    """Raise the limit of open files for this process to what the system allows: the default is often 1,024 of 524,288.
 
-    It is for our own programs; whoever imports the library decides about their own process.
+    Only our own programs call this; those who import the library decide about their own process.
     """
     if not _POSIX:
         return
@@ -75,7 +75,7 @@ def allow_more_open() -> None:
 
 
 def exhausted(error: BaseException) -> str | None:
-    """What an error says that there is no more of: ``memory``, ``threads`` or ``files``; ``None`` if nothing of it."""
+    """What an error says has run out: ``memory``, ``threads`` or ``files``; ``None`` if it says no such thing."""
     if isinstance(error, MemoryError):
         return "memory"
     told = str(error).lower()
@@ -92,7 +92,7 @@ def exhausted(error: BaseException) -> str | None:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether an error is what Chroma's own code, in Rust, raises where it gives up; it is no ``Exception``."""
+    """Whether an error is a panic of Chroma's Rust code, which is not an ``Exception``."""
     return type(error).__name__ == "PanicException"
 
 
@@ -102,7 +102,7 @@ def is_full(error: OSError) -> bool:
 
 
 def _some_may_be_opened() -> bool:
-    """Whether a few files can be opened now, more than a database takes."""
+    """Whether a few files can be opened now, more than a database needs."""
     opened: list[int] = []
     try:
         opened += (os.open(os.devnull, os.O_RDONLY) for _ in range(_FEW_FILES))
@@ -116,7 +116,7 @@ def _some_may_be_opened() -> bool:
 
 @contextmanager
 def as_exhausted(what: str) -> Iterator[None]:
-    """Turn an error that says that there is no memory, no thread or no file left into one of ours.
+    """Turn an error that says that memory, threads or files have run out into one of ours.
 
     Args:
         what: was at work, as the beginning of a sentence.
@@ -132,10 +132,10 @@ def as_exhausted(what: str) -> Iterator[None]:
 
 
 def refuse_exhausted(what: str, error: BaseException | None) -> None:
-    """Do nothing about an error that says something else.
+    """Raise if an error says that something has run out; do nothing about any other.
 
     Raises:
-        Exhausted: it says that there is no memory, no thread or no file left.
+        Exhausted: there is no memory, no thread or no file left.
     """
     if isinstance(error, MemoryError | RuntimeError | OSError) and (short := exhausted(error)) is not None:
         raise Exhausted(out_of(what, short)) from error
@@ -153,7 +153,7 @@ def out_of(what: str, short: str) -> str:
 
 @contextmanager
 def as_store_errors(what: str) -> Iterator[None]:
-    """Turn what the file system or the computer refuses into a ``StoreError``, which names the file.
+    """Turn an error of the file system or the computer into a ``StoreError`` that names the file.
 
     Raises:
         StoreError: an ``OSError``, or a path that cannot be one, within the block.
@@ -179,50 +179,50 @@ def as_store_errors(what: str) -> Iterator[None]:
 
 
 State = tuple[int, int, int]
-"""The time of a file's last change in nanoseconds, its size, and its number on the disk."""
+"""A file's time of last change in nanoseconds, its size, and its inode number."""
 
 
 def state_of(file: Path) -> State:
-    """What tells one state of a file from the next.
+    """What distinguishes one state of a file from the next.
 
     Raises:
-        OSError: there is none, or it cannot be looked at.
+        OSError: there is no such file, or it cannot be inspected.
     """
     about = file.stat()
     return about.st_mtime_ns, about.st_size, about.st_ino
 
 
 _AT_REST_NS = 2_000_000_000
-"""So long after its last change a file has another time if it is changed again, on any file system."""
+"""After this time a changed file is sure to have another timestamp, on any file system."""
 
 
 def at_rest(state: State) -> bool:
-    """Whether a file that looks so has been read as it is; else another that looks the same could still follow.
+    """Whether a file in this state can no longer change without its state changing.
 
-    One whose time is still to come is told from the next by its time.
+    A file whose timestamp lies in the future is told apart by that timestamp.
     """
     return abs(time.time_ns() - state[0]) >= _AT_REST_NS
 
 
 _A_LITTLE = 65_536
-"""Bytes that are read of a file that says that it is shorter."""
+"""Bytes to read of a file that reports a smaller size."""
 
 
 def read_at_most(path: Path, most: int) -> bytes:
     """The first ``most`` bytes of a regular file.
 
     Raises:
-        OSError: there is none, it cannot be read, or it is a folder, a device or a pipe, which could have no end.
+        OSError: there is none, it cannot be read, or it is a folder, a device or a pipe, which could be endless.
     """
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):
         raise OSError(None, "it is not a regular file", str(path))
-    with open(path, "rb") as file:  # room is made for as much as is asked for, which may cost more than to read it
+    with open(path, "rb") as file:  # reading allocates as much as is asked for, which may cost more than the reading
         return file.read(min(most, max(about.st_size + 1, _A_LITTLE)))
 
 
 def on_read_only_disk(folder: Path) -> bool:
-    """Whether nobody can write into a folder, since its disk is read-only; ``False`` where the system does not tell."""
+    """Whether a folder is on a read-only disk; ``False`` where the system does not say."""
     try:
         return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
     except (AttributeError, OSError):
@@ -230,27 +230,27 @@ def on_read_only_disk(folder: Path) -> bool:
 
 
 def sqlite_files(database: Path) -> tuple[Path, ...]:
-    """The files of a database of SQLite, whether they are there or not; its own is the last to move or to remove."""
+    """The files of an SQLite database, whether they exist or not; the main one is the last to move or to remove."""
     return tuple(database.with_name(database.name + ending) for ending in ("-wal", "-shm", ""))
 
 
 @contextmanager
 def beside(path: Path, text: str, *, durable: bool = False) -> Iterator[Path]:
-    """A text in a file beside the path, whose folder is there; at the end it is gone, if it is still there.
+    """A text in a temporary file next to the path, whose folder must exist; removed afterwards if still there.
 
     Args:
-        path: beside what.
+        path: the file to be next to.
         text: written in UTF-8.
-        durable: whether it is on the disk before the block begins, and so outlives a power cut.
+        durable: whether it is on the disk before the block begins, and so survives a power cut.
 
     Raises:
         OSError: it cannot be written.
     """
-    scratch = path.with_name(f".{path.stem[:50]}-{uuid4().hex}.part")  # two may save at once; the last one counts
+    scratch = path.with_name(f".{path.stem[:50]}-{uuid4().hex}.part")  # two may save at once; the last one wins
     with ExitStack() as held:
         held.callback(scratch.unlink, missing_ok=True)
         file = held.enter_context(scratch.open("wb"))
-        while not _locked(file):  # whoever removes what was left was faster
+        while not _locked(file):  # the process that removes leftovers was faster
             file = held.enter_context(scratch.open("wb"))
         file.write(text.encode("utf-8"))
         file.flush()
@@ -262,35 +262,35 @@ def beside(path: Path, text: str, *, durable: bool = False) -> Iterator[Path]:
 
 
 def _locked(file: IO[bytes]) -> bool:
-    """Lock an open file until it is closed; answers whether it still has a name, or cannot be locked here at all."""
+    """Lock an open file until it is closed; return whether it still has a name, or cannot be locked here at all."""
     if _POSIX:
-        with suppress(OSError):  # a file system without locks: what was left there stays for the doctor
+        with suppress(OSError):  # a file system without locks: leftovers there stay for the doctor
             fcntl.flock(file, fcntl.LOCK_EX)
     return os.fstat(file.fileno()).st_nlink > 0
 
 
 @contextmanager
 def making(where: Path, begins: str) -> Iterator[Path]:
-    """A new folder to make something in, gone afterwards; ``remove_left`` leaves it alone as long as the block lasts.
+    """A new folder to make something in, removed afterwards; ``remove_left`` spares it while the block lasts.
 
     Args:
-        where: the folder that it lies in, which is there.
+        where: the existing folder to create it in.
         begins: how its name begins.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=begins, dir=where))
         with ExitStack() as held:
             held.callback(shutil.rmtree, folder, ignore_errors=True)
-            if _locked(held.enter_context((folder / _IN_USE).open("xb"))):  # else whoever removes leftovers was faster
+            if _locked(held.enter_context((folder / _IN_USE).open("xb"))):  # else the remover of leftovers was faster
                 yield folder
                 return
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files below a folder; 0 of what is gone."""
+    """Bytes of a file, or of all files below a folder; 0 if it does not exist."""
     found = 0
     for file in (path, *path.glob("**/*")):
         with suppress(OSError):
@@ -300,24 +300,24 @@ def size_of(path: Path) -> int:
 
 
 def remove_parts(folder: Path) -> None:
-    """Remove all files of a folder that were being written; the caller holds the lock of whoever writes there."""
+    """Remove all unfinished files of a folder; the caller holds the lock for writing there."""
     with suppress(OSError):
         for part in folder.glob("*.part"):
             part.unlink()
 
 
 def left_parts(folder: Path) -> list[Path]:
-    """The files that ``beside`` wrote into a folder, and which are still there: being written, or left by a kill."""
+    """The files of ``beside`` that are still in a folder: being written, or left behind by a killed process."""
     return sorted(path for path in folder.glob(".*.part") if _PART.fullmatch(path.name))
 
 
 def is_left(path: Path) -> bool:
-    """Whether nobody uses a folder of ``making`` or a file of ``beside`` any more; one gone is not left either."""
+    """Whether a folder of ``making`` or a file of ``beside`` exists and is no longer in use."""
     return _taken(path, remove=False)
 
 
 def remove_left(path: Path) -> bool:
-    """Remove such a folder or file if nobody uses it any more; answers whether it did."""
+    """Remove such a folder or file if it is no longer in use; return whether it was removed."""
     return _taken(path, remove=True)
 
 
@@ -361,13 +361,13 @@ def replace_text(path: Path, text: str, *, durable: bool = False) -> None:
 
 
 def refuse_links(place: Path, *names: str) -> None:
-    """Do nothing if a folder is one, and nothing in it, however deep, leads anywhere else.
+    """Raise if the path is a symbolic link or there is one anywhere in the folder.
 
-    What is written to or read through a symbolic link in the data could be any file of this machine.
+    What is written or read through a symbolic link in the data could be any file of this machine.
 
     Args:
-        place: the folder; it need not be there.
-        names: which of what lies in it is looked at, each alone; all of it if none is named.
+        place: the folder; it need not exist.
+        names: which of its contents to check, each on its own; everything if none is named.
 
     Raises:
         ForeignStore: there is a link; the sentence names it.

@@ -1,4 +1,4 @@
-"""What is said of a thing that was looked at: whether it is right, and a sentence for people."""
+"""Findings of a check: whether something is right, and a sentence for people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """What is said of one thing that was looked at."""
+    """The result of one check."""
 
     RIGHT = "right"
     REPAIRED = "repaired"
@@ -17,10 +17,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """One thing that was checked.
 
     Args:
-        agent: whose; empty for the world's.
+        agent: which agent it is of; empty for the world.
         what: such as ``journal`` or ``index``.
         state: whether it is as it should be.
         sentence: for people.

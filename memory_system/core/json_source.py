@@ -1,4 +1,4 @@
-"""JSON read strictly: one answer for every text, and the line on which a field stands."""
+"""JSON read strictly: one result for every text, and the line of each field."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..errors import InvalidDocument, Problem
 
 MAX_DEPTH = 100
 
-# a string that never ends takes the rest of the text, so that no text is scanned twice
+# a string that never ends matches the rest of the text, so that no text is scanned twice
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
 def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[InvalidDocument]) -> tuple[Any, str]:
     """The value of a JSON text, and the text decoded.
 
-    Refused are what parsers disagree about or what hides a mistake: a byte order mark, a key that appears twice in one
+    Refused is what parsers disagree about or what hides a mistake: a byte order mark, a key that appears twice in one
     object, NaN and Infinity, numbers too large for a float, and nesting over 100 deep.
 
     Raises:
-        InvalidDocument: of the type ``refusal``, with the line where there is one.
+        InvalidDocument: of the type ``refusal``, with the line if known.
     """
 
     def fail(message: str, line: int | None = None) -> InvalidDocument:
@@ -71,7 +71,7 @@ class Twin(ValueError):
     """A key appears twice in one object.
 
     Args:
-        key: which.
+        key: the key.
     """
 
     def __init__(self, key: str) -> None:
@@ -80,10 +80,10 @@ class Twin(ValueError):
 
 
 def no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object from its pairs, as ``json.loads`` takes it for ``object_pairs_hook``.
+    """An object from its pairs, for ``object_pairs_hook`` of ``json.loads``.
 
     Raises:
-        Twin: a key stands there twice.
+        Twin: a key appears twice.
     """
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -108,8 +108,8 @@ def _line_of_token(text: str, token: str) -> int | None:
 
 
 def _line_of_twin(text: str, key: str) -> int | None:
-    """The line on which a key stands in one object for the second time."""
-    holds: list[bool] = []  # of each object and list that is open: whether the key stood in it
+    """The line on which a key appears for the second time in one object."""
+    holds: list[bool] = []  # for each open object and list: whether it has had the key
     before: re.Match[str] | None = None
     for match in _TOKEN.finditer(text):
         token = match.group()
@@ -142,7 +142,7 @@ def _too_deep(text: str) -> int | None:
 
 
 class LineIndex:
-    """On which line each value of a valid JSON text begins; the text is scanned once."""
+    """The line on which each value of a valid JSON text begins; the text is scanned once."""
 
     def __init__(self, text: str) -> None:
         self._starts = {path: position for position, path in reversed(list(_values(text)))}
@@ -158,7 +158,7 @@ class LineIndex:
 
 @dataclass
 class _Open:
-    """An object or list that has begun: the key or index that is being read, and whether a key comes next."""
+    """An object or list that is being read: the current key or index, and whether a key comes next."""
 
     part: str | int
     awaits_key: bool

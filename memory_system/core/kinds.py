@@ -11,18 +11,18 @@ from enum import StrEnum
 Scalar = str | int | float | bool
 
 MAX_DOCUMENT = 32_000
-"""Characters. MiniLM reads the first 2,000 tokens or so; a longer text belongs in a document store."""
+"""Characters. MiniLM reads the first 2,000 tokens or so; longer texts belong in a document store."""
 MAX_EXPLANATION = 4000
 MAX_ID = 200
 MAX_TAGS = 50
 MAX_PEOPLE = 50
 MAX_EXTRAS = 50
 MAX_DEPTH = 1_000_000
-"""Reflections on reflections on ...; more than a life of them."""
+"""Of reflections on reflections; more than in a whole life."""
 
 
 class Tier(StrEnum):
-    """Where an entry lives. Recall asks those of ``LIVED`` in this order, and never the others."""
+    """Where an entry lives. Recall searches those of ``LIVED`` in this order, and no others."""
 
     STATIC = "static"
     STM = "stm"
@@ -34,12 +34,12 @@ class Tier(StrEnum):
 
 
 LIVED = (Tier.STATIC, Tier.STM, Tier.LTM)
-"""What an agent is and went through: what ``query_memory``, verdicts, operations, counts and exports range over."""
+"""What an agent is and went through: the range of ``query_memory``, verdicts, operations, counts and exports."""
 DECAYING = (Tier.STM, Tier.LTM)
 """What an agent went through: its memories have a time and decay, as the facts of its personality do not."""
 SHELVED = (Tier.RECALL, Tier.ARCHIVE)
-"""What stands on a shelf to be looked up. It is stored, journalled and undone as the rest, and no operation touches
-it; an agent without any has no files for it."""
+"""What is only looked up. It is stored, journalled and undone like the rest, but no operation touches it; an agent
+without any has no files for it."""
 
 
 class Kind(StrEnum):
@@ -62,7 +62,7 @@ class Source(StrEnum):
     HEARD = "heard"
     """With its own ears, from somewhere near."""
     TOLD = "told"
-    """Somebody told it; the first of the memory's people is who."""
+    """Somebody told it: the first of the memory's people."""
     READ = "read"
     DERIVED = "derived"
     """It worked it out itself, from other memories: a reflection, a summary or a plan."""
@@ -74,19 +74,19 @@ _made = 0
 
 
 def new_id() -> str:
-    """A fresh id, safe to make in any process: 14 digits of the microsecond, 18 at random, as in UUID version 7.
+    """A new id, unique across processes: 14 digits of the microsecond, 18 random, as in UUID version 7.
 
     Of two that one process made, the earlier sorts first, so that memories of the same time stay in the order in which
     they were made (RFC 9562, section 5.7).
     """
-    global _made  # noqa: PLW0603 - what was made last is the process's
+    global _made  # noqa: PLW0603 - the latest id of this process
     with _making:
         _made = max(_made + 1, time.time_ns() // 1000)
         return f"{_made:014x}{secrets.token_hex(9)}"
 
 
 FLAGS = ("pinned", "authored", "protected")
-"""What a person marks a memory with, for operations to honour; see ``MemoryEntry``."""
+"""Marks that a person sets on a memory, for operations to respect; see ``MemoryEntry``."""
 
 TYPED = (
     "kind",

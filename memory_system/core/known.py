@@ -1,7 +1,7 @@
-"""What a world knows: facts that everybody in it knows, or a group, each while its condition of time holds.
+"""What a world knows: facts that everybody in it, or a group, knows, each during its period of time.
 
-A fact and a group are memories of the world's own agent, ``WORLD_AGENT``; what they say beside their text stands in
-their metadata. So are labels, by which a person said of a character whether it knows something.
+Facts and groups are memories of the world's own agent, ``WORLD_AGENT``; everything but their text is in their
+metadata. So are labels, a person's judgments of whether a character knows something.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .kinds import Kind, Scalar, Tier, new_id
 from .times import moment_given, parse_time
 
 WORLD_AGENT = "world.knowledge"
-"""The agent whose memories are what its world knows; it is no character."""
+"""The agent whose memories are what its world knows; it is not a character."""
 EVERYBODY = "everybody"
 MAX_GROUP = 64
 OF_GROUP = "group:"
-"""What the ids of groups begin with, and those of facts do not."""
+"""How the ids of groups begin; those of facts do not."""
 OF_LABEL = "label:"
-"""What the ids of labels begin with."""
+"""How the ids of labels begin."""
 _TEXTS = frozenset({"settings"})
 _TO, _FROM, _UNTIL, _GROUP, _MEMBERS = "known_to", "known_from", "known_until", "group", "members"
 _ABOUT, _VERDICT, _RESTS = "label_of", "verdict", "rests_on"
@@ -33,16 +33,16 @@ _ABOUT, _VERDICT, _RESTS = "label_of", "verdict", "rests_on"
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that everybody knows, or a group.
+    """Something that everybody, or a group, knows.
 
     Args:
         id: its id.
         text: what is known.
         known_to: ``everybody``, or the name of a group.
-        known_from: from which time of the world on; ``None`` = always was.
-        known_until: until before which time of the world; ``None`` = for ever.
-        rating: how important it is, 1 to 10; ``None`` = nobody said. Recall scores it by relevancy alone, as it does
-            with all static memory.
+        known_from: the world's time from which it is known; ``None`` = always was.
+        known_until: the world's time before which it is known; ``None`` = for ever.
+        rating: how important it is, 1 to 10; ``None`` = unrated. Recall scores it by relevancy alone, like all
+            static memory.
     """
 
     id: str
@@ -60,17 +60,17 @@ class Fact:
             raise InvalidParameter("'known_from' must be earlier than 'known_until'.")
 
     def holds(self, now: datetime) -> bool:
-        """Whether it is known at a time of the world."""
+        """Whether it is known at a given time of the world."""
         return (self.known_from is None or self.known_from <= now) and (
             self.known_until is None or now < self.known_until
         )
 
     @property
     def entry(self) -> MemoryEntry:
-        """The memory that it is kept as.
+        """The memory that it is stored as.
 
         Raises:
-            InvalidEntry: the text or the rating cannot be taken.
+            InvalidEntry: the text or the rating is invalid.
         """
         said: dict[str, Scalar] = {_TO: self.known_to}
         for name, when in ((_FROM, self.known_from), (_UNTIL, self.known_until)):
@@ -80,7 +80,7 @@ class Fact:
 
     @classmethod
     def of(cls, entry: MemoryEntry) -> Self | None:
-        """The fact that a memory of the world's agent is; ``None`` for anything else, and where it cannot be read."""
+        """The fact in a memory of the world's agent; ``None`` if it is something else or cannot be read."""
         said = entry.extras
         if _TO not in said or entry.tier is not Tier.LTM:
             return None
@@ -93,26 +93,26 @@ class Fact:
 
 @dataclass(frozen=True)
 class Group:
-    """Characters who know the same: its name, as in "the guard", and theirs."""
+    """Characters who know the same things: the group's name, as in "the guard", and theirs."""
 
     name: str
     members: tuple[str, ...]
 
     @property
     def id(self) -> str:
-        """The id of the memory that it is kept as."""
+        """The id of the memory that it is stored as."""
         return f"{OF_GROUP}{self.name.casefold()}"
 
     @property
     def entry(self) -> MemoryEntry:
-        """The memory that it is kept as."""
+        """The memory that it is stored as."""
         said: Mapping[str, Scalar] = {_GROUP: self.name, _MEMBERS: "\n".join(self.members)}
         told = f"{self.name}: {', '.join(self.members)}"
         return MemoryEntry(told, said, self.id, tier=Tier.LTM, kind=Kind.FACT, authored=True)
 
     @classmethod
     def of(cls, entry: MemoryEntry) -> Self | None:
-        """The group that a memory of the world's agent is; ``None`` for anything else."""
+        """The group in a memory of the world's agent; ``None`` if it is something else."""
         said = entry.extras
         if _GROUP not in said or entry.tier is not Tier.LTM:
             return None
@@ -121,12 +121,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Label:
-    """What a person said of a character and a fact.
+    """A person's judgment of whether a character knows a fact.
 
     Args:
         agent: the character's name.
         fact: the sentence that it is about.
-        verdict: how the character stands to it, in the words of ``Verdict``.
+        verdict: one of the words of ``Verdict``.
         memory: the id of the memory that it rests on; empty where there is none.
     """
 
@@ -137,22 +137,22 @@ class Label:
 
     @property
     def id(self) -> str:
-        """The id of the memory that it is kept as: the same for the same character and fact."""
+        """The id of the memory that it is stored as: the same for the same character and fact."""
         return f"{OF_LABEL}{fingerprint(self.fact)[:16]}:{self.agent}"
 
     @property
     def entry(self) -> MemoryEntry:
-        """The memory that it is kept as.
+        """The memory that it is stored as.
 
         Raises:
-            InvalidEntry: the fact cannot be taken.
+            InvalidEntry: the fact is invalid.
         """
         said: dict[str, Scalar] = {_ABOUT: self.agent, _VERDICT: self.verdict, _RESTS: self.memory}
         return MemoryEntry(self.fact, said, self.id, tier=Tier.LTM, kind=Kind.FACT, authored=True)
 
     @classmethod
     def of(cls, entry: MemoryEntry) -> Self | None:
-        """The label that a memory of the world's agent is; ``None`` for anything else."""
+        """The label in a memory of the world's agent; ``None`` if it is something else."""
         said = entry.extras
         if _ABOUT not in said or _VERDICT not in said or entry.tier is not Tier.LTM:
             return None
@@ -160,10 +160,10 @@ class Label:
 
 
 def refuse_others(plan: ChangeSet) -> None:
-    """Let the agent that keeps what a world knows hold nothing but facts, groups, labels and its settings.
+    """Let the agent that stores what a world knows have nothing but facts, groups, labels and its settings.
 
     Raises:
-        Conflict: the plan would store something else there, as a talk with it would.
+        Conflict: the plan would store something else there, as a conversation with it would.
     """
     after = [change.after for change in plan.changes if change.after is not None]
     if all(Fact.of(entry) or Group.of(entry) or Label.of(entry) for entry in after) and all(
@@ -177,10 +177,10 @@ def refuse_others(plan: ChangeSet) -> None:
 
 
 def group_name(name: object) -> str:
-    """The name of a group, if it can be one.
+    """The name of a group, if it is valid.
 
     Raises:
-        InvalidParameter: it is no text of 1 to 64 characters on one line, or it is "everybody".
+        InvalidParameter: it is not a text of 1 to 64 characters on one line, or it is "everybody".
     """
     if not isinstance(name, str) or not name.strip() or len(name.strip()) > MAX_GROUP or not name.strip().isprintable():
         raise InvalidParameter(f"The name of a group is a text of 1 to {MAX_GROUP} characters, not {shown(name)}.")
@@ -190,7 +190,7 @@ def group_name(name: object) -> str:
 
 
 def new_fact_id() -> str:
-    """A fresh id of a fact."""
+    """A new id for a fact."""
     return f"known:{new_id()}"
 
 
@@ -200,11 +200,11 @@ def recalled(entry: MemoryEntry) -> MemoryEntry:
 
 
 def badge(entry: MemoryEntry) -> str:
-    """What tells a fact of the world from an agent's own memory: "world", or the group that knows it; else empty."""
+    """What marks a fact of the world among an agent's own memories: "world", or the group that knows it; else empty."""
     to = known_to(entry)
     return "world" if to == EVERYBODY else to
 
 
 def known_to(entry: MemoryEntry) -> str:
-    """To whom a memory that was recalled is known: ``everybody`` or a group; empty for one of the agent's own."""
+    """To whom a recalled memory is known: ``everybody`` or a group; empty for one of the agent's own."""
     return str(entry.extras.get(_TO, "")) if entry.tier is Tier.STATIC else ""

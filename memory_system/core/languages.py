@@ -1,8 +1,8 @@
-"""The language of a text: read from its script and its most common words, English where nothing speaks for another.
+"""The language of a text, from its script and its most common words; English if nothing points to another.
 
-A reading of its own, since the libraries that guess languages are trained on paragraphs: of a memory of six words they
-are often wrong, and an English one would then be stemmed by another language's rules. Here a text is another language's
-only if it has more of that language's common words than of English ones. The same words are the stop words of recall.
+This does not use the libraries that guess languages: they are trained on paragraphs and often wrong about a memory of
+six words, and an English one would then be stemmed by another language's rules. Here a text is in another language
+only if it has more of that language's common words than of English ones. Recall uses the same words as stop words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ENGLISH = "en"
 
 
 def _marks() -> str:
-    """All combining marks (Mn and Mc), as a class of ``re`` holds them; of selectors of a picture's form, none."""
+    """All combining marks (Mn and Mc) as part of an ``re`` character class, without variation selectors."""
     letters = (range(0x300, 0x3400), range(0xA000, 0xAC00), range(0xFB00, 0xFE00), range(0xFE10, 0xFE30))
     found = [
         code for code in chain(*letters, range(0x10000, 0x1F000)) if unicodedata.category(chr(code)) in ("Mn", "Mc")
@@ -28,9 +28,9 @@ def _marks() -> str:
 
 
 MARKS = _marks()
-"""Vowel signs, viramas, nuktas, tones, points and accents of their own, as they stand in a class of ``re``."""
+"""Vowel signs, viramas, nuktas, tones, points and separate accents, for use in an ``re`` character class."""
 JOINERS = "\u200c\u200d"
-"""What joins or parts the signs beside it: of a word where it stands beside a mark, as in Indic words."""
+"""Signs that join or separate their neighbours: part of a word where they are next to a mark, as in Indic words."""
 
 
 def _marked(letter: str) -> str:
@@ -38,21 +38,22 @@ def _marked(letter: str) -> str:
 
 
 def word_of(letter: str) -> str:
-    """The pattern of a word with its marks and with what stands after an apostrophe.
+    """The pattern of a word with its marks and with what follows an apostrophe.
 
-    What follows its letters is compared with all marks only if it can be one, so that English is read as fast as ever.
+    What follows its letters is compared with all marks only if it can be one, so that English is read as fast as
+    before.
     """
     return rf"{letter}+(?:(?![\0-&(-\u02ff])(?:['’]{letter}+|{_marked(letter)}))*"
 
 
 def long_word(least: int, letter: str) -> str:
-    """The pattern of a word of so many letters and marks at least."""
+    """The pattern of a word of at least ``least`` letters and marks."""
     more = rf"(?:(?![\0-\u02ff]){_marked(letter)})*"
     return rf"(?:{letter}{{{least},}}|{letter}(?:{letter}|[{MARKS}]){{{least - 1},}}){more}"
 
 
 WORD = re.compile(word_of(r"[^\W_]"))
-"""A word, or a run of signs that are written without spaces."""
+"""A word, or a run of signs of a script without spaces."""
 
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3041-\u30ff\uff66-\uff9d]")),
@@ -83,13 +84,13 @@ _ALONE = (
     ("am", re.compile(r"[\u1200-\u135f\u1380-\u138f\u2d80-\u2dde\uab01-\uab2e]")),
     ("km", re.compile(r"[\u1780-\u17d3\u17d7\u17dc]")),
 )
-"""Scripts of which nothing more is known than whose they are."""
+"""Scripts that identify a language, of which nothing more is known."""
 BY_SCRIPT = frozenset(name for name, _ in _ALONE)
-"""The languages that are known by their script alone: there are neither common words of them nor a stemmer."""
+"""The languages that are known by their script alone: they have neither common words here nor a stemmer."""
 _OF_THESE = re.compile(r"[\u0980-\u0fff\u1000-\u1cbf\u2d00-\u2dde\ua9e0-\uab2e]")
 _SYLLABIC = {"ja", "zh", "ko"}
 _A_SYLLABLE = 3
-"""Latin letters that one sign of these counts as much as."""
+"""Latin letters that one sign of these scripts counts for."""
 _UKRAINIAN = re.compile(r"[іїєґ]", re.IGNORECASE)
 _PERSIAN = re.compile(r"[\u067e\u0686\u0698\u06af\u06cc\u06a9]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
@@ -213,7 +214,7 @@ engem neki nekem ezt ami aki ahol mert miért mikor hol ezért nagyon minden ut�
 COMMON: Mapping[str, frozenset[str]] = MappingProxyType(
     {name: frozenset(told.split()) for name, told in _COMMON.items()}
 )
-"""The words of a language that stand in any text, lowered, by the language."""
+"""The words of a language that occur in any text, in lower case, by the language."""
 
 _LOANS = """
 a e o i y u de da di do la le las los el al del en es et me te se si no ne on un van von der den als os em na mi man
@@ -221,18 +222,18 @@ also was will war am an in is so over under had dan men her hem vi at for il ha 
 son sur tout que fur san santa re voi fi ki be ti ez fel
 """
 _WEAK = frozenset(_LOANS.split())
-"""Words that stand in names and loans too, or are words of several languages: half a sign each."""
+"""Words that also occur in names and loans, or in several languages: half a sign each."""
 
 
 _BITS = 16
-"""Room for the votes of one language in a number that holds all of them, in halves: a text has 500 words at most."""
+"""Bits for the votes, in halves, of one language in a number that holds all of them: a text has 500 words at most."""
 
 
 class _Votes(dict[str, int]):
     """The votes of a word for all languages, in one number, so that those of a text are the sum of its words'."""
 
     def __missing__(self, word: str) -> int:
-        """Of a word with an apostrophe, what stands after it: "l'acqua" is Italian as "acqua" would be."""
+        """Of a word with an apostrophe, the part after it counts: "l'acqua" is Italian as "acqua" would be."""
         return self.get(word.rpartition("'")[2], 0)
 
 
@@ -248,12 +249,12 @@ def _votes() -> _Votes:
 _VOTES = _votes()
 _LANGUAGES = tuple(COMMON)
 _OF_ENGLISH = 1 << _BITS
-"""English stands first: a sum below this is of English words alone."""
+"""English comes first: a sum below this is of English words alone."""
 _SHIFTS = tuple(range(0, _BITS * len(_LANGUAGES), _BITS))
 _MOST_READ = 1000
 """Characters of a text that are read."""
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|https?://\S+")
-"""What is written for programs: its Latin letters speak for no language."""
+"""Markup for programs: its Latin letters count for no language."""
 
 NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -267,19 +268,19 @@ NAMES: Mapping[str, str] = MappingProxyType(
         "uk": "Ukrainian", "zh": "Chinese",
     }
 )  # fmt: skip
-"""What a language is called in English, by its code of ISO 639-1: every one that ``language_of`` can answer."""
+"""The English name of each language that ``language_of`` can return, by its ISO 639-1 code."""
 
 
 def same_words(text: str) -> str:
-    """A text as it is compared with others: without regard to case and white space."""
+    """A text in the form in which it is compared with others: without regard to case and white space."""
     return " ".join(text.casefold().split())
 
 
 def language_of(text: str) -> str:
-    """The language of a text as its code of ISO 639-1, such as ``de``; ``en`` where nothing speaks for another one.
+    """The language of a text as its ISO 639-1 code, such as ``de``; ``en`` if nothing points to another.
 
-    Its first 1,000 characters are read, without tags of HTML and addresses. A text in two languages is of the one
-    that has more of it.
+    Its first 1,000 characters are read, without HTML tags and addresses. A text in two languages counts as the one that
+    it has more of.
     """
     head = text[:_MOST_READ]
     if "<" in head or "://" in head:
@@ -293,23 +294,23 @@ def language_of(text: str) -> str:
         return ENGLISH
     counts = [votes >> shift & 0xFFFF for shift in _SHIFTS]
     most = max(counts)
-    if most < 2 or (counts[0] == most and head.isascii()):  # English first, unless there are accents
+    if most < 2 or (counts[0] == most and head.isascii()):  # English wins a tie, unless there are accents
         return ENGLISH
     return _LANGUAGES[counts.index(most, counts[1:].count(most) > 0)]
 
 
 def rules_of(text: str) -> str:
-    """The language by whose rules the words of a text are read: its own, or English where only its script is known."""
+    """The language whose rules apply to the words of a text: its own, or English where only its script is known."""
     language = language_of(text)
     return ENGLISH if language in BY_SCRIPT else language
 
 
 def _script(text: str) -> str:
-    """The language that a script says; empty where most is written in Latin letters, as in a script not listed."""
+    """The language that the script implies; empty if most is in Latin letters or a script not listed."""
     counts = {name: len(signs.findall(text)) * (_A_SYLLABLE if name in _SYLLABIC else 1) for name, signs in _SCRIPTS}
     if _OF_THESE.search(text):
         counts |= {name: len(signs.findall(text)) for name, signs in _ALONE}
-    if counts["ja"]:  # Japanese is written with Chinese signs too, Chinese without these
+    if counts["ja"]:  # Japanese also uses Chinese signs; Chinese does not use these
         counts["ja"] += counts.pop("zh")
     best = max(counts, key=lambda name: counts[name])
     if counts[best] <= len(_LATIN.findall(text)):
@@ -320,5 +321,5 @@ def _script(text: str) -> str:
 
 
 def languages_of(texts: Iterable[str]) -> dict[str, int]:
-    """How many of some texts are in each language, the most common first."""
+    """How many of the texts are in each language, the most common first."""
     return dict(Counter(map(language_of, texts)).most_common())

@@ -27,10 +27,10 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Page:
-    """Some rows of a store as they are written there, which nobody has made entries of.
+    """Some rows of a store as they are written there, not yet turned into entries.
 
     Args:
-        bodies: n entries as ``entry_to_json`` tells them.
+        bodies: n entries in the form of ``entry_to_json``.
         vectors: shape (n, d), row i belongs to body i.
     """
 
@@ -41,19 +41,19 @@ class Page:
 class Memory(ABC):
     """A store of memories of one tier, each with its vector.
 
-    A store is told what to hold; it rates nothing, embeds nothing and forgets nothing by itself. It has to write, to
-    delete, to tell its rows and to be emptied; what else is asked of it is worked out from its rows, where it does not
-    answer faster itself. Every write can be repeated without harm, since a write that was cut off is done again when
-    the agent is opened. Vectors are float32 of one dimension d per store (384 for all-MiniLM-L6-v2); distances are
-    squared Euclidean. An entry's last access is no part of what is stored: the journal keeps it.
+    A store only keeps what it is given; it rates nothing, embeds nothing and forgets nothing by itself. It has to
+    write, delete, list its rows and clear itself; everything else is derived from its rows, unless it has a faster
+    way. Every write can be repeated without harm, since an interrupted write is done again when the agent is opened.
+    Vectors are float32 of one dimension d per store (384 for all-MiniLM-L6-v2); distances are squared Euclidean. An
+    entry's last access is not stored here: the journal keeps it.
     """
 
     lasts: ClassVar[bool] = True
-    """Whether what is stored is there when the store is opened again."""
+    """Whether the contents survive closing and opening the store."""
 
     @abstractmethod
     def upsert(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> None:
-        """Add entries, and replace whole (metadata included) those whose id is held.
+        """Add entries, and replace whole (metadata included) those whose id exists.
 
         Args:
             entries: n entries with distinct ids.
@@ -65,7 +65,7 @@ class Memory(ABC):
 
     @abstractmethod
     def delete(self, ids: Sequence[str]) -> None:
-        """Remove entries; an id that is not held is passed over.
+        """Remove entries; unknown ids are ignored.
 
         Raises:
             StoreError: the store could not be written.
@@ -75,7 +75,7 @@ class Memory(ABC):
         """The entries of these ids, in the order asked.
 
         Raises:
-            EntryNotFound: an id is not held; the message names it.
+            EntryNotFound: an id does not exist; the message names it.
         """
         held = {entry.id: entry for entry in self.snapshot().entries} if ids else {}
         try:
@@ -88,7 +88,7 @@ class Memory(ABC):
         return frozenset(body["id"] for page in self.pages() for body in page.bodies)
 
     def count(self) -> int:
-        """How many entries are held."""
+        """How many entries there are."""
         return len(self.ids())
 
     @abstractmethod
@@ -117,7 +117,7 @@ class Memory(ABC):
     def nearest(self, vector: Vectors, top_k: int) -> list[tuple[str, float]]:
         """The ids nearest to ``vector`` (shape (d,)) with their squared distance, nearest first.
 
-        May be approximate: recall does not rest on it. At most ``top_k`` (1 or more), fewer if fewer are held.
+        May be approximate: recall does not rest on it. At most ``top_k`` (1 or more), fewer if there are fewer.
 
         Raises:
             InvalidParameter: ``top_k`` below 1, or another dimension than the store's.
@@ -135,16 +135,16 @@ class Memory(ABC):
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove all entries. A store that agents use by ``MEMORY_STORE`` takes another dimension afterwards."""
+        """Remove all entries. A store chosen by ``MEMORY_STORE`` accepts another dimension afterwards."""
 
-    def close(self) -> None:  # noqa: B027 - a store that holds nothing open has nothing to close
-        """Let go of files and connections. The store is not used afterwards."""
+    def close(self) -> None:  # noqa: B027 - a store that keeps nothing open has nothing to close
+        """Release files and connections. The store is not used afterwards."""
 
     def check(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> Vectors:
-        """The vectors as float32 (n, d), if they go with the entries; every ``upsert`` begins with this.
+        """The vectors as float32 (n, d), if they match the entries; every ``upsert`` begins with this.
 
         Raises:
-            InvalidParameter: they do not.
+            InvalidParameter: they do not match.
         """
         array = np.ascontiguousarray(vectors, dtype=np.float32)
         if array.ndim != 2 or len(array) != len(entries):

@@ -18,7 +18,7 @@ _JOINERS = " _-'."
 def checked_name(name: object, what: str = "agent name") -> str:
     """The name in its composed, plain form (NFKC), if it can be used.
 
-    Letters of one script, digits, spaces and ``_ - ' .`` are taken, 1 to 64 characters, beginning and ending
+    Accepted are letters of one script, digits, spaces and ``_ - ' .``, 1 to 64 characters, beginning and ending
     with a letter or digit. Mixed scripts are refused, since "mira" with a Cyrillic "а" is another agent that
     looks the same.
 
@@ -61,7 +61,7 @@ def _checked(name: str, what: str) -> str:
 
 
 def _told(character: str) -> str:
-    """A character for a message: itself where it can be seen, else its name."""
+    """A character for a message: itself if it is visible, else its name."""
     if character.isprintable() and unicodedata.category(character)[0] in "PS":
         return f"“{character}”"
     return unicodedata.name(character, "a control character").lower()
@@ -71,5 +71,5 @@ _JAPANESE = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
 
 
 def _script(character: str) -> str:
-    """The script a letter belongs to, as its Unicode name begins: LATIN, CYRILLIC, CJK, ..."""
+    """The script of a letter, which its Unicode name begins with: LATIN, CYRILLIC, CJK, ..."""
     return unicodedata.name(character, "UNKNOWN").split()[0].removesuffix("-HIRAGANA").split("-")[0]

@@ -18,12 +18,12 @@ from .files import beside, read_at_most
 from .json_source import LineIndex, parse_strict
 
 MAX_PROBLEMS = 100
-"""Told at once; who has mended a hundred will see the others."""
+"""Reported at once; the others show once these are fixed."""
 MAX_BYTES = 1_000_000
-"""A personality of a megabyte is not a personality; it is refused before it is parsed."""
+"""A larger file is refused before it is parsed."""
 
 MAX_PORTRAIT = 200_000
-"""Characters of a portrait; one of 256 by 256 pixels has a tenth of them."""
+"""Characters of a portrait; one of 256 by 256 pixels has a tenth of that."""
 _PORTRAIT = re.compile(r"data:image/webp;base64,UklGR[A-Za-z0-9+/]+={0,2}")
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
@@ -99,12 +99,12 @@ def _placed(place: Place) -> str:
 
 
 def json_schema() -> dict[str, Any]:
-    """The published JSON schema (``agent_personalities/schema.json`` is this, kept equal by a test)."""
+    """The published JSON schema (a test keeps ``agent_personalities/schema.json`` equal to it)."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Personality.model_json_schema()}
 
 
 def as_text(given: object) -> str:
-    """A personality as the JSON that is kept, from that or from a dict of it.
+    """A personality as the JSON that is stored, from such JSON or a dict.
 
     Raises:
         InvalidParameter: it is neither.
@@ -139,7 +139,7 @@ def parse(text: str | bytes, source: str = "the personality") -> Personality:
         personality = Personality.model_validate(document)
     except ValidationError as error:
         lines = LineIndex(decoded)
-        by_field: dict[str, Problem] = {}  # a value that may be of several types is told once
+        by_field: dict[str, Problem] = {}  # a value that may be of several types is reported once
         for detail in error.errors(include_url=False, include_input=False):
             problem = _problem(lines, detail)
             by_field.setdefault(problem.field, problem)
@@ -154,7 +154,7 @@ def parse(text: str | bytes, source: str = "the personality") -> Personality:
 def _problem(lines: LineIndex, detail: Any) -> Problem:
     path = detail["loc"]
     if path[:1] == ("identity",):
-        path = path[:2]  # what follows a key of the author's own is the type that was tried
+        path = path[:2]  # what follows one of the author's own keys is the type that was tried
     field = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
     message = {
         "int_type": "this must be a whole number",
@@ -183,9 +183,9 @@ def _problem(lines: LineIndex, detail: Any) -> Problem:
 
 
 def _no_memories(personality: Personality, text: str) -> Iterator[Problem]:
-    """Facts that no memory can hold, and those that would be one memory.
+    """Facts that no memory can hold, and those that would be the same memory.
 
-    Their ids are made from what they say or whom they are about.
+    Their ids are derived from their text or from the person they are about.
     """
     seen: dict[str, str] = {}
     lines = LineIndex(text)
@@ -201,14 +201,14 @@ def _no_memories(personality: Personality, text: str) -> Iterator[Problem]:
 
 
 def facts(personality: Personality) -> list[MemoryEntry]:
-    """Each fact as one memory in readable words, with an id that stays while its subject stays."""
+    """Each fact as one memory in readable words, with an id that stays the same while its subject does."""
     return [_memory(path, entry_id, words) for path, entry_id, words in _facts(personality)]
 
 
 def personal(personality: Personality, most: int = 2000) -> str:
-    """Who somebody is, in words: what tells how much an event means to them, in at most so many characters.
+    """Who somebody is, in words, to judge how much an event means to them; at most ``most`` characters.
 
-    That is identity, goals, relationships, traits and facts; places, rules and the routine of a day are left out.
+    That is identity, goals, relationships, traits and facts; places, rules and the daily routine are left out.
     """
     told, left = list[str](), most
     sections = ("identity", "long_term_goals", "relationships", "traits", "facts")
@@ -277,7 +277,7 @@ def _relationship(who: str, other: Relationship) -> str:
 
 
 def trusts(who: str, other: str, trust: float) -> str:
-    """How far somebody trusts another, 0 to 1, in a sentence."""
+    """A sentence about how far somebody trusts another, from 0 to 1."""
     limits = ((0.2, "hardly at all"), (0.4, "little"), (0.6, "somewhat"), (0.8, "well"))
     words = next((words for limit, words in limits if trust < limit), "deeply")
     return f"{who} trusts {other} {words} ({trust:g} of 1)."
@@ -295,12 +295,12 @@ def dump(personality: Personality) -> str:
 
 
 def is_portrait(text: str) -> bool:
-    """Whether a text is a picture as it is kept: WebP in an address that holds it whole, and nothing else."""
+    """Whether a text is a portrait as it is stored: a data URL of a WebP picture, and nothing else."""
     return len(text) <= MAX_PORTRAIT and _PORTRAIT.fullmatch(text) is not None
 
 
 def refuse_no_portrait(text: str | None) -> None:
-    """Do nothing for a portrait, and for none.
+    """Do nothing if it is a portrait or ``None``.
 
     Raises:
         InvalidParameter: it is something else.
@@ -312,11 +312,11 @@ def refuse_no_portrait(text: str | None) -> None:
 
 
 MAX_CARD = 20_000_000
-"""Characters of a character card that is kept."""
+"""Characters of a character card that is stored."""
 
 
 def refuse_no_card(text: str | None) -> None:
-    """Do nothing for the JSON of a character card, and for none.
+    """Do nothing if it is the JSON of a character card or ``None``.
 
     Raises:
         InvalidParameter: it is something else.
@@ -370,7 +370,7 @@ def refuse_unwritable(path: Path, text: str) -> None:
     """Do nothing if the text could be saved there now.
 
     Raises:
-        OSError: it could not, such as for want of room or of permission.
+        OSError: it could not, such as for lack of space or of permission.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with beside(path, text, durable=True):

@@ -1,4 +1,4 @@
-"""Presets: weights, decay and measure of relevancy by name, each with the thresholds that belong to them."""
+"""Presets: weights, decay and measure of relevancy by name, each with matching thresholds."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .scoring import Measure, Passing, Scoring, Seats, Weights
 
 @dataclass(frozen=True)
 class Preset:
-    """One way of scoring, with thresholds that fit it and where it comes from.
+    """One way of scoring, with thresholds that suit it and where it comes from.
 
-    A threshold belongs to what is compared with it: unrelated texts have a similarity of about 1/3, and next to
-    nothing by the hybrid measure; a confidence is a chance.
+    A threshold depends on what is compared with it: unrelated texts have a similarity of about 1/3, but almost 0 by the
+    hybrid measure; a confidence is a probability.
     """
 
     scoring: Scoring
@@ -53,4 +53,4 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 )
 
 DEFAULT = PRESETS["balanced"]
-"""What an agent recalls by until somebody chooses otherwise (see benchmarks/relevancy.md)."""
+"""How an agent recalls until somebody chooses another way (see benchmarks/relevancy.md)."""

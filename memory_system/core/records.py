@@ -20,10 +20,10 @@ class Records(Generic[Record]):
 
     Args:
         kind: the dataclass of one, which checks its own fields and keeps lists as tuples.
-        called: what many of them are called.
+        called: what several of them are called.
         most: how many there may be.
         max_bytes: how long the text may be, in UTF-8.
-        key: of which no two may have the same.
+        key: the key that must be unique.
     """
 
     kind: type[Record]

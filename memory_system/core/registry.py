@@ -1,4 +1,4 @@
-"""Registry: what is chosen by its name, whether it ships with this package or another package brings it."""
+"""Registry: things chosen by name, shipped with this package or added by another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 
 
 class Registry(Generic[Made]):
-    """Things by name. None is imported before it is asked for, and looking at the names imports none.
+    """Things by name. None is imported before it is asked for, not even to list the names.
 
     Another package joins by an entry point in its ``pyproject.toml``, such as::
 
@@ -22,7 +22,7 @@ class Registry(Generic[Made]):
     Args:
         group: the group of those entry points.
         what: what these are, for messages: "embedder".
-        built_in: what ships, as ``module:name``; a package cannot take its names.
+        built_in: what ships, as ``module:name``; a package cannot reuse these names.
     """
 
     def __init__(self, group: str, what: str, built_in: Mapping[str, str]) -> None:
@@ -35,7 +35,7 @@ class Registry(Generic[Made]):
         return [*self._built_in, *sorted({point.name for point in self._joined()} - set(self._built_in))]
 
     def get(self, name: str) -> Made:
-        """What has this name.
+        """The thing of this name.
 
         Raises:
             InvalidParameter: there is none, or two packages have one, or it cannot be imported.
@@ -63,7 +63,7 @@ class Registry(Generic[Made]):
         return made
 
     def _joined(self, name: str | None = None) -> list[EntryPoint]:
-        """The entry points of other packages, all or those of one name."""
+        """The entry points of other packages: all, or those of one name."""
         found = entry_points(group=self.group)
         return list(found if name is None else found.select(name=name))
 

@@ -1,4 +1,4 @@
-"""Sittings: interviews of a character that are kept in the journal as JSON text, to be compared later."""
+"""Sittings: interviews of a character, kept in the journal as JSON text for later comparison."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Sitting:
         id: of the sitting.
         title: what it is called.
         at: the world's time, ISO 8601.
-        revision: what the memory had gone through by then.
+        revision: the revision of the agent's memory at that time.
         model: what answered.
         answers: in the order of the questions.
 
@@ -79,7 +79,7 @@ class Sitting:
 
 
 def _plain(sitting: Sitting) -> Any:
-    """The sitting with its answers as mappings, which is how they are written."""
+    """The sitting with its answers as mappings, as they are written."""
     plain = dataclasses.replace(sitting)
     object.__setattr__(plain, "answers", [dataclasses.asdict(answer) for answer in sitting.answers])
     return plain

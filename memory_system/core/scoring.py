@@ -31,7 +31,7 @@ FRESH_SECONDS = 3600.0
 _NUMBERS = (int, float, np.number)
 _WHOLE = (int, np.integer)
 _BLOCK = 1024
-"""Rows at a time where float32 is widened, so that the copy stays in the processor's cache."""
+"""Rows of float32 to widen at a time, so that the copy stays in the processor's cache."""
 
 
 def in_range(name: str, value: object, low: float, high: float, *, open_ends: bool = False) -> float:
@@ -41,7 +41,7 @@ def in_range(name: str, value: object, low: float, high: float, *, open_ends: bo
         InvalidParameter: it is not; the message names the parameter and its range.
     """
     number = value if isinstance(value, _NUMBERS) and not isinstance(value, bool) else None
-    # before float(): 10**400 has none
+    # before float(): 10**400 has no float
     if number is not None and (low < number < high if open_ends else low <= number <= high):
         return float(number)
     ends = [f"{end:,}" if isinstance(end, int) else f"{end:,g}" for end in (low, high)]
@@ -83,7 +83,7 @@ class Weights:
 
 
 class Measure(StrEnum):
-    """How relevancy is measured: by vectors alone, or with words, names, dates and neighbours beside them.
+    """How relevancy is measured: by vectors alone, or also by words, names, dates and neighbours.
 
     By vectors it is 1 / (1 + distance): the squared Euclidean one, Chroma's default, or the cosine distance.
     """
@@ -94,7 +94,7 @@ class Measure(StrEnum):
 
 
 class Seats(StrEnum):
-    """Who gets the seats of an answer: each tier in turn while it is short, or the best of all tiers together."""
+    """How the seats of an answer are filled: tier by tier while it is short, or with the best of all tiers together."""
 
     CASCADE = "cascade"
     RANKING = "ranking"
@@ -111,9 +111,9 @@ class Passing(StrEnum):
 class Scoring:
     """Weights, decay k of recency per hour (0 < k < 1) and its form, measure of relevancy, seats, and what passes.
 
-    With ``normalise`` each part is brought to 0..1 by min and max over the tier before it is weighed, as in Park
-    et al. 2023 (arXiv 2304.03442, section 4.1); a part that is the same everywhere counts 0.5. Under the ranking that
-    is over STM and LTM together.
+    With ``normalise`` each part is scaled to 0..1 by min and max over the tier before it is weighed, as in Park
+    et al. 2023 (arXiv 2304.03442, section 4.1); a part that is the same everywhere counts 0.5. With the ranking, the
+    scaling is over STM and LTM together.
     """
 
     weights: Weights = Weights()
@@ -121,10 +121,10 @@ class Scoring:
     measure: Measure = Measure.SIMILARITY
     normalise: bool = False
     seats: Seats = Seats.CASCADE
-    """The cascade is the rule of settings and queries that were saved before there was another one."""
+    """The cascade is the only rule that older settings and queries knew."""
     decay_form: DecayForm = DecayForm.EXPONENTIAL
     passing: Passing = Passing.SCORE
-    """The score is what was compared before there was a confidence; by similarity, for which none is fitted, it is."""
+    """The score is what was compared before confidence existed, and still is by similarity, which has no fitted one."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Weights):
@@ -168,8 +168,8 @@ class Score:
     """One memory's score with its parts.
 
     ``recency`` and ``importance`` are ``None`` when the memory has no importance or no time: it is then
-    scored by relevancy alone, unweighted. The weighted parts, added in the order of ``parts``, are ``total``
-    exactly. ``sub_parts`` are what relevancy is made of, by name, where it is measured in more than one way.
+    scored by relevancy alone, unweighted. The weighted parts, added in the order of ``parts``, are exactly
+    ``total``. ``sub_parts`` are the components of relevancy, by name, where it is measured in more than one way.
     ``confidence``, 0 to 1, is what is compared with the threshold; ``None`` where that is ``total``.
     """
 
@@ -215,7 +215,7 @@ def recency(last_access: Floats, happened: Floats, now: float, curve: Curve) -> 
         curve: the decay and its form.
 
     Returns:
-        shape (n,), 0 to 1. It steps from 1 to what is left after an hour at the 60th minute: the age counts from the
+        shape (n,), 0 to 1. It drops at the 60th minute from 1 to the value for a full hour: the age counts from the
         last access, not from the end of the fresh hour.
     """
     age = now - last_access
@@ -223,7 +223,7 @@ def recency(last_access: Floats, happened: Floats, now: float, curve: Curve) -> 
 
 
 def squares(vectors: NDArray[np.float32]) -> Floats:
-    """The squared length of each vector of shape (n, d), shape (n,); each row's is the same wherever it stands."""
+    """The squared length of each vector of shape (n, d), shape (n,); a row's value does not depend on its position."""
     lengths: Floats = np.square(vectors, dtype=np.float64).sum(axis=1)
     return lengths
 
@@ -231,13 +231,13 @@ def squares(vectors: NDArray[np.float32]) -> Floats:
 def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32], lengths: Floats | None = None) -> Floats:
     """1 / (1 + distance), with the squared Euclidean distance, in float64.
 
-    Computed row by row (``vecdot``) and not as a matrix product, whose last bits depend on where a row stands:
+    Computed row by row (``vecdot``) and not as a matrix product, whose last bits depend on a row's position:
     equal vectors have equal relevancies, in a part of the rows as in all.
 
     Args:
         vectors: shape (n, d).
         cue: shape (d,).
-        lengths: what ``squares`` says of the vectors, if it is known.
+        lengths: the result of ``squares`` for the vectors, if it is known.
 
     Returns:
         shape (n,), above 0 to 1. For unit vectors the distance is 2 - 2 cos, so that an unrelated text
@@ -260,10 +260,10 @@ def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32], lengths: F
 
 
 def by_cosine(relevancies: Floats) -> Floats:
-    """1 / (1 + cosine distance), of unit vectors whose 1 / (1 + squared Euclidean distance) is known.
+    """1 / (1 + cosine distance), for unit vectors whose 1 / (1 + squared Euclidean distance) is known.
 
     The squared distance of unit vectors is twice the cosine distance. Both rank alike; an unrelated text (cos 0) has
-    1/2 instead of 1/3, so that relevancy weighs less beside recency and importance.
+    1/2 instead of 1/3, so that relevancy weighs less compared with recency and importance.
 
     Args:
         relevancies: of any shape, above 0 to 1; NaN stays.
@@ -297,18 +297,18 @@ class Parts:
         return self.totals_by(self.weights.recency, self.weights.importance, self.weights.relevancy)
 
     def totals_by(self, recency: float, importance: float, relevancy: float) -> Floats:
-        """Shape (n,): the same under these weights."""
+        """Shape (n,): the totals with other weights."""
         weighted = recency * self.recency + importance * self.importance + relevancy * self.relevancy
         return np.where(np.isnan(weighted), self.relevancy, weighted)
 
     def taken(self, rows: NDArray[np.intp]) -> Parts:
-        """The parts of some rows, in their order."""
+        """The parts of the given rows, in their order."""
         sub_parts = {name: values[rows] for name, values in self.sub_parts.items()}
         confidence = None if self.confidence is None else self.confidence[rows]
         some = Parts(
             self.recency[rows], self.importance[rows], self.relevancy[rows], self.weights, sub_parts, confidence
         )
-        if "totals" in vars(self):  # added up already
+        if "totals" in vars(self):  # already added up
             vars(some)["totals"] = self.totals[rows]
         return some
 
@@ -338,10 +338,10 @@ def score(
         relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
         importance: shape (n,), 0.1 to 1; NaN = unrated.
         last_access: shape (n,), Unix seconds; NaN = timeless.
-        happened: the same of when each memory happened.
+        happened: when each memory happened, in the same form.
         now: the world's time, aware of its zone.
         scoring: weights, decay, and whether the parts are scaled; ``relevancies`` are measured already.
-        sub_parts: what the relevancies are made of, each of shape (n,).
+        sub_parts: the components of the relevancies, each of shape (n,).
         confidence: what has to exceed the threshold, shape (n,); ``None`` = the scores.
     """
     recent = recency(last_access, happened, now.timestamp(), scoring.curve)
@@ -352,7 +352,7 @@ def score(
 
 
 def _scaled(part: Floats, rows: NDArray[np.bool_]) -> Floats:
-    """These rows of a part brought to 0..1 by their min and max; 0.5 where all are equal; the others as they are."""
+    """These rows of a part scaled to 0..1 by their min and max, 0.5 where all are equal; other rows are unchanged."""
     if not rows.any():
         return part
     low, high = part[rows].min(), part[rows].max()

@@ -24,22 +24,22 @@ from .scoring import Scoring, Weights, in_range, whole
 
 DEFAULT_WORLD = "mem_test"
 IN_USE = ".world-in-use"
-"""In the folder of all worlds: the name of the one that programs open unless they are told another."""
+"""A file in the folder of all worlds with the name of the one that programs open by default."""
 PROGRAM = "memory-system"
 MEMORY = "memory"
 """The store of a world that is thrown away when the program ends."""
 IN_JOURNAL = "journal"
-"""No store: what the journal holds, which is all of it, is held nowhere else."""
+"""No separate store: the journal, which holds everything, is the only copy."""
 ON_POSTGRES = "pgvector"
-"""The same, where journals are on a PostgreSQL server; that needs no extension, whatever the name says."""
+"""The same, where journals are on a PostgreSQL server; no extension is needed, despite the name."""
 
 _ORIGIN = re.compile(r"https?://[a-z0-9._\[\]:-]+")
 
 
 def data_folder() -> Path:
-    r"""Where worlds are unless told otherwise, so that every program finds the same from wherever it is started.
+    r"""The default folder of worlds, so that every program finds the same one wherever it is started.
 
-    In a checkout its top folder; of an installed package the user's folder for data, such as
+    In a checkout it is the top folder; of an installed package the user's data folder, such as
     ``~/.local/share/memory-system``, ``~/Library/Application Support/memory-system`` or
     ``%LOCALAPPDATA%\memory-system``. Nothing is ever written where packages are installed.
     """
@@ -51,16 +51,16 @@ def _cache_folder() -> Path:
 
 
 def chosen(database: Path) -> str | None:
-    """The name of the world that was switched to; ``None`` if none was, or it is there no more."""
+    """The name of the world that was switched to; ``None`` if none was, or it no longer exists."""
     try:
         name = checked_name(read_at_most(database / IN_USE, 1000).decode().strip(), "world name")
-    except (OSError, ValueError):  # nobody has ever switched, or that is no name
+    except (OSError, ValueError):  # nobody has ever switched, or the name is invalid
         return None
     return name if (database / name).is_dir() else None
 
 
 def in_use(database: Path) -> str:
-    """The name of the world that programs open unless they are told another."""
+    """The name of the world that programs open by default."""
     return chosen(database) or DEFAULT_WORLD
 
 
@@ -71,11 +71,11 @@ class Settings(BaseSettings):
         extra="forbid",
         populate_by_name=True,
         hide_input_in_errors=True,
-        env_prefix="MEMORY_",  # a field is also read by its own name: HOME, HOST and TOKEN are other programs' business
+        env_prefix="MEMORY_",  # without it a field is also read by its own name, and HOME, HOST and TOKEN are taken
     )
 
     home: Path = Field(default_factory=data_folder, validation_alias="MEMORY_HOME")
-    """The folder that holds the next two, unless they are told."""
+    """The folder that holds the next two by default."""
     database: Path = Field(default_factory=lambda told: told["home"] / "database", validation_alias="MEMORY_DATABASE")
     """The folder of all worlds."""
     personalities: Path = Field(
@@ -85,11 +85,11 @@ class Settings(BaseSettings):
     backups: Path | None = Field(None, validation_alias="MEMORY_BACKUPS")
     """The folder of the backups; ``backups`` in the folder of all worlds if not given."""
     world: str = Field(default_factory=lambda told: in_use(told["database"]), validation_alias="MEMORY_WORLD")
-    """Which world of that folder is meant; the one that was switched to, if not given."""
+    """Which world of that folder to use; by default the one that was switched to."""
     cache: Path = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")
     """Where the embedding model is kept between runs."""
     embedder: str = Field("minilm", validation_alias="MEMORY_EMBEDDER", min_length=1, max_length=100)
-    """What makes vectors of texts, by its name among the embedders that are installed."""
+    """What turns texts into vectors, by name among the installed embedders."""
     llm: str = Field("auto", validation_alias="MEMORY_LLM", min_length=1, max_length=100)
     """``openai``, ``offline``, ``auto`` (openai if a key or an address is set), or a model that a package brings."""
     llm_model: str = Field("gpt-4o-mini", validation_alias="MEMORY_LLM_MODEL")
@@ -98,24 +98,24 @@ class Settings(BaseSettings):
     llm_at_once: int = Field(4, validation_alias="MEMORY_LLM_CONCURRENCY", ge=1, le=64)
     """How many memories of one batch may be rated at a time."""
     awake: int = Field(1000, validation_alias="MEMORY_AWAKE", ge=1, le=1_000_000)
-    """How many agents of a world one process keeps open, if it may have twelve files open for each. Those that nobody
-    has hold of are closed beyond that, the least recently used first, and opened again at their next use."""
+    """How many agents of a world one process keeps open, if it may have twelve files open for each. Beyond that, agents
+    that nobody is using are closed, the least recently used first, and opened again at their next use."""
     awake_mb: int = Field(1024, validation_alias="MEMORY_AWAKE_MB", ge=1, le=1_000_000)
-    """About how many megabytes of memory those may take together. Beyond that those used longest ago keep in memory no
-    longer what only recall needs, and are closed if that is not enough."""
+    """About how many megabytes of memory those may use together. Beyond that, the least recently used drop what only
+    recall needs from memory, and are closed if that is not enough."""
     rerate_seconds: float = Field(30.0, validation_alias="MEMORY_RERATE_SECONDS", ge=0, le=86_400, allow_inf_nan=False)
-    """How often a server looks for memories that could not be rated when they came; 0 = never."""
+    """How often a server looks for memories that could not be rated when they were added; 0 = never."""
     openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
     openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
     durability: Literal["full", "normal"] = Field("full", validation_alias="MEMORY_DURABILITY")
     """What an acknowledged change survives: ``full`` a killed process and a power cut, ``normal`` a killed process."""
     store: str = Field("chroma", validation_alias="MEMORY_STORE", min_length=1, max_length=100)
-    """What keeps the memories beside the journal, by its name among the stores that are installed; with ``journal``
-    nothing does, and with ``memory`` the world is thrown away when the program ends."""
+    """What keeps the memories in addition to the journal, by name among the installed stores; with ``journal`` nothing
+    does, and with ``memory`` the world is discarded when the program ends."""
     chroma_url: str | None = Field(None, validation_alias="MEMORY_CHROMA_URL")
     """The Chroma server that keeps the store, such as ``http://localhost:8000``; files of its own if not given."""
     chroma_token: SecretStr | None = Field(None, validation_alias="MEMORY_CHROMA_TOKEN")
-    """What that server wants to be shown, if it does."""
+    """The token that the server requires, if any."""
     chroma_deadline: float = Field(
         DEADLINE, validation_alias="MEMORY_CHROMA_DEADLINE", gt=0, le=3600, allow_inf_nan=False
     )
@@ -126,11 +126,11 @@ class Settings(BaseSettings):
     api_port: int = Field(5000, validation_alias="MEMORY_API_PORT", ge=1, le=65535)
     mcp_port: int = Field(5002, validation_alias="MEMORY_MCP_PORT", ge=1, le=65535)
     host: str = Field("127.0.0.1", validation_alias="MEMORY_HOST", min_length=1, max_length=253)
-    """The address on which dashboard and API listen; any but this machine's own needs a password and a token."""
+    """The address on which dashboard and API listen; any but this machine's own requires a password and a token."""
     hosts: str = Field("", validation_alias="MEMORY_HOSTS", max_length=4000)
-    """Names, parted by commas, under which the servers are reached, such as that of a proxy before them."""
+    """Names, separated by commas, under which the servers are reached, such as that of a proxy in front of them."""
     origins: str = Field("", validation_alias="MEMORY_ORIGINS", max_length=4000)
-    """Other servers, parted by commas, whose pages may ask the HTTP API, such as ``https://game.example``."""
+    """Other servers, separated by commas, whose pages may call the HTTP API, such as ``https://game.example``."""
     password: SecretStr | None = Field(None, validation_alias="MEMORY_PASSWORD")
     """Signs a curator in to the dashboard."""
     viewer_password: SecretStr | None = Field(None, validation_alias="MEMORY_VIEWER_PASSWORD")
@@ -140,13 +140,13 @@ class Settings(BaseSettings):
     role: Literal["curator", "viewer"] = Field("curator", validation_alias="MEMORY_ROLE")
     """The most that anybody may do at the servers: ``viewer`` is for demonstrations, where nobody changes anything."""
 
-    if not TYPE_CHECKING:  # whoever checks types is told the fields
+    if not TYPE_CHECKING:  # type checkers see the fields
 
         def __init__(self, **told: Any) -> None:
-            """Take what is told, and the rest from the environment.
+            """Use the arguments, and the environment for the rest.
 
             Raises:
-                InvalidParameter: a setting is wrong, or there is none of this name.
+                InvalidParameter: a setting is wrong or unknown.
             """
             try:
                 super().__init__(**told)
@@ -184,7 +184,7 @@ class Settings(BaseSettings):
 
     @property
     def store_name(self) -> str:
-        """The name of the store among those that are installed."""
+        """The name of the store among the installed ones."""
         return IN_JOURNAL if self.store == ON_POSTGRES else self.store
 
     @property
@@ -199,7 +199,7 @@ class Settings(BaseSettings):
 
     @property
     def backup_folder(self) -> Path:
-        """Where backups are made when no other place is named."""
+        """Where backups are made by default."""
         return self.backups or self.database / "backups"
 
     @property
@@ -209,7 +209,7 @@ class Settings(BaseSettings):
 
 
 def _explained(error: ValidationError) -> str:
-    """What is wrong with settings, in sentences for people; not what follows from another one that is wrong."""
+    """What is wrong with settings, in sentences for people, without mere consequences of another mistake."""
     told: dict[str, str] = {}
     for one in error.errors():
         name = str(one["loc"][0])
@@ -221,36 +221,36 @@ def _explained(error: ValidationError) -> str:
 
 
 LEAST_HISTORY = 1_000
-"""The fewest changes that a history may be limited to: what happens by itself looks back at what it did last."""
+"""The lowest limit for a history: what happens by itself checks what it did last."""
 
 
 class Retention(StrEnum):
-    """By what migration decides which memories are kept in LTM; see ``operations.retention``."""
+    """The rule by which migration decides which memories are kept in LTM; see ``operations.retention``."""
 
     LEARNED = "learned"
     IMPORTANCE = "importance"
 
 
 class RatedBy(StrEnum):
-    """By whom an event without a rating is rated when it comes."""
+    """Who rates an event that is added without a rating."""
 
     MODEL = "model"
-    """By the language model, for which the event waits; at a server that rates in the background only if it asks to."""
+    """The language model, while the event waits; on a server that rates in the background only if it asks to."""
     RULES = "rules"
-    """By the offline rules; the language model rates it in the background."""
+    """The offline rules at first; the language model rates it in the background."""
     NOBODY = "nobody"
-    """By nobody: it is unrated until the language model rates it in the background."""
+    """Nobody at first: it is unrated until the language model rates it in the background."""
 
 
 class Replan(StrEnum):
-    """What an event of importance does to the rest of a day that is planned, as time passes."""
+    """What an important event does to the rest of a planned day as time passes."""
 
     NEVER = "never"
     """Nothing."""
     PROPOSE = "propose"
-    """It is told, with what waits, that the day could be planned anew; somebody does, or does not."""
+    """The list of what is waiting suggests planning the day again, for a person to decide."""
     DO = "do"
-    """The rest of the day is planned anew."""
+    """The rest of the day is planned again."""
 
 
 @dataclass(frozen=True)
@@ -262,36 +262,39 @@ class AgentSettings:
         top_k: memories that a query recalls, 0 to 10,000.
         threshold: the confidence, or the score, that a memory has to exceed, as ``scoring.passing`` says, 0 to 30.
         static_threshold: the same for static memory, 0 to 1.
-        static_share: the share of the seats that static memory may take while others wait, 0 to 1.
-        retention: by what overflow is judged worth keeping in LTM; ``importance`` in settings saved without it.
-        retention_threshold: by ``learned``, the chance of being asked for that it has to exceed, 0 to 1.
-        migration_threshold: by ``importance``, the importance that it has to exceed, 0 to 1. Changed alone, it
+        static_share: the share of the seats that static memory may have while others wait, 0 to 1.
+        retention: the rule that judges what of the overflow is worth keeping in LTM; ``importance`` in settings saved
+            without it.
+        retention_threshold: for ``learned``, the chance of being asked for that a memory has to exceed, 0 to 1.
+        migration_threshold: for ``importance``, the importance that it has to exceed, 0 to 1. Changed alone, it
             chooses ``importance``.
         reflection_trigger: the sum of recent ratings at which the agent wants to reflect, 1 to 100,000.
         scoring: weights and decay.
         bin_days: for how many days of the world's time what was forgotten can be restored, 1 to 36,500; 0 = for ever.
-        query_log: how many of the last queries are kept to be lived through again, 0 (none) to 100,000.
-        history_changes: how many of the newest changes the history keeps, 1,000 to a billion; 0 = all. What is older
-            is let go of in the background, for good.
-        history_days: for how many days of real time it keeps them, 1 to 36,500; 0 = for ever. Let go of is what
-            exceeds either.
-        token_budget: the most tokens that its calls of a language model may take in all, 0 (no limit) to a trillion.
+        query_log: how many of the last queries are kept for replay, 0 (none) to 100,000.
+        history_changes: how many of the newest changes the history keeps, 1,000 to a billion; 0 = all. Older ones are
+            permanently dropped in the background.
+        history_days: for how many days of real time it keeps them, 1 to 36,500; 0 = for ever. Whatever exceeds either
+            limit is dropped.
+        token_budget: the most tokens that its calls of a language model may use in all, 0 (no limit) to a trillion.
         auto_migrate: whether what overflows STM migrates by itself, as soon as something is added.
-        rated_by: by whom an event is rated when it comes: ``model``, for which it waits; ``rules`` or ``nobody``, where
-            it is stored at once and the model rates it in the background. A server that rates in the background takes
+        rated_by: who rates an event when it is added: ``model``, which the event waits for; ``rules`` or ``nobody``: it
+            is stored at once and the model rates it in the background. A server that rates in the background treats
             ``model`` as ``rules``, unless the event asks to wait.
-        hourly_calls: after how many calls of a language model in an hour of the world's time what needs one and
-            happens by itself waits, ratings in the background included, 0 (no limit) to a million; what the agent is
-            told to do counts for none of these. A step that begins while there is room is done; each rating is asked
-            for only while there is.
+        hourly_calls: how many calls of a language model there may be in an hour of the world's time before automatic
+            work that needs one waits, including ratings in the background, 0 (no limit) to a million; what the agent
+            is told to do does not count. A step that begins within the limit is completed; each rating is checked on
+            its own.
         hourly_tokens: the same in tokens, 0 (no limit) to 10^12.
         hourly_cost: the same in the currency of the prices, 0 (no limit) to a billion.
-        replan: whether an event rated 8 or more has the rest of a planned day planned anew as time passes: ``never``,
-            ``propose`` or ``do``.
+        replan: whether an event rated 8 or more makes the agent plan the rest of a planned day again as time passes:
+            ``never``, ``propose`` or ``do``.
         person_trigger: the sum of ratings (1-10 each) of what came up about one person at which the agent reflects on
             them as time passes, 0 (never) to 100,000.
-        ltm_size: how many memories LTM holds before some become a summary as time passes, 1 to 10 million; 0 = any.
-        cost_budget: the most that they may cost, in the currency of the prices, 0 (no limit) to a billion.
+        ltm_size: how many memories LTM holds before some are merged into a summary as time passes, 1 to 10 million;
+            0 = any.
+        cost_budget: the most that its calls of a language model may cost, in the currency of the prices, 0 (no limit)
+            to a billion.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -347,7 +350,7 @@ class AgentSettings:
             "hourly_cost": in_range("The hourly cost", self.hourly_cost, 0, 10**9),
             "cost_budget": in_range("The cost budget", self.cost_budget, 0, 10**9),
         }
-        for name, value in checked.items():  # in their plain kinds, whatever came in
+        for name, value in checked.items():  # as plain Python types, whatever was passed
             object.__setattr__(self, name, value)
         if 0 < self.history_changes < LEAST_HISTORY:
             raise InvalidParameter(
@@ -367,13 +370,13 @@ class AgentSettings:
         """The settings that ``to_json`` wrote; the defaults for ``None``.
 
         Raises:
-            InvalidParameter: the text holds no settings.
+            InvalidParameter: the text does not hold settings.
         """
         if text is None:
             return cls()
         try:
             fields: dict[str, Any] = json.loads(text)
-            fields.setdefault("retention", Retention.IMPORTANCE)  # the only rule there was
+            fields.setdefault("retention", Retention.IMPORTANCE)  # the only rule at the time
             scoring = fields.pop("scoring")
             weights, decay = scoring.pop("weights"), scoring.pop("decay")
             return cls(**fields, scoring=Scoring(Weights(**weights), decay, **scoring))
@@ -402,7 +405,7 @@ _Choice = TypeVar("_Choice", RatedBy, Replan)
 
 def _one_of(choices: type[_Choice], name: str, value: object) -> _Choice:
     try:
-        return choices(value)  # type: ignore[arg-type]  # what is no text is refused too
+        return choices(value)  # type: ignore[arg-type]  # anything but a text is refused too
     except ValueError as error:
         raise InvalidParameter(
             f"'{name}' must be one of {', '.join(choices)}, not {shown(value)}.{did_you_mean(value, choices)}"
@@ -416,6 +419,6 @@ def checked_retention(value: object) -> Retention:
         InvalidParameter: there is none.
     """
     try:
-        return Retention(value)  # type: ignore[arg-type]  # what is no text is refused too
+        return Retention(value)  # type: ignore[arg-type]  # anything but a text is refused too
     except ValueError as error:
         raise InvalidParameter(there_is_no("retention", value, Retention)) from error

@@ -1,4 +1,4 @@
-"""Shared work: what several threads ask for at the same time, one of them does for all."""
+"""Shared work: when several threads ask for something at the same time, one of them does it for all."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Answer = TypeVar("Answer")
 
 
 class _Waiting(Generic[Asked, Answer]):
-    """What a thread asks for, and what became of it."""
+    """What a thread asks for, and the result."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
         self.answer: Answer | Exception | None = None
         self.alone = False
-        """Whether it failed together with others, and is to be tried by itself."""
+        """Whether it failed together with others, and is to be tried on its own."""
 
 
 class Together(Generic[Asked, Answer]):
-    """What several threads ask for at the same time, one of them does for all, as they wait anyway.
+    """When several threads ask for something at the same time, one of them does it for all while the others wait.
 
     Args:
-        act: does some, in their order; answers what became of each, or raises where none was done: each is tried by
-            itself then.
-        by_itself: whether something is not done together with others.
-        turn: held by whoever does it.
-        meanwhile: held by whoever waits.
+        act: does several, in order; returns a result for each, or raises if none was done, in which case each is tried
+            on its own.
+        by_itself: whether something must not be done together with others.
+        turn: held by the thread that does the work.
+        meanwhile: held by the threads that wait.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Together(Generic[Asked, Answer]):
         self._led = False
 
     def ask(self, asked: Asked) -> Answer:
-        """Have it done, by this thread or by another; answers, or raises, what became of it."""
+        """Have it done, by this thread or by another; return the result or raise the error."""
         one = _Waiting[Asked, Answer](asked)
         if self._begins(one) or self._waits(one):
             self._lead(one)
@@ -56,12 +56,12 @@ class Together(Generic[Asked, Answer]):
         return _told(one.answer)
 
     def at_once(self, asked: Asked) -> Answer:
-        """Do it in this thread, whose turn it is, before whatever waits for the next one."""
+        """Do it in this thread, whose turn it is, before whatever waits for the next turn."""
         (answer,) = self._act([asked])
         return _told(answer)
 
     def _begins(self, one: _Waiting[Asked, Answer]) -> bool:
-        """Whether nobody is at it, so that this thread is at once."""
+        """Whether no thread is at work, so that this one starts immediately."""
         with self._changed:
             if self._led:
                 return False
@@ -70,7 +70,7 @@ class Together(Generic[Asked, Answer]):
             return True
 
     def _waits(self, one: _Waiting[Asked, Answer]) -> bool:
-        """Wait until it is done, or it is for this thread to do what waits; answers whether it is."""
+        """Wait until it is done, or until this thread has to do what is waiting; return which."""
         with self._meanwhile(), self._changed:
             self._waiting.append(one)
             try:
@@ -113,7 +113,7 @@ class Together(Generic[Asked, Answer]):
         answers: Sequence[Answer | Exception]
         try:
             answers = self._act([one.asked for one in some])
-        except Exception as error:  # noqa: BLE001 - whoever asked for it raises it
+        except Exception as error:  # noqa: BLE001 - raised in the thread that asked for it
             if len(some) > 1:
                 for one in some:
                     one.alone = True

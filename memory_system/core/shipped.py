@@ -1,4 +1,4 @@
-"""Where the files are that ship with the code: in a checkout at its top, in an installed package inside it."""
+"""Where the files that ship with the code are: at the top of a checkout, inside an installed package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STORY = "harrow_quay"
 
 
 def checkout(package: Path = _PACKAGE) -> Path | None:
-    """The top folder of the checkout that this code runs from; ``None`` where it is an installed package."""
+    """The top folder of the checkout that this code runs from; ``None`` if the package is installed."""
     top = package.parent
     return top if (top / "pyproject.toml").is_file() and (top / "agent_personalities").is_dir() else None
 
@@ -24,7 +24,7 @@ def personalities(package: Path = _PACKAGE) -> Path:
 
 
 def samples(package: Path = _PACKAGE) -> Path:
-    """The folder of the sample story: what each character lived through, and what to ask them."""
+    """The folder of the sample story: what each character experienced, and what to ask them."""
     top = checkout(package)
     path = package / _INSTALLED.name / "samples" if top is None else top / "database" / "samples"
     return path / STORY

@@ -1,4 +1,4 @@
-"""Times: always aware of their zone, and the only place that reads the real clock."""
+"""Times: always timezone-aware; also the only place that reads the real clock."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from ..errors import InvalidParameter, kind_of, shown
 
 Clock = Callable[[], datetime]
-"""Answers the world's time, aware of its zone."""
+"""Returns the world's time, timezone-aware."""
 
 LAST = datetime.max.replace(tzinfo=UTC)
-"""The last time that there is."""
+"""The last possible time."""
 
 
 def real_clock() -> datetime:
-    """The real time, in UTC. Front ends and worlds hand it down; nothing below reads it by itself."""
+    """The real time, in UTC. Front ends and worlds pass it down; nothing below reads it by itself."""
     return datetime.now(UTC)
 
 
@@ -53,7 +53,7 @@ def parse_time(value: Any) -> datetime:
 
 
 def from_seconds(seconds: float) -> datetime:
-    """The time at so many Unix seconds; the last microsecond that there is where a float was rounded past it."""
+    """The time at a number of Unix seconds; the last possible microsecond if a float was rounded past it."""
     return LAST if seconds >= LAST.timestamp() else datetime.fromtimestamp(seconds, UTC)
 
 
@@ -79,10 +79,10 @@ def ago(moment: datetime, now: datetime) -> str:
 
 
 def time_given(name: str, value: Any) -> datetime:
-    """What a caller gave for a parameter, as ``parse_time`` reads it.
+    """The time that a caller passed for a parameter, as ``parse_time`` reads it.
 
     Raises:
-        InvalidParameter: it is no time; the message names the parameter.
+        InvalidParameter: it is not a time; the message names the parameter.
     """
     try:
         return parse_time(value)
@@ -91,7 +91,7 @@ def time_given(name: str, value: Any) -> datetime:
 
 
 def naive(value: Any) -> datetime | None:
-    """The time that a value is where it is one without a zone; ``None`` for all others, and for what is no time."""
+    """The time that a value represents if it has no zone; ``None`` for all others, and for what is not a time."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())
@@ -101,10 +101,10 @@ def naive(value: Any) -> datetime | None:
 
 
 def moment_given(name: str, at: object) -> datetime:
-    """As ``time_given``, of a parameter that takes a datetime and nothing else.
+    """Like ``time_given``, for a parameter that accepts a datetime and nothing else.
 
     Raises:
-        InvalidParameter: it is none, or has no zone; the message names the parameter.
+        InvalidParameter: it is not one, or has no zone; the message names the parameter.
     """
     if not isinstance(at, datetime):
         raise InvalidParameter(f"{name} must be a time with a zone, not {shown(at)}.")
@@ -112,7 +112,7 @@ def moment_given(name: str, at: object) -> datetime:
 
 
 def utc(moment: datetime) -> str:
-    """A time as the journal keeps it: in UTC and in one form, so that the later of two is the greater text."""
+    """A time in the journal's form: in UTC and always the same format, so that the later of two is the greater text."""
     return moment.astimezone(UTC).isoformat()
 
 
