@@ -24,15 +24,15 @@ from .minilm import weights
 MAX_TOKENS = 256
 """What the model reads at a time, as in sentence-transformers; a longer text is read in pieces of this length."""
 MOST_PIECES = 8
-"""Pieces of a text that are read, about 8,000 characters of English; what follows is found by its words alone."""
+"""Pieces of a text that are read, about 8,000 characters of English; the rest can be found by its words alone."""
 
 
 class Embedder(Protocol):
-    """Whatever turns texts into vectors. Two embedders of one ``identity`` give the same vectors."""
+    """Turns texts into vectors. Two embedders of one ``identity`` give the same vectors."""
 
     @property
     def identity(self) -> str:
-        """A name that is stored beside the vectors it made, such as ``all-MiniLM-L6-v2``."""
+        """A name that is stored with the vectors it made, such as ``all-MiniLM-L6-v2``."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors, shape (n, d), float32, of unit length.
@@ -44,11 +44,11 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """What an embedder makes of every token of one text, in the text around it.
+    """An embedder's vectors of every token of one text, in context.
 
     Args:
-        tokens: the text's tokens, special ones left out; ``##`` begins the rest of a word.
-        spans: shape (t, 2), where each stands in the text, in characters; the end is after the last one.
+        tokens: the text's tokens, without special ones; ``##`` begins the rest of a word.
+        spans: shape (t, 2), start and end of each in the text, in characters; the end is exclusive.
         vectors: shape (t, d), float32, each of unit length.
     """
 
@@ -58,15 +58,15 @@ class States:
 
 
 Watch = Callable[[Sequence[str], list[States]], None]
-"""Is told texts and their token states."""
+"""Called with texts and their token states."""
 
 
 class MiniLM:
     """all-MiniLM-L6-v2 (384 numbers), mean-pooled over the tokens and normalised; thread-safe.
 
     Pads to the longest text of a batch instead of to 256 tokens, and keeps its session: the same vectors as
-    sentence-transformers' (cosine above 0.9999) at a fraction of the time. A text of more than 256 tokens, which
-    sentence-transformers would cut off there, is read in pieces, and has the mean of all their tokens.
+    sentence-transformers' (cosine above 0.9999) in a fraction of the time. A text of more than 256 tokens, which
+    sentence-transformers would cut off there, is read in pieces, and gets the mean of all their tokens.
     """
 
     identity = "all-MiniLM-L6-v2"
@@ -75,7 +75,7 @@ class MiniLM:
 
     def __init__(self, cache: Path, *, batch: int = 32, say: Callable[[str], None] = lambda _line: None) -> None:
         self.watchers: list[Watch] = []
-        """Each is told the token states of whatever is embedded, which vectors are made of anyway."""
+        """Each is called with the token states of whatever is embedded, which are computed anyway."""
         self._cache = cache
         self._batch = batch
         self._say = say
@@ -86,7 +86,7 @@ class MiniLM:
         """Vectors, shape (n, 384), float32, of unit length; the first call loads the model.
 
         Raises:
-            EmbedderError: the weights cannot be had.
+            EmbedderError: the weights cannot be obtained.
         """
         vectors = np.empty((len(texts), self.dimension), np.float32)
         for rows, read in self._run(texts):
@@ -100,10 +100,10 @@ class MiniLM:
         return vectors
 
     def states(self, texts: Sequence[str]) -> list[States]:
-        """The token states of each text, of as much of it as is read; a text without tokens has none.
+        """The token states of each text, as far as it is read; a text without tokens has none.
 
         Raises:
-            EmbedderError: the weights cannot be had.
+            EmbedderError: the weights cannot be obtained.
         """
         found: dict[int, States] = {}
         for rows, read in self._run(texts):
@@ -144,11 +144,11 @@ _Read = list[tuple[Any, NDArray[np.float32]]]
 
 @lru_cache(maxsize=2)
 def _load(folder: Path, _changed: int) -> tuple[Any, Any]:
-    """Session and tokenizer of a folder, as it was changed then; all embedders of a process share them."""
+    """Session and tokenizer of a folder in its current state; all embedders of a process share them."""
     try:
         import onnxruntime
         from tokenizers import Tokenizer
-    except (ImportError, OSError) as error:  # of a library that the system does not load, as where memory is short
+    except (ImportError, OSError) as error:  # a library that the system cannot load, for example when memory is short
         raise EmbedderError(
             f"What runs the embedding model cannot be loaded: {error}. Allow this program more memory (ulimit -v), or "
             "install the package again."
@@ -175,7 +175,7 @@ def _kept(pieces: _Read) -> States:
     spans, vectors = [], []
     for encoded, states in pieces:
         kept = np.flatnonzero(np.array(encoded.special_tokens_mask[: len(states)]) == 0)
-        read = encoded.tokens  # made anew each time that it is asked for, as all of an encoding is
+        read = encoded.tokens  # built at each access, like every property of an encoding
         tokens += [read[at] for at in kept.tolist()]
         spans.append(np.array(encoded.offsets, np.int32).reshape(-1, 2)[kept])
         vectors.append(states[kept] / np.linalg.norm(states[kept], axis=1, keepdims=True))
@@ -183,7 +183,7 @@ def _kept(pieces: _Read) -> States:
 
 
 class FromChroma:
-    """Any Chroma embedding function as an embedder, its vectors brought to unit length."""
+    """Any Chroma embedding function as an embedder, its vectors scaled to unit length."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class FromChroma:
         """Vectors, shape (n, d), float32, of unit length.
 
         Raises:
-            EmbedderError: the function failed, or its answer is no vectors.
+            EmbedderError: the function failed, or its answer is not vectors.
         """
         try:
             vectors = np.asarray(self._function(list(texts)), np.float32)
@@ -219,11 +219,11 @@ class FromChroma:
 
 _MOST_ROOM = 50_000
 _FEW = 8
-"""Texts that are embedded with what other threads ask for at the same time; more are worth a batch of their own."""
+"""Up to so many texts are embedded with what other threads ask for meanwhile; more are worth a batch of their own."""
 
 
 class CachedEmbedder:
-    """Remembers the vectors of the last texts, so that asking the same cue again costs nothing."""
+    """Caches the vectors of the latest texts, so that asking the same cue again costs nothing."""
 
     def __init__(self, inner: Embedder, size: int = 2048) -> None:
         self._inner = inner
@@ -234,16 +234,16 @@ class CachedEmbedder:
 
     @property
     def identity(self) -> str:
-        """The identity of the embedder whose vectors are remembered."""
+        """The identity of the inner embedder."""
         return self._inner.identity
 
     @property
     def inner(self) -> Embedder:
-        """The embedder whose vectors are remembered."""
+        """The embedder whose vectors are cached."""
         return self._inner
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """As the inner embedder, which is asked only for texts that are not remembered.
+        """As the inner embedder, which is asked only for texts that are not cached.
 
         Raises:
             EmbedderError: the texts could not be embedded.
@@ -270,18 +270,18 @@ class CachedEmbedder:
         return [np.stack([made[text] for text in one]) for one in asked]
 
     def make_room(self, texts: int) -> None:
-        """Remember as many texts from now on, at most 50,000 beside those before, so that none is embedded twice."""
+        """Raise the cache size by so many texts, at most 50,000, so that none is embedded twice."""
         with self._lock:
             self._size = max(self._size, min(texts, _MOST_ROOM) + self._usual)
 
     def exchange(self, inner: Embedder) -> None:
-        """Ask another embedder from now on, and remember nothing of the last one."""
+        """Use another embedder from now on, and drop the cached vectors of the last one."""
         with self._lock:
             self._inner = inner
             self._held.clear()
 
     def load(self, path: Path) -> None:
-        """Remember what ``save`` wrote; a file that is missing, damaged, or another embedder's is passed over."""
+        """Load what ``save`` wrote; a file that is missing, damaged, or another embedder's is ignored."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 texts = json.loads(file["texts"].tobytes())
@@ -292,7 +292,7 @@ class CachedEmbedder:
             return
 
     def save(self, path: Path) -> None:
-        """Write what is remembered, so that another process need not compute it again.
+        """Write the cached vectors, so that another process need not compute them again.
 
         Raises:
             OSError: it cannot be written.
@@ -306,27 +306,27 @@ class CachedEmbedder:
 
 
 def minilm_of(embedder: Embedder) -> MiniLM | None:
-    """The all-MiniLM-L6-v2 that an embedder is, or that stands behind its cache; ``None`` if it is another one."""
+    """The all-MiniLM-L6-v2 that an embedder is or wraps in a cache; ``None`` if it is another one."""
     inner = _without_cache(embedder)
     return inner if isinstance(inner, MiniLM) else None
 
 
 def known_languages(embedder: Embedder) -> frozenset[str] | None:
-    """The languages that an embedder knows, by their codes of ISO 639-1; ``None`` if it does not say.
+    """The languages that an embedder knows, by their ISO 639-1 codes; ``None`` if it does not say.
 
-    It says so by an attribute ``languages``, an iterable of codes such as ``de``.
+    It says so with an attribute ``languages``, an iterable of codes such as ``de``.
     """
     told = getattr(_without_cache(embedder), "languages", None)
     return None if told is None else frozenset(map(str, told))
 
 
 def words_too(embedder: Embedder) -> bool:
-    """Whether an embedder finds more if a cue is asked by its words as well, as its attribute ``words_too`` says."""
+    """Whether an embedder finds more if the words of a cue are embedded as well; see its attribute ``words_too``."""
     return bool(getattr(_without_cache(embedder), "words_too", False))
 
 
 def states_of(embedder: Embedder) -> Callable[[Sequence[str]], list[States]] | None:
-    """What answers the token states of an embedder; ``None`` if it has none."""
+    """The function that returns the token states of an embedder; ``None`` if it has none."""
     model = minilm_of(embedder)
     return None if model is None else model.states
 

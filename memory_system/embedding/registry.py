@@ -14,7 +14,7 @@ from .multilingual import Multilingual
 EMBEDDERS: Registry[Callable[[Settings], Embedder]] = Registry(
     "memory_system.embedders", "embedder", {"minilm": f"{__name__}:minilm", "multilingual": f"{__name__}:multilingual"}
 )
-"""Functions that make an embedder for an installation's settings."""
+"""Functions that make an embedder from an installation's settings."""
 
 
 def minilm(settings: Settings) -> MiniLM:
@@ -23,7 +23,7 @@ def minilm(settings: Settings) -> MiniLM:
 
 
 def multilingual(_settings: Settings) -> Multilingual:
-    """The Universal Sentence Encoder for sixteen languages, whose package brings its weights.
+    """The Universal Sentence Encoder for sixteen languages; its package includes the weights.
 
     Raises:
         ExtraMissing: the package is not installed.
@@ -32,9 +32,9 @@ def multilingual(_settings: Settings) -> Multilingual:
 
 
 def chosen(settings: Settings) -> Embedder:
-    """A new embedder, the one that the settings name, without a cache.
+    """A new embedder, as named in the settings, without a cache.
 
-    Vectors of an embedder from another package are brought to unit length, and refused if they are not finite.
+    Vectors of an embedder from another package are scaled to unit length, and refused if they are not finite.
 
     Raises:
         InvalidParameter: there is none of this name, or it cannot be made.
@@ -56,11 +56,11 @@ def chosen(settings: Settings) -> Embedder:
 
 
 def fetched(settings: Settings, say: Callable[[str], None]) -> Embedder:
-    """As ``chosen``, with the weights at hand; ``say`` hears how that goes if they have to be fetched.
+    """As ``chosen``, with the weights fetched; ``say`` gets progress messages if they have to be downloaded.
 
     Raises:
         InvalidParameter: there is none of this name, or it cannot be made.
-        EmbedderError: the weights cannot be had.
+        EmbedderError: the weights cannot be obtained.
     """
     made = chosen(settings)
     if isinstance(made, MiniLM):

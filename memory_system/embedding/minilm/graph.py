@@ -33,7 +33,7 @@ def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
 
 
 class _Graph:
-    """Collects nodes and constants; each method answers the name of what it made."""
+    """Collects nodes and constants; each method returns the name of what it made."""
 
     def __init__(self, tensors: dict[str, NDArray[np.float32]]) -> None:
         self.tensors = tensors

