@@ -1,4 +1,4 @@
-"""Where memories are kept: the journal, which is the truth, and the Chroma collections that follow it."""
+"""Where memories are kept: the journal, which is authoritative, and the Chroma collections derived from it."""
 
 from .named import placed
 from .query_log import LoggedQuery

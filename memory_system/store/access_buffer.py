@@ -1,4 +1,4 @@
-"""What waits to be written of recalls: a query is not kept waiting for the disk, and little is lost if power is."""
+"""Recalls waiting to be written: queries do not wait for the disk, and a power cut loses little."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .query_log import Asked
 from .soon import Soon
 
 DELAY_SECONDS = 0.5
-"""How long a note waits at most: what a killed process loses."""
+"""The longest that a note waits, and so the most that a killed process loses."""
 MOST_ASKED = 10_000
-"""Queries that wait where the disk cannot be written; older ones are given up, accesses are not."""
+"""Queries kept waiting while the disk cannot be written; older ones are dropped, accesses are not."""
 
 
 class Access(NamedTuple):
-    """That a memory was recalled.
+    """One recall of a memory.
 
     Args:
         entry_id: which one.
         at: the world's time.
-        revision: the newest revision then; ``None`` = not known.
-        noted_at: the real time; ``None`` = not known.
+        revision: the newest revision then; ``None`` = unknown.
+        noted_at: the real time; ``None`` = unknown.
     """
 
     entry_id: str
@@ -39,19 +39,19 @@ class Access(NamedTuple):
 
 
 Noted = Access | Asked
-"""That a memory was recalled, or that something was asked."""
+"""A recall of a memory, or a query."""
 
 
 class AccessLog:
-    """Gathers accesses and queries and has them written together, soon and in the background.
+    """Collects accesses and queries and has them written together, soon and in the background.
 
     Args:
-        write: hands over to be written what it takes by the function that it is given, which it calls where nobody
-            else writes or reads, so that what waits and what is written always add up; it may leave it.
-        report: told in a sentence when it could not be written. It is kept, and tried again with the next.
+        write: writes what it takes with the function that it is given. It calls that function where nobody else reads
+            or writes, so that waiting and written notes always add up; it need not take anything.
+        report: called with a sentence when writing fails. The notes are kept, and tried again with the next.
         clock: the real time.
-        alone: held while it is written. It is the lock under which ``write`` works and others flush, since two locks
-            that are taken in one order here and in the other there would leave both waiting for ever.
+        alone: held while writing. It is the lock under which ``write`` works and others flush, since two locks that
+            are acquired in different orders could deadlock.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class AccessLog:
         self._soon = Soon(self._flush_soon)
 
     def __len__(self) -> int:
-        """How many accesses wait."""
+        """How many accesses are waiting."""
         return self._accesses
 
     def note(self, entry_ids: Iterable[str], at: datetime, asked: Asked | None, seen: tuple[int, int]) -> None:
@@ -81,7 +81,7 @@ class AccessLog:
             entry_ids: what was recalled and counts as accessed.
             at: the world's time.
             asked: the query, if it is to be logged.
-            seen: the newest revision and the newest written access that were known.
+            seen: the newest revision and the newest written access known at the time.
         """
         noted_at, (revision, access) = self._clock(), seen
         notes: list[Noted] = [Access(entry_id, at, revision, noted_at) for entry_id in entry_ids]
@@ -95,10 +95,10 @@ class AccessLog:
             self._soon.begin(DELAY_SECONDS)
 
     def flush(self) -> None:
-        """Write all that waits, now.
+        """Write everything that is waiting, now.
 
         Raises:
-            MemorySystemError: it cannot be written; it still waits.
+            MemorySystemError: it cannot be written and keeps waiting.
         """
         taken: list[Noted] = []
 
@@ -107,7 +107,7 @@ class AccessLog:
                 taken[:], self._waiting, self._accesses = self._waiting, [], 0
             return taken
 
-        with self._alone:  # whoever closes waits for what the timer has just taken
+        with self._alone:  # a caller that closes waits for what the timer has just taken
             self._soon.cancel()
             if not self._waiting:
                 return
@@ -120,7 +120,7 @@ class AccessLog:
                 raise
 
     def flush_at_exit(self) -> None:
-        """As ``flush``, for a program that ends without closing: what cannot be written is told in a sentence."""
+        """As ``flush``, for a program that ends without closing: a failure is reported in a sentence."""
         try:
             self.flush()
         except MemorySystemError as error:

@@ -1,4 +1,4 @@
-"""A world's own file, ``world.json``: its clock, which may stand where a story does, its embedder, and its title."""
+"""A world's own file, ``world.json``: its clock, which may be stopped at a story's time, its embedder, its title."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ..errors import InvalidParameter, StoreDamaged, shown
 FILE = "world.json"
 LOCK = ".clock.lock"
 SPEEDS = (0.001, 100_000.0)
-"""Seconds of the world in a real one, from and to."""
+"""Range of the clock's speed, in seconds of the world per real second."""
 _MAX_BYTES = 1_000_000
 _LONGEST = {"title": 1_000, "about": 32_000, "first": 1_000}
-"""Characters that what a world is may have."""
+"""Maximum characters of each text of ``About``."""
 
 _Clock = tuple[datetime | None, datetime | None, float]
 
 
 @dataclass(frozen=True)
 class About:
-    """What a world is: its title, a few sentences, and the character to begin with; each may be empty."""
+    """What a world is about: its title, a few sentences, and the character to begin with; each may be empty."""
 
     title: str = ""
     about: str = ""
@@ -58,7 +58,7 @@ def _write(folder: Path, told: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Nobody else writes the file within; whoever writes a part of it reads the rest within, too."""
+    """Nobody else writes the file within this block; to change a part, read the rest within it too."""
     lock = FileLock(folder / LOCK)
     with as_store_errors(f"The world's folder {folder}"):
         lock.acquire()
@@ -69,13 +69,13 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _tell(folder: Path, **told: Any) -> None:
-    """Write these, and leave the rest as it is, whoever else writes meanwhile."""
+    """Write these fields, and leave the rest unchanged even if others write meanwhile."""
     with _alone(folder):
         _write(folder, {**_read(folder), **told})
 
 
 def read_standing(folder: Path) -> datetime | None:
-    """The time at which this world's clock stands; ``None`` = it follows the real time.
+    """The time at which this world's clock is stopped; ``None`` = it follows the real time.
 
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
@@ -85,10 +85,10 @@ def read_standing(folder: Path) -> datetime | None:
 
 
 def write_standing(folder: Path, at: datetime | None) -> None:
-    """Let the world's clock stand at a time, or follow the real time (``None``).
+    """Stop the world's clock at a time, or let it follow the real time (``None``).
 
     Raises:
-        InvalidParameter: a time without a zone, or none at all; nothing was written.
+        InvalidParameter: the time has no zone, or is not a time; nothing was written.
         StoreError: the folder cannot be read or written.
     """
     at = None if at is None else moment_given("The world's time", at)
@@ -97,7 +97,7 @@ def write_standing(folder: Path, at: datetime | None) -> None:
 
 
 def read_speed(folder: Path) -> float:
-    """How many seconds of the world pass in a real one: 0 where its clock stands, 1 where it follows the real time.
+    """How many seconds of the world pass in a real one: 0 if its clock is stopped, 1 if it follows the real time.
 
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
@@ -109,7 +109,7 @@ def run_clock(folder: Path, speed: float) -> None:
     """Let the world's clock run on from where it is, ``speed`` seconds in a real one, 0.001 to 100,000.
 
     Raises:
-        InvalidParameter: it is no such number; nothing was written.
+        InvalidParameter: the speed is not such a number; nothing was written.
         StoreError: the folder cannot be read or written.
     """
     pace = in_range("The speed", speed, *SPEEDS)
@@ -125,7 +125,7 @@ def _set(folder: Path, at: datetime | None, since: datetime | None = None, speed
 
 
 def _clock(folder: Path) -> _Clock:
-    """The world's time at a real time, since which it runs at a speed; no times where it follows the real one."""
+    """The world's time at a real time, and the speed since then; no times if it follows the real time."""
     told = _read(folder)
     if told.get("clock") is None:
         return None, None, 1.0
@@ -138,7 +138,7 @@ def _clock(folder: Path) -> _Clock:
 
 
 def read_lives(folder: Path) -> bool:
-    """Whether a server lets the characters do by themselves what is due.
+    """Whether a server lets the characters act by themselves when something is due.
 
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
@@ -147,7 +147,7 @@ def read_lives(folder: Path) -> bool:
 
 
 def write_lives(folder: Path, *, lives: bool) -> None:
-    """Say whether a server lets the characters do by themselves what is due.
+    """Set whether a server lets the characters act by themselves when something is due.
 
     Raises:
         StoreError: the folder cannot be read or written.
@@ -156,7 +156,7 @@ def write_lives(folder: Path, *, lives: bool) -> None:
 
 
 def read_welcomed(folder: Path) -> bool:
-    """Whether a newcomer has taken the dashboard's tour of this world, or wants none.
+    """Whether a newcomer has taken or declined the dashboard's tour of this world.
 
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
@@ -165,7 +165,7 @@ def read_welcomed(folder: Path) -> bool:
 
 
 def write_welcomed(folder: Path, *, welcomed: bool) -> None:
-    """Say whether the tour need not be offered any more.
+    """Set whether the tour need not be offered any more.
 
     Raises:
         StoreError: the folder cannot be read or written.
@@ -174,7 +174,7 @@ def write_welcomed(folder: Path, *, welcomed: bool) -> None:
 
 
 def read_seen(folder: Path) -> datetime | None:
-    """Up to when, in real time, what happened by itself has been looked at; ``None`` = never.
+    """The real time up to which somebody has reviewed what happened by itself; ``None`` = never.
 
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
@@ -187,18 +187,18 @@ def read_seen(folder: Path) -> datetime | None:
 
 
 def write_seen(folder: Path, at: datetime) -> None:
-    """Say up to when, in real time, what happened by itself has been looked at.
+    """Set the real time up to which somebody has reviewed what happened by itself.
 
     Raises:
-        InvalidParameter: a time without a zone, or none at all; nothing was written.
+        InvalidParameter: the time has no zone, or is not a time; nothing was written.
         StoreError: the folder cannot be read or written.
     """
     _tell(folder, seen=moment_given("'at'", at).isoformat())
 
 
 def move_standing(folder: Path, at: datetime) -> None:
-    """Let a clock that stands before a time stand there; one that follows the real time or is ahead is left alone."""
-    with _alone(folder):  # of two who move it, none moves it back
+    """Move a clock stopped before a time to that time; one that follows the real time or is ahead is left alone."""
+    with _alone(folder):  # if two move it at once, neither moves it back
         standing = read_standing(folder)
         if standing is not None and standing < at:
             _set(folder, at)
@@ -215,10 +215,10 @@ def read_about(folder: Path) -> About:
 
 
 def write_about(folder: Path, about: About) -> None:
-    """Say what the world is about.
+    """Set what the world is about.
 
     Raises:
-        InvalidParameter: one of its words is no text, or longer than it may be; nothing was written.
+        InvalidParameter: one of the fields is not a text, or is too long; nothing was written.
         StoreError: the folder cannot be read or written.
     """
     if not isinstance(about, About):
@@ -233,7 +233,7 @@ def write_about(folder: Path, about: About) -> None:
 
 
 def read_embedder(folder: Path) -> str | None:
-    """The name of the embedder that was chosen for this world; ``None`` if none was.
+    """The name of the embedder chosen for this world; ``None`` if none was.
 
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
@@ -243,7 +243,7 @@ def read_embedder(folder: Path) -> str | None:
 
 
 def write_embedder(folder: Path, name: str | None) -> None:
-    """Keep the name of the embedder that is chosen for this world; ``None`` = the installation's.
+    """Save the name of the embedder chosen for this world; ``None`` = the installation's.
 
     Raises:
         StoreError: the folder cannot be read or written.
@@ -252,12 +252,12 @@ def write_embedder(folder: Path, name: str | None) -> None:
 
 
 def _settled(file: Path) -> State | None:
-    """The state of a file; ``None`` while another that looks the same could still follow."""
+    """The state of a file; ``None`` while it could still change without its state changing."""
     try:
         state = state_of(file)
     except FileNotFoundError:
         return 0, 0, 0
-    except (OSError, ValueError):  # reading it tells what is wrong
+    except (OSError, ValueError):  # reading the file reports what is wrong
         return None
     return state if at_rest(state) else None
 
@@ -265,7 +265,7 @@ def _settled(file: Path) -> State | None:
 def world_clock(folder: Path) -> Clock:
     """The clock of the world in this folder; a change of ``world.json`` is seen at the next call.
 
-    One that runs stands at the end of the year 9999.
+    A running clock stops at the end of the year 9999.
     """
     kept: tuple[State | None, _Clock] = None, (None, None, 1.0)
 

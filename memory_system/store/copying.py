@@ -1,9 +1,9 @@
-"""A copy of an agent's files while it is in use; the caller holds the agent's lock, so that nobody changes them.
+"""Copies an agent's files while it is in use; the caller holds the agent's lock, so that nobody changes them.
 
-The files are read by another process. SQLite's locks are the process's: one that has the journal open, reads the file
-by itself and closes it has no lock any more, and the next program that ends deletes the log it still writes to. What is
-written then is lost, though it was acknowledged. Recalls are noted without the agent's lock, so the journal is copied
-by SQLite's own backup, which shows one moment.
+The files are read by another process. SQLite's locks belong to the process: if one that has the journal open opens
+and closes the file itself, it loses its lock, and the next program that ends deletes the log it still writes to. What
+is written then is lost, though it was acknowledged. Recalls are noted without the agent's lock, so the journal is
+copied by SQLite's own backup, which shows one moment.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from .chroma.files import wipe_spare
 STORE = "chroma"
 _CHILD = Path(__file__).with_name("copying_child.py")
 _SECONDS = 3600.0
-"""Long enough for any disk that answers."""
+"""Long enough for any working disk."""
 DERIVED = ("*.table", "closed.json", "opened.json")
-"""What opening makes anew."""
+"""Files that opening an agent recreates."""
 SET_ASIDE = ("*-damaged-*", "*-replaced-*", "*.part")
-"""What no agent is made of: damaged files, and what was being written when it was cut off."""
+"""Files that are not part of an agent: damaged ones, and those interrupted while being written."""
 
 
 def copy(folder: Path, target: Path, *, left_out: Sequence[str] = SET_ASIDE) -> None:
-    """Copy an agent's folder, but for its lock and a journal that is elsewhere (``JournalHome.copy_into`` copies that).
+    """Copy an agent's folder, except its lock and a journal that is elsewhere (see ``JournalHome.copy_into``).
 
-    A journal that SQLite cannot read is copied as it lies there.
+    A journal that SQLite cannot read is copied as a file.
 
     Args:
         folder: the agent's; nothing in it is changed.
-        target: where the copy goes; there must be nothing yet.
+        target: where the copy goes; it must not exist yet.
+        left_out: patterns of names that are not copied.
         left_out: patterns of names that are not copied.
 
     Raises:
@@ -49,10 +50,10 @@ def copy(folder: Path, target: Path, *, left_out: Sequence[str] = SET_ASIDE) -> 
     if done.returncode:
         said = (done.stderr.strip().splitlines() or [""])[-1]
         number, _, why = said.partition(" ")
-        if not number.isdigit():  # it was ended
+        if not number.isdigit():  # it was killed
             raise OSError(None, said or f"the copying ended with {done.returncode}", str(folder))
         failed = OSError(int(number) or None, why, str(folder))
-        if is_full(failed):  # where the copy was to go
+        if is_full(failed):  # the disk of the copy
             failed.filename = None
         raise failed
     wipe_spare(target / STORE)

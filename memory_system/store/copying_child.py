@@ -1,7 +1,7 @@
 """The process that copies an agent's files: ``python -I -S copying_child.py SOURCE TARGET [LEFT OUT ...]``.
 
-It is a process of its own since a program that opens and closes SQLite's files by itself loses the locks that SQLite
-holds on them, and then another program's last change (see ``copying``). It needs Python's own library only, and so
+It is a separate process since a program that opens and closes SQLite's files itself loses the locks that SQLite
+holds on them, and then another program's last change (see ``copying``). It needs only Python's own library, and so
 starts in a few hundredths of a second.
 """
 
@@ -28,19 +28,19 @@ def copy(source: Path, target: Path, left_out: list[str]) -> None:
     tree(source, target, ["lock", POINTER, f"{JOURNAL}*", *left_out])
     journal = source / JOURNAL
     if journal.is_file() and not (journal.stat().st_size and _as_read(journal, target / JOURNAL)):
-        for name in (JOURNAL, f"{JOURNAL}-wal"):  # damaged: as it lies there
+        for name in (JOURNAL, f"{JOURNAL}-wal"):  # damaged: copied as files
             if (source / name).is_file():
                 shutil.copyfile(source / name, target / name)
     for name in (JOURNAL, f"{JOURNAL}-wal", f"{JOURNAL}-shm"):
         if (source / name).is_dir():
-            (target / name).mkdir()  # damaged, too: whoever opens the copy finds what they would have found here
+            (target / name).mkdir()  # also damaged: opening the copy shows the same damage as opening the original
 
 
 def tree(source: Path, target: Path, left_out: list[str]) -> None:
-    """Copy a folder as ``shutil.copytree`` does, whose error is a list of all that went wrong, and no sentence.
+    """Copy a folder like ``shutil.copytree``, whose error is a list of everything that went wrong, not a sentence.
 
     Raises:
-        OSError: something cannot be read or written; it is what went wrong first.
+        OSError: something cannot be read or written; it is the first error.
     """
     try:
         shutil.copytree(source, target, ignore=shutil.ignore_patterns(*left_out))
@@ -53,7 +53,7 @@ def tree(source: Path, target: Path, left_out: list[str]) -> None:
 
 
 def _as_read(journal: Path, target: Path) -> bool:
-    """Whether SQLite could copy it. Nothing is written beside it: without a log nobody has it open."""
+    """Whether SQLite could copy it. Nothing is written next to it: without a log nobody has it open."""
     way = "mode=ro" if journal.with_name(f"{journal.name}-wal").exists() else "immutable=1"
     address = f"{journal.absolute().as_uri()}?{way}"
     try:
@@ -70,7 +70,7 @@ def _as_read(journal: Path, target: Path) -> bool:
 
 
 def main() -> None:
-    """Copy what the arguments say; a failure is one line, the error's number and what it says, and exit code 1."""
+    """Copy according to the arguments; a failure is one line, the error's number and message, and exit code 1."""
     try:
         copy(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
     except OSError as error:

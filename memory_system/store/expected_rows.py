@@ -21,7 +21,7 @@ class Wanted:
 
     Args:
         ids: the id of each row.
-        body: a row as ``entry_to_json`` tells it.
+        body: a row in the form of ``entry_to_json``.
         entry: the entry of a row, which takes ten times as long to make.
         vectors: the vectors of k rows, shape (k, d); a row of NaN where the text has none yet.
     """
@@ -33,7 +33,7 @@ class Wanted:
 
 
 def of_table(table: Table) -> Wanted:
-    """What a table shows."""
+    """The rows of a table."""
     return Wanted(
         table.ids, table.entries.body, table.entries.__getitem__, lambda rows: table.vectors[np.asarray(rows, np.intp)]
     )

@@ -1,13 +1,13 @@
-"""Compacting a small collection whose index is mostly made of what was deleted.
+"""Compacting a small collection whose index consists mostly of deleted elements.
 
-Chroma's index keeps every element that was ever added, and each new one is compared with those that are gone; so the
-index of short-term memory, which holds fifty memories and lets thousands pass, grows and slows down for ever. What is
-left is copied into a new collection, which takes the old one's name. It is copied a few rows at a time, between which
-others write to the old one: what they write is copied once more.
+Chroma's index keeps every element that was ever added, and compares each new one with the deleted ones; so the index
+of short-term memory, which holds fifty memories while thousands pass through, would grow and slow down for ever. The
+remaining rows are copied into a new collection, which then takes the old one's name. They are copied a few at a time;
+in between, others write to the old collection, and what they write is copied again.
 
-A kill leaves the old collection, the copy that has not its name yet, or both: whoever writes next, and holds the
-agent's lock, finishes it (``settle``), and a copy without its original is taken for that (``InFolder.find``). Each step
-is one transaction of Chroma's, and the copy is whole before the old one goes.
+A killed process leaves the old collection, the unrenamed copy, or both: the next writer, holding the agent's lock,
+finishes the job (``settle``), and a copy without its original is used in its place (``InFolder.find``). Each step is
+one transaction of Chroma's, and the copy is complete before the old collection is deleted.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from .location import Collection, InFolder
 
 TIMES = 4
-"""How many times as much must have been deleted as is held."""
+"""How many times as many elements must be deleted as remain."""
 LEAST = 500
-"""Deleted elements below which nothing is gained."""
+"""Deleted elements below which compacting gains nothing."""
 MOST_HELD = 500
-"""Rows of a collection above which it is left as it is: whoever closes the agent waits until all are copied."""
+"""Rows of a collection above which it is not compacted: closing the agent waits until all are copied."""
 AT_ONCE = 50
-"""Rows that are copied while a writer of the same agent waits: some 10 ms."""
+"""Rows to copy while a writer of the same agent waits: some 10 ms."""
 _SEGMENTS = """SELECT segments.id, segments.scope FROM segments JOIN collections
                ON segments.collection = collections.id WHERE collections.name = ?"""
 _ROWS = "SELECT count(*) FROM embeddings WHERE segment_id = ?"
 
 
 def is_worth_it(folder: Path, name: str) -> bool:
-    """Whether the index of a collection holds so much that was deleted that a new one should be made; 1 ms."""
+    """Whether the index of a collection holds so many deleted elements that it is worth rebuilding; takes 1 ms."""
     try:
         with opened(folder) as db:
             segments = {str(scope): str(segment) for segment, scope in db.execute(_SEGMENTS, (name,))}
@@ -55,7 +55,7 @@ def is_worth_it(folder: Path, name: str) -> bool:
 
 
 class Copying:
-    """A collection that is copied a part at a time. Whoever calls something of it holds the agent's lock.
+    """A collection that is copied a part at a time. All calls need the agent's lock.
 
     Args:
         home: where the collection is.
@@ -68,14 +68,14 @@ class Copying:
         begin(home, name)
 
     def changed(self, ids: Iterable[str]) -> None:
-        """Note what was written to the collection, or deleted from it, meanwhile."""
+        """Note which rows were written or deleted in the collection meanwhile."""
         self._left |= dict.fromkeys(ids)
 
     def some(self) -> bool:
-        """Copy some rows, and once none is left put the copy in the collection's place; answers whether it is there.
+        """Copy some rows, or replace the collection by the copy if none is left; return whether it has been replaced.
 
         Raises:
-            StoreDamaged: the copy is not what was copied. The collection is as it was.
+            StoreDamaged: the copy differs from the original, which is unchanged.
         """
         old, new = self._home.get(self._name), self._home.get(f"{self._name}{BESIDE}")
         ids = list(islice(self._left, AT_ONCE))
@@ -88,7 +88,7 @@ class Copying:
             raise StoreDamaged(f"The copy of the collection {old.name!r} has other rows than the collection.")
         drop(self._home, self._name)
         take_name(new, self._name)
-        self._home.let_go()  # with it goes what Chroma keeps of the old index in memory
+        self._home.let_go()  # this also drops the old index that Chroma keeps in memory
         remove_unused(self._home.folder)
         return True
 
@@ -99,7 +99,7 @@ def begin(home: InFolder, name: str) -> None:
 
 
 def copy(old: Collection, new: Collection, ids: list[str]) -> None:
-    """Have a copy hold of some ids what the collection holds."""
+    """Make a copy hold for the given ids what the collection holds."""
     if not ids:
         return
     rows = old.get(ids=ids, include=["documents", "metadatas", "embeddings"])
@@ -120,20 +120,20 @@ def drop(home: InFolder, name: str) -> None:
 
 
 def take_name(new: Collection, name: str) -> None:
-    """Give a copy the name of what it was copied from."""
+    """Give a copy the name of its original."""
     new.modify(name=name)
 
 
 def is_cut_off(folder: Path) -> bool:
-    """Whether a compaction was begun here and not ended; asked of the database alone."""
+    """Whether a compaction was begun here and not completed; reads only the database."""
     try:
         return bool(_copies(folder) or _unused(folder))
     except (sqlite3.Error, OSError):
-        return False  # what is wrong with it is found by whoever looks for that
+        return False  # damage to it is found by the checks for that
 
 
 def settle(home: InFolder) -> None:
-    """Finish what was cut off: a copy without its original takes its name, one beside it goes."""
+    """Finish an interrupted compaction: a copy without its original takes its name, any other copy is deleted."""
     names = {collection.name for collection in home.client().list_collections()}
     for name in sorted(names):
         if name.endswith(BESIDE):
@@ -147,7 +147,7 @@ def settle(home: InFolder) -> None:
 
 
 def remove_unused(folder: Path) -> None:
-    """Remove the folders of indices that no collection has any more, which Chroma leaves; its client is closed."""
+    """Remove the index folders that no collection uses any more, which Chroma leaves behind; its client is closed."""
     for path in _unused(folder):
         shutil.rmtree(path, ignore_errors=True)
 

@@ -1,14 +1,14 @@
-"""Chroma's files from outside: whether they are as they were left, and what can be told wrong without opening them.
+"""Chroma's files from outside: whether they are as they were left, and damage that shows without opening them.
 
-Chroma opens some damaged indices and crashes or hangs at the next write, so this looks before Chroma does. The layout
+Chroma opens some damaged indices and crashes or hangs at the next write, so this checks them first. The layout
 is hnswlib's: a header; the elements one after another, each with its links, its vector and its label; the links of the
 upper levels. Nothing here is run, and nothing is written.
 
-What a stored collection says that it would be built with, read as data: nothing here builds anything.
+It also reads which embedding function a stored collection names, as data: nothing here is built.
 
-A collection's embedding function is a name and a configuration in its database. Chroma builds it when it is asked
-for, and some of them load code from where the configuration says; so a collection that names one is refused first.
-Ours name none: vectors are always handed in.
+A collection's embedding function is a name and a configuration in its database. Chroma builds it on demand, and some
+functions load code from a place given in the configuration; so a collection that names one is refused first.
+Ours name none: we always pass vectors.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import numpy as np
 
 OUR_DISTANCE = "l2"
 _NOTHING = ("legacy", "unknown")
-"""The types that stand for no embedding function."""
+"""The types that mean no embedding function."""
 _FUNCTION = "embedding_function"
 
 
 def embedding_function(configuration: Mapping[str, Any] | None, schema: Mapping[str, Any] | None) -> str | None:
-    """What a collection would be built with, for a message; ``None`` if that is nothing.
+    """The embedding function a collection would be built with, for a message; ``None`` if there is none.
 
     Args:
         configuration: the collection's stored configuration.
@@ -57,7 +57,7 @@ def _functions(held: Any) -> Iterator[Any]:
 
 
 def distance(configuration: Mapping[str, Any]) -> str:
-    """By which distance a collection ranks: ``l2``, ``cosine`` or ``ip``."""
+    """The distance by which a collection ranks: ``l2``, ``cosine`` or ``ip``."""
     of_index = configuration.get("hnsw") or configuration.get("spann") or {}
     return str(of_index.get("space", OUR_DISTANCE))
 
@@ -66,23 +66,23 @@ Stamp = Mapping[str, list[int]]
 """Size and time (ns) of each file, by its path below the folder."""
 
 TO_BE_MADE = "store-to-be-made"
-"""A file beside a store's folder, as long as there never was a store: the first one that is made repairs nothing."""
+"""A file next to a store's folder until its first store exists: creating that one does not count as a repair."""
 DATABASE = "chroma.sqlite3"
-"""The file of Chroma's own database, below its folder."""
+"""Chroma's own database file in its folder."""
 BESIDE = "-being-compacted"
-"""How the name of a copy ends that has not yet taken the place of its collection; see ``compacting``."""
+"""How the name of a copy ends until it replaces its collection; see ``compacting``."""
 _MAGIC = b"SQLite format 3\0"
 _HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
 _FILES = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin")
 _WRITTEN = "index_metadata.pickle"
-"""Beside an index once Chroma has written elements to it."""
+"""Present next to an index once Chroma has written elements to it."""
 _LINK = 4
 """Bytes of a link, and of the length of a list."""
 _AT_ONCE = 4096
 
 
 def stamp(*paths: Path) -> dict[str, list[int]]:
-    """Size and time of these files and of all files in these folders; those that are missing are left out."""
+    """Size and time of these files and of all files in these folders; missing ones are left out."""
     found: dict[str, list[int]] = {}
     for path in paths:
         for file in _below(path):
@@ -106,7 +106,7 @@ def _below(path: Path) -> Iterator[Path]:
 
 
 def altered(then: Stamp, now: Stamp) -> list[str]:
-    """The files that are not as they were; none if all have another time and the same size, as after a copy."""
+    """The changed files; none if all differ in time but not in size, as after a copy."""
     changed = sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name))
     sizes = [then[name][0] if name in then else None for name in changed]
     if len(changed) == len(then) and sizes == [now[name][0] if name in now else None for name in changed]:
@@ -115,7 +115,7 @@ def altered(then: Stamp, now: Stamp) -> list[str]:
 
 
 def problem(folder: Path) -> str | None:
-    """What is wrong with Chroma's files in a few words, as far as it can be seen from outside; ``None`` if nothing is.
+    """What is visibly wrong with Chroma's files, in a few words; ``None`` if nothing is.
 
     A folder that is missing, or was never written to, is in order.
     """
@@ -137,7 +137,7 @@ def problem(folder: Path) -> str | None:
 
 
 def opened(folder: Path) -> closing[sqlite3.Connection]:
-    """The database of a folder of Chroma's, only to be read; a context that closes it.
+    """A read-only connection to the database in one of Chroma's folders; a context that closes it.
 
     Raises:
         sqlite3.Error: it cannot be opened.
@@ -147,7 +147,7 @@ def opened(folder: Path) -> closing[sqlite3.Connection]:
 
 
 def elements(index: Path) -> int:
-    """How many elements an index on disk has, with those that were deleted; 0 where none was written yet.
+    """How many elements an index on disk has, including deleted ones; 0 if none was written yet.
 
     Raises:
         OSError: it cannot be read.
@@ -158,9 +158,9 @@ def elements(index: Path) -> int:
 
 
 def wipe_spare(folder: Path) -> None:
-    """Write zeros where the indices have room for more: Chroma writes there whatever its memory held before.
+    """Overwrite spare space in the indices with zeros: Chroma fills it with whatever its memory held before.
 
-    Nobody writes the files meanwhile. A file that is not as long as its header says is left as it is.
+    Nobody may write the files meanwhile. A file whose length differs from its header is left alone.
 
     Raises:
         OSError: a file cannot be written.
@@ -177,13 +177,13 @@ def wipe_spare(folder: Path) -> None:
                 continue
             with path.open("r+b") as file:
                 file.truncate(min(held * size, whole))
-                file.truncate(whole)  # which is read as zeros from there on
+                file.truncate(whole)  # reads as zeros from there on
 
 
 def _of_index(index: Path) -> str | None:
     sizes = {name: (index / name).stat().st_size for name in _FILES if (index / name).is_file()}
     if not sizes:
-        return None  # made, and never written to
+        return None  # created, and never written to
     if missing := [name for name in _FILES if name not in sizes]:
         never_written = "header.bin" in sizes and not elements(index) and not (index / _WRITTEN).is_file()
         return None if never_written else f"{missing[0]} is missing"  # Chroma makes the rest, and reads its database
@@ -212,14 +212,14 @@ def _links_lead_somewhere(path: Path, held: int, each: int, vector_at: int, most
     width = _LINK * (1 + most)
     if width > vector_at:
         return False
-    with path.open("rb") as file:  # not mapped: who cuts it short meanwhile would kill this process
+    with path.open("rb") as file:  # not mapped: if the file is truncated meanwhile, that would kill this process
         for start in range(0, held, _AT_ONCE):
             rows = min(_AT_ONCE, held - start)
             data = file.read(rows * each)
             if len(data) != rows * each:
                 return False
             lists = np.ascontiguousarray(np.frombuffer(data, np.uint8).reshape(rows, each)[:, :width]).view("<u4")
-            counts = lists[:, 0] & 0xFFFF  # above it are marks, such as for deleted elements
+            counts = lists[:, 0] & 0xFFFF  # the higher bits are flags, such as for deleted elements
             used = np.arange(most) < counts[:, None]
             if (counts > most).any() or (lists[:, 1:][used] >= held).any():
                 return False
@@ -227,7 +227,7 @@ def _links_lead_somewhere(path: Path, held: int, each: int, vector_at: int, most
 
 
 def _lists_fill(path: Path, held: int, most: int) -> bool:
-    """Each element has a length and as many bytes of links, whole levels of them."""
+    """Whether each element has a length and as many bytes of links, in whole levels."""
     data, at, level = path.read_bytes(), 0, _LINK * (1 + most)
     for _ in range(held):
         if at + _LINK > len(data):

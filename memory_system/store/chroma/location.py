@@ -1,4 +1,4 @@
-"""Where the collections of an agent can be, and the one place that needs no server: a folder of its own."""
+"""Where the collections of an agent can be, and the one place that needs no server: its own folder."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:  # see ``store``: it is imported when a store is opened
     Collection = chromadb.Collection
 
 MADE_WITH = "made_with"
-"""What is noted beside the collections: the identity of what made their vectors."""
+"""The key of a note with the collections: the identity of what made their vectors."""
 OWNER = "owner"
-"""What is noted beside collections on a server: whose they are."""
+"""The key of a note with collections on a server: their owner."""
 _FILE = "made_with.txt"
 _PERTURB, _OVERWRITTEN_WITH = -6, 0x55
 """glibc's option to overwrite memory that is freed (``mallopt(3)``, ``M_PERTURB``), and the byte."""
 _HNSW = {"space": OUR_DISTANCE, "sync_threshold": 100, "batch_size": 50, "ef_construction": 40}
-"""With Chroma's usual 100 of ``ef_construction`` a row costs more the more a collection holds.
+"""With Chroma's usual 100 for ``ef_construction`` a row costs more the more a collection holds.
 
-Recall does not ask the index. Other programs that search it find 99.5 % of the nearest ten of 8,000 texts (99.8).
+Recall does not use the index. Other programs that search it find 99.5 % of the nearest ten of 8,000 texts (99.8).
 """
 
 
 class Home(ABC):
-    """Where an agent's collections are. Whoever calls holds the store's lock."""
+    """Where an agent's collections are. Callers hold the store's lock."""
 
     shown: str
     """For messages."""
@@ -43,22 +43,22 @@ class Home(ABC):
     @property
     @abstractmethod
     def errors(self) -> tuple[type[Exception], ...]:
-        """What goes wrong here."""
+        """The exceptions that can occur here."""
 
     @abstractmethod
     def as_ours(self, error: Exception) -> StoreError:
-        """One of ``errors`` as what it means."""
+        """One of ``errors`` translated into ours."""
 
     @abstractmethod
     def get(self, tier: str) -> chromadb.Collection:
-        """The collection of a tier as it is now.
+        """The current collection of a tier.
 
         Raises:
-            NotFoundError: Chroma's; there is none.
+            NotFoundError: Chroma's; there is no such collection.
         """
 
     def find(self, tier: str) -> chromadb.Collection | None:
-        """The collection of a tier as it is now; ``None`` if there is none."""
+        """The current collection of a tier; ``None`` if there is none."""
         from chromadb.errors import NotFoundError
 
         try:
@@ -76,7 +76,7 @@ class Home(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make sure that something can be written here."""
+        """Make sure that it is possible to write here."""
 
     @abstractmethod
     def set_aside(self, suffix: str) -> None:
@@ -84,11 +84,11 @@ class Home(ABC):
 
     @abstractmethod
     def noted(self) -> Mapping[str, str]:
-        """What was noted beside the collections."""
+        """The notes stored with the collections."""
 
     @abstractmethod
     def note(self, **told: str) -> None:
-        """Note something beside the collections."""
+        """Store a note with the collections."""
 
     @abstractmethod
     def wipe_spare(self) -> None:
@@ -104,7 +104,7 @@ class Home(ABC):
 
 
 def replacing(collection: Collection, ids: Sequence[str], metadatas: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The metadata to write so that these rows have it alone: an upsert keeps the keys that it does not name."""
+    """The metadata that makes these rows have it and no more: an upsert keeps the keys that it does not name."""
     held = collection.get(ids=list(ids), include=["metadatas"])
     old = dict(zip(held["ids"], held["metadatas"] or [], strict=True))
     return [{**dict.fromkeys(old.get(one) or ()), **about} for one, about in zip(ids, metadatas, strict=True)]
@@ -131,7 +131,7 @@ class InFolder(Home):
         return self.client().get_collection(tier, embedding_function=None)
 
     def find(self, tier: str) -> chromadb.Collection | None:
-        """As everywhere; a copy that has not taken the name of what it stands for takes it now, see ``compacting``."""
+        """As everywhere; a copy left without its original is renamed now, see ``compacting``."""
         found = super().find(tier)
         if found is None and (copy := super().find(f"{tier}{BESIDE}")) is not None:
             copy.modify(name=tier)
@@ -144,14 +144,14 @@ class InFolder(Home):
 
     def let_go(self) -> None:  # noqa: D102
         if self._client is not None:
-            cast("Any", self._client).close()  # missing in the interface, there in every client
+            cast("Any", self._client).close()  # not in the interface, but in every client
             self._client = None
 
     def prepare(self) -> None:  # noqa: D102
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def set_aside(self, suffix: str) -> None:
-        """Move the folder away, to be looked at later, and begin with an empty one."""
+        """Move the folder aside, for later inspection, and begin with an empty one."""
         if self.folder.exists():
             self.folder.rename(self.folder.with_name(f"{self.folder.name}-{suffix}"))
 
@@ -160,10 +160,10 @@ class InFolder(Home):
             text = (self.folder / _FILE).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return {}
-        return {MADE_WITH: text} if text.isprintable() and text else {}  # a file of zeros says nothing
+        return {MADE_WITH: text} if text.isprintable() and text else {}  # a file of zeros is ignored
 
     def note(self, **told: str) -> None:
-        """Note what made the vectors; whose the files are, and how they were left, their folder tells."""
+        """Note what made the vectors; the folder itself shows the owner and how the files were left."""
         if MADE_WITH in told:
             self.prepare()
             (self.folder / _FILE).write_text(told[MADE_WITH], encoding="utf-8")
@@ -173,22 +173,22 @@ class InFolder(Home):
         wipe_spare(self.folder)
 
     def refuse_unreachable(self) -> None:
-        """There is no server; Chroma is loaded, since a program that ends, and has to write then, can load no more."""
+        """Load Chroma, since a program that is exiting and has to write cannot import any more; there is no server."""
         import chromadb  # noqa: F401
 
     def client(self) -> ClientAPI:
-        """The client of this process, opened if it is not."""
+        """The client of this process, opened if necessary."""
         if self._client is None:
             import chromadb
             from chromadb.api.shared_system_client import SharedSystemClient
 
             self.prepare()
             overwrite_freed_memory()
-            settings = _settings().model_copy()  # reading them from the environment takes longer than to open a client
+            settings = _settings().model_copy()  # reading them from the environment takes longer than opening a client
             try:
                 self._client = chromadb.PersistentClient(path=str(self.folder), settings=settings)
             except BaseException as error:
-                # Chroma keeps a client that failed to start, and would hand it out again after the repair
+                # Chroma keeps a client that failed to start, and would return it again after the repair
                 SharedSystemClient._identifier_to_system.pop(str(self.folder), None)
                 if isinstance(error, ValueError):
                     raise StoreDamaged(f"Chroma could not open {self.folder}: {error}") from error
@@ -208,9 +208,9 @@ def _settings() -> Settings:
 def overwrite_freed_memory() -> None:
     """Have this process overwrite the memory that it frees.
 
-    Chroma's index writes the room that it has for more elements as it got it from the allocator, with what this
-    process held there before, such as a key of a model server. Pieces of up to a kilobyte, which glibc keeps for the
-    thread that freed them, are not overwritten; for those, and without glibc, ``wipe_spare`` is all there is.
+    Chroma's index writes its spare space as the allocator returned it, including what this process held there
+    before, such as a key of a model server. Pieces of up to a kilobyte, which glibc keeps for the
+    thread that freed them, are not overwritten; for those, and without glibc, only ``wipe_spare`` helps.
     """
     if platform.libc_ver()[0] == "glibc":
         ctypes.CDLL(None).mallopt(_PERTURB, _OVERWRITTEN_WITH)

@@ -1,6 +1,6 @@
-"""ChromaNotes: what is noted beside the store of an agent: who wrote last, whose it is, what made its vectors.
+"""ChromaNotes: the notes with an agent's store: who wrote last, who owns it, what made its vectors.
 
-The stamp beside an agent's store: which process wrote it last, and for which revision of the journal.
+A stamp next to the store says which process wrote it last, and for which revision of the journal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAME = "generation"
 def read(folder: Path) -> tuple[str, int]:
     """The token of the process that last claimed the store in this folder, and the revision that it claimed it for.
 
-    Empty and 0 where it was never claimed.
+    An empty text and 0 if it was never claimed.
     """
     try:
         words = folder.with_name(_NAME).read_text(encoding="ascii", errors="replace").split()
@@ -29,7 +29,7 @@ def read(folder: Path) -> tuple[str, int]:
 
 
 def write(folder: Path, token: str, revision: int) -> None:
-    """Stamp the store in this folder; a kill between two steps leaves the stamp that was there."""
+    """Stamp the store in this folder; a kill between two steps leaves the previous stamp."""
     replace_text(folder.with_name(_NAME), f"{token} {revision}")
 
 
@@ -52,21 +52,21 @@ class ChromaNotes:
         raise NotImplementedError
 
     def settle(self) -> None:
-        """Finish what another process, or an error, has cut off."""
+        """Finish what another process, or an error, interrupted."""
         raise NotImplementedError
 
     def _used(self, *, opens: bool = True) -> AbstractContextManager[None]:
-        """Be the only one that uses the client, which is opened by that unless what is done opens none in files."""
+        """Use the client alone; opens it, unless the operation does not need one in files."""
         raise NotImplementedError
 
     # -- beside the agent's folder ---------------------------------------------------------------------
 
     def claim(self, revision: int = 0, *, as_left: bool = False) -> None:
-        """Say before a write that it is this process's, and see first what another process wrote.
+        """Claim a coming write for this process, after taking note of what another process wrote.
 
         An open client does not see another process's writes, and its own next write would lose them. The
-        caller holds the agent's file lock, and has the revision in its journal. Where the files are as somebody left
-        them, nothing that was cut off is looked for.
+        caller holds the agent's file lock, and has the revision in its journal. With ``as_left`` the files are as they
+        were left, and there is no check for interrupted work.
         """
         with self._lock:
             self._home.prepare()
@@ -78,7 +78,7 @@ class ChromaNotes:
             write(self.folder, self._token, max(revision, claimed))
 
     def see_others(self) -> None:
-        """Have the next call see what other processes wrote, if they did."""
+        """Make the next call see what other processes wrote, if anything."""
         with self._lock:
             if read(self.folder)[0] not in ("", self._token):
                 self.reopen()
@@ -89,7 +89,7 @@ class ChromaNotes:
         return read(self.folder)[1]
 
     def begin_again(self, revision: int) -> None:
-        """Take the journal at this revision for whole, whatever was claimed before."""
+        """Accept the journal at this revision as complete, whatever was claimed before."""
         with self._lock:
             write(self.folder, self._token, revision)
 
@@ -97,17 +97,17 @@ class ChromaNotes:
 
     @property
     def made_with(self) -> str | None:
-        """The identity of what made the vectors that are stored; ``None`` if it was not noted."""
+        """The identity of what made the stored vectors; ``None`` if it was not noted."""
         return self._noted(MADE_WITH)
 
     @property
     def owner(self) -> str | None:
-        """Whose the collections on a server are; ``None`` if nobody's yet, or if they are files."""
+        """The owner of the collections on a server; ``None`` if there is none yet, or if they are files."""
         return self._noted(OWNER)
 
     @property
     def left_at(self) -> str | None:
-        """In what state of the journal the collections on a server were last let go of."""
+        """The state of the journal when the collections on a server were last released."""
         return self._noted(_LEFT)
 
     def _noted(self, key: str) -> str | None:
@@ -115,16 +115,16 @@ class ChromaNotes:
             return self._home.noted().get(key)
 
     def note_embedder(self, identity: str) -> None:
-        """Note what makes the vectors that are stored."""
+        """Note what makes the stored vectors."""
         if self.made_with != identity:
             self._note(**{MADE_WITH: identity})
 
     def note_owner(self, owner: str) -> None:
-        """Note on a server whose the collections are."""
+        """Note on a server who owns the collections."""
         self._note(**{OWNER: owner})
 
     def note_left(self, state: str) -> None:
-        """Note on a server in what state of the journal the collections are let go of."""
+        """Note on a server the state of the journal when the collections are released."""
         self._note(**{_LEFT: state})
 
     def _note(self, **told: str) -> None:

@@ -1,7 +1,7 @@
 """A probe of Chroma's store in a process of its own: a damaged index can crash the process that opens it, or hang it.
 
-The probe reads, queries and writes a copy, since some damage shows only at the next write. To import Chroma takes the
-most of it; on Linux one process therefore imports it, and is forked for each store that is probed soon after another.
+The probe reads, queries and writes a copy, since some damage shows only at the next write. Importing Chroma takes most
+of the time; on Linux one process therefore imports it, and is forked for each store that is probed soon after another.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from typing import Any, Self
 from ...errors import ForeignStore
 
 SECONDS = 20.0
-"""How long a probe may take, and a second more for every 20 MB; it takes one or two."""
+"""Time limit of a probe, plus a second for every 20 MB; it usually takes one or two."""
 _BYTES_A_SECOND = 20_000_000
 _LOOK_SECONDS = 0.5
 _WAITS = "RD"
 """The states of a process that has work to do, and waits for a processor or for a disk."""
 _ENDED = "ZX"
 _MOST_TIMES = 15
-"""How many times as long a probe may take where other programs leave it no time."""
+"""The factor by which a probe may exceed its limit where other programs use up the processor."""
 
 
 def probe(folder: Path, *, seconds: float = SECONDS, copied: bool = False) -> str | None:
@@ -40,10 +40,10 @@ def probe(folder: Path, *, seconds: float = SECONDS, copied: bool = False) -> st
     Args:
         folder: Chroma's folder; it is not changed.
         seconds: the limit, for a small store.
-        copied: whether this is a copy already, which may be written to.
+        copied: whether this already is a copy, which may be written to.
 
     Raises:
-        ForeignStore: it was made by something else, and was not touched.
+        ForeignStore: it was made by something else, and was not changed.
     """
     with tempfile.TemporaryDirectory(prefix="memory-probe-", ignore_cleanup_errors=True) as scratch:
         copy = folder
@@ -52,19 +52,19 @@ def probe(folder: Path, *, seconds: float = SECONDS, copied: bool = False) -> st
             try:
                 shutil.copytree(folder, copy)
             except (OSError, shutil.Error):
-                return None  # no room for a copy: what is wrong shows when it is used
+                return None  # no space for a copy: any damage shows when the store is used
         size = sum(file.stat().st_size for file in copy.glob("**/*") if file.is_file())
         return _ask(copy, seconds + size / _BYTES_A_SECOND)
 
 
 def _waited_for(child: subprocess.Popen[str] | _Fork, seconds: float) -> tuple[str, str] | None:
-    """What the child said, or ``None`` if it hung, and was killed.
+    """The output of the child, or ``None`` if it hung and was killed.
 
-    It hangs when it has computed for so many seconds, or neither computed nor waited for the computer for so long. One
-    that other programs leave no time to is waited for: a busy machine is no damage.
+    It counts as hanging when it has computed for the limit, or for as long neither computed nor waited for the
+    computer. A process that other programs leave no time is not killed: a busy machine is not damage.
 
     Raises:
-        _Gone: what it was forked from is, so that nothing is known of it.
+        _Gone: the process it was forked from has ended, so that nothing is known of it.
     """
     began = moved = time.monotonic()
     spent = 0.0
@@ -82,7 +82,7 @@ def _waited_for(child: subprocess.Popen[str] | _Fork, seconds: float) -> tuple[s
 
 
 def _computed(pid: int) -> tuple[float, bool]:
-    """How many seconds a process has computed, and whether it waits for its turn; nothing where it cannot be told."""
+    """The seconds that a process has computed, and whether it waits for its turn; 0 and ``False`` if unknown."""
     try:
         told = _told_of(pid)
         return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK"), told[0] in _WAITS
@@ -91,7 +91,7 @@ def _computed(pid: int) -> tuple[float, bool]:
 
 
 def _at_work(pid: int) -> bool:
-    """Whether a process is there, and has not ended."""
+    """Whether a process exists and has not ended."""
     try:
         return _told_of(pid)[0] not in _ENDED
     except (OSError, IndexError):
@@ -107,20 +107,20 @@ def _program(*words: str) -> list[str]:
 
 
 class _Gone(Exception):
-    """The process that is forked has ended, or says nothing."""
+    """The process to fork from has ended, or does not respond."""
 
 
 class _Fork:
-    """The probe of one store by a fork of a process that has Chroma: what is used of ``subprocess.Popen``.
+    """The probe of one store by a fork of a process with Chroma loaded; the part of ``subprocess.Popen`` that is used.
 
-    What was not heard to its end takes the process with it, so that nobody else hears it.
+    If it is not read to its end, the process is ended too, so that nobody else reads the rest.
 
     Args:
         source: holds the process, and talks to nobody else until this ends.
         folder: what is probed.
 
     Raises:
-        OSError: the process is gone.
+        OSError: the process has ended.
     """
 
     returncode: int | None = None
@@ -134,11 +134,11 @@ class _Fork:
         process.stdin.write(os.fsencode(folder) + b"\n")
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """What it wrote on its two ways out, once it has ended.
+        """Its standard output and error, once it has ended.
 
         Raises:
-            subprocess.TimeoutExpired: it has not by then.
-            _Gone: it cannot be known any more.
+            subprocess.TimeoutExpired: it has not ended by then.
+            _Gone: the result can no longer be known.
         """
         if self.returncode is None:
             if not self._forked:
@@ -148,7 +148,7 @@ class _Fork:
         return self._out
 
     def _line(self, timeout: float | None) -> bytes:
-        """The next line that the process tells."""
+        """The next line that the process writes."""
         poll = select.poll()  # a program may have more files open than ``select`` can wait for
         poll.register(self._said, select.POLLIN)
         while b"\n" not in self._read:
@@ -162,10 +162,10 @@ class _Fork:
         return line
 
     def kill(self) -> None:
-        """End it, and what it was forked from.
+        """End it, and the process it was forked from.
 
         Raises:
-            _Gone: it was not forked yet, or has ended and nobody told, so that it is not the store that is to blame.
+            _Gone: it was not forked yet, or has ended unreported, so that the store is not to blame.
         """
         at_work = self._forked and _at_work(self.pid)
         if at_work:
@@ -189,7 +189,7 @@ class _Fork:
 
 
 class _Source:
-    """The process that is forked; it is started when it is first wanted, and ends once it was not for a while."""
+    """The process that is forked; started on first use, and ended after a while without use."""
 
     def __init__(self) -> None:
         self.busy = threading.Lock()
@@ -197,11 +197,11 @@ class _Source:
         self._owner = 0
 
     def fork(self, folder: Path) -> _Fork | None:
-        """A fork that probes this folder; ``None`` where there can be none, or another one is at work."""
+        """A fork that probes this folder; ``None`` if forking is impossible, or another fork is at work."""
         if sys.platform != "linux" or "\n" in str(folder) or not self.busy.acquire(blocking=False):
             return None
         try:
-            for _ in range(2):  # it may have ended as nobody wanted it
+            for _ in range(2):  # it may have ended for lack of use
                 try:
                     return _Fork(self, folder)
                 except OSError:
@@ -215,7 +215,7 @@ class _Source:
 
     def running(self) -> subprocess.Popen[bytes]:
         """The process."""
-        if self._owner != os.getpid():  # it is another process's, which was forked to be this one
+        if self._owner != os.getpid():  # it belongs to the process that this one was forked from
             self._owner, self._process = os.getpid(), None
             atexit.register(self.end)
         if self._process is None or self._process.poll() is not None:

@@ -1,7 +1,7 @@
-"""Starts ``probe_child`` without the rest of the package, which it does not need, and whose import takes a second.
+"""Starts ``probe_child`` without the rest of the package, which it does not need and which takes a second to import.
 
-With a folder as its argument it probes that one. Without, it forks itself for each folder that is told on a line of its
-input: it answers with the number of the fork at once, and with how that ended as soon as it has.
+With a folder as its argument it probes that one. Without, it forks itself for each folder given on a line of its
+input: it replies with the number of the fork at once, and with its exit status as soon as it has ended.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _HERE = Path(__file__).resolve()
 _TOP = _HERE.parents[3]
 _IN = _HERE.parent.relative_to(_TOP).parts
 _IDLE_SECONDS = 20.0
-"""After which nobody seems to want it any more; it holds some 80 MB."""
+"""Seconds without use after which it ends; it uses some 80 MB."""
 _LAST_RESORT = 3600
-"""Seconds after which a fork ends itself, in case whoever should end it is gone."""
+"""Seconds after which a fork ends itself, in case its parent is gone."""
 
 
 def main() -> None:
-    """Run it in packages of which nothing has been imported; what it needs may lie beside them."""
-    gc.disable()  # it ends in a moment, and all that it imports stays till then
+    """Run it in packages that are not imported themselves; it can import its neighbours."""
+    gc.disable()  # it ends in a moment, and everything it imports stays until then
     sys.path.insert(0, str(_TOP))
     for parts in (*(_IN[:depth] for depth in range(1, len(_IN) + 1)), (_IN[0], "core")):
         bare = ModuleType(".".join(parts))
@@ -41,8 +41,8 @@ def main() -> None:
     else:
         importlib.import_module("chromadb.api.rust")  # else each fork would import it when it opens a store
         gc.freeze()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl+C is for whoever asks, who ends this one
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever asks may ignore how its children end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl+C is for the caller, which ends this process
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the caller may ignore how its children end
         while select.select([0], [], [], _IDLE_SECONDS)[0] and (line := os.read(0, 65_536)):
             _fork(probe, os.fsdecode(line.removesuffix(b"\n")))
 
@@ -58,7 +58,7 @@ def _fork(probe: Callable[[str], None], folder: str) -> None:
             try:
                 probe(folder)
                 code = 0
-            except BaseException:  # noqa: BLE001 - whatever it is, it is told as an end of a program is
+            except BaseException:  # noqa: BLE001 - whatever it is, it is reported as a program reports it when it ends
                 sys.excepthook(*sys.exc_info())
             finally:
                 sys.stdout.flush()
@@ -77,7 +77,7 @@ def _fork(probe: Callable[[str], None], folder: str) -> None:
 
 
 def _end_with_who_asks(child: int) -> None:
-    """Wait until the fork has ended; if whoever asks ends first, end it, and this process."""
+    """Wait until the fork has ended; if the caller ends first, end it, and this process."""
     try:
         ended = os.pidfd_open(child)
     except OSError:  # an old system; the fork ends by itself, sooner or later

@@ -19,12 +19,12 @@ _ROWS = 120
 
 
 _WORDS = "embedding_fulltext_search"
-"""Chroma's index of words, whose pages SQLite's own check takes for any table's."""
+"""Chroma's full-text index, whose pages SQLite's own check treats like any table's."""
 _CHECK_WORDS = "INSERT INTO embedding_fulltext_search(embedding_fulltext_search) VALUES ('integrity-check')"
 
 
 def check(database: Path) -> None:
-    """Do nothing if SQLite finds every page in order, and the words indexed as they should be.
+    """Do nothing if SQLite finds every page in order, and the full-text index correct.
 
     Raises:
         StoreDamaged: it does not.
@@ -41,7 +41,7 @@ def check(database: Path) -> None:
 
 
 def look(folder: Path) -> None:
-    """Check the database, then read all, query, write and delete, in every tier.
+    """Check the database, then read everything, query, write and delete, in every tier.
 
     Raises:
         MemorySystemError: something is wrong.

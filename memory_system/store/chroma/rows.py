@@ -1,6 +1,6 @@
-"""The rows of Chroma's collections as its own database tells them, without its index and without Chroma.
+"""The rows of Chroma's collections, read from its database, without its index and without Chroma.
 
-An index that is damaged, empty or partial takes rows from what Chroma answers; its database still has them whole, but
+An index that is damaged, empty or incomplete makes Chroma leave rows out; its database still has them whole, except
 for the vectors, of which it keeps only those that were written last.
 """
 
@@ -36,7 +36,7 @@ _WRITTEN_LAST = """SELECT queue.id, queue.vector FROM embeddings_queue AS queue 
 
 @dataclass(frozen=True)
 class Rows:
-    """What the database of a folder of Chroma's holds.
+    """The contents of a Chroma database.
 
     Args:
         entries: the memories that can be read, those of a later tier last.
@@ -50,7 +50,7 @@ class Rows:
 
 
 def counts(folder: Path) -> dict[Tier, int]:
-    """How many rows each tier's collection has by its database, where it has any; none where that cannot be read."""
+    """How many rows each tier's collection has in its database, if any; empty where that cannot be read."""
     try:
         with opened(folder) as db:
             found = {tier: int(db.execute(_COUNT, (tier.value,)).fetchone()[0]) for tier in Tier}
@@ -63,7 +63,7 @@ def read(folder: Path) -> Rows:
     """All rows of all tiers; nothing in the folder is changed.
 
     Raises:
-        StoreDamaged: the database is missing, or cannot be read whole.
+        StoreDamaged: the database is missing, or cannot be read in full.
     """
     entries: dict[str, MemoryEntry] = {}
     vectors: dict[str, Vectors] = {}

@@ -1,9 +1,9 @@
 """The collections of an agent on a Chroma server, single or distributed.
 
-Measured traps that shape this file (Chroma 1.5): the client of a server waits for ever unless its session is told
-otherwise, asks for an identity before it can be told so, and raises a plain ``Exception`` for an answer that is not
-Chroma's. So a server is asked by Chroma's own layer beneath the client, with a deadline, and what it answers is looked
-at first.
+Measured traps that shape this file (Chroma 1.5): the client of a server waits for ever unless its session is
+configured otherwise, asks for an identity before it can be configured, and raises a plain ``Exception`` for an answer
+that is not Chroma's. So a server is called through Chroma's own layer beneath the client, with a deadline, and its
+answers are checked first.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from .files import OUR_DISTANCE
 from .location import OWNER, Home
 
 _NOTED_ON = Tier.STM.value
-"""The tier on whose collection it is noted what is noted."""
+"""The tier whose collection carries the notes."""
 _CONNECT_SECONDS = 5.0
 
 
 class OnServer(Home):
     """Collections on a Chroma server, named by world, agent and tier.
 
-    They are derived from the journal: what is set aside is deleted, and what is lost is written anew.
+    They are derived from the journal: to set them aside is to delete them, and what is lost is written again.
 
     Args:
         address: the server.
-        folder: where the agent's files would be embedded: ``.../world/agent/chroma``.
+        folder: where the agent's files would be if embedded: ``.../world/agent/chroma``.
     """
 
     errors = (ChromaError, httpx.HTTPError, json.JSONDecodeError, OSError)
@@ -85,12 +85,12 @@ class OnServer(Home):
         return chromadb.Collection(client=api, model=api.get_collection(f"{self._prefix}.{tier}", **where))
 
     def create(self, tier: str) -> chromadb.Collection:
-        """A new collection; the one that is there if another program made it a moment ago."""
+        """A new collection, or the existing one if another program made it a moment ago."""
         api = _api(self._address)
         self._make_database(api)
         model = api.create_collection(
             f"{self._prefix}.{tier}",
-            configuration=cast("Any", {"hnsw": {"space": OUR_DISTANCE}}),  # what else there is, is the server's to say
+            configuration=cast("Any", {"hnsw": {"space": OUR_DISTANCE}}),  # the rest is for the server to decide
             get_or_create=True,
             tenant=TENANT,
             database=self._address.database,
@@ -106,20 +106,20 @@ class OnServer(Home):
             api.create_database(self._address.database, TENANT)
 
     def let_go(self) -> None:
-        """Nothing: the connections are shared by all agents."""
+        """Do nothing: the connections are shared by all agents."""
 
     def prepare(self) -> None:
-        """Nothing: there is no folder."""
+        """Do nothing: there is no folder."""
 
-    def set_aside(self, suffix: str) -> None:  # noqa: ARG002 - there is nothing that would be called so
-        """Delete the collections: they are written anew from the journal."""
+    def set_aside(self, suffix: str) -> None:  # noqa: ARG002 - nothing gets this name
+        """Delete the collections: they are written again from the journal."""
         api = _api(self._address)
         for tier in Tier:
             with suppress(NotFoundError):
                 api.delete_collection(f"{self._prefix}.{tier.value}", tenant=TENANT, database=self._address.database)
 
     def wipe_spare(self) -> None:
-        """Nothing: the files are the server's."""
+        """Do nothing: the files are the server's."""
 
     def noted(self) -> Mapping[str, str]:  # noqa: D102
         try:
@@ -129,7 +129,7 @@ class OnServer(Home):
         return {key: value for key, value in held.items() if isinstance(value, str)}
 
     def note(self, **told: str) -> None:
-        """Note something on the collection of short-term memory, which is made if it is missing."""
+        """Store a note with the collection of short-term memory, which is created if missing."""
         held = self.noted()
         if {**held, **told} != held:
             self.create(_NOTED_ON).modify(metadata={**held, **told})
@@ -142,12 +142,12 @@ class OnServer(Home):
 
 
 def forget(folder: Path, server: ChromaAddress, origin: str | None = None) -> None:
-    """Delete what a server holds of the agent whose files would lie in this folder; the journal still has all of it.
+    """Delete what a server holds of the agent whose files would be in this folder; the journal still has all of it.
 
     Args:
-        folder: where the files would lie.
+        folder: where the files would be.
         server: the server.
-        origin: the id of the journal's first change set, to leave alone what another agent of the name wrote.
+        origin: the id of the journal's first change set, to spare what another agent of the same name wrote.
 
     Raises:
         StoreUnavailable: the server cannot be reached.
@@ -162,7 +162,7 @@ def forget(folder: Path, server: ChromaAddress, origin: str | None = None) -> No
 
 @functools.lru_cache(maxsize=8)
 def _api(address: ChromaAddress) -> ServerAPI:
-    """Chroma's layer over HTTP; one for all agents, since it holds the connections. Asks nothing by itself."""
+    """Chroma's layer over HTTP; one for all agents, since it holds the connections. Sends no request by itself."""
     header = {"x-chroma-token": address.token} if address.token else {}
     settings = Settings(
         anonymized_telemetry=False,
@@ -180,7 +180,7 @@ def _api(address: ChromaAddress) -> ServerAPI:
 
 
 def _refuse_other_answers(response: httpx.Response) -> None:
-    """What is no JSON, or an error that Chroma does not know, is a proxy's answer, or another server's."""
+    """Refuse anything but JSON, and errors that Chroma does not know: a proxy or another server replied."""
     told = response.headers.get("content-type", "")
     response.read()
     if "json" in told and (response.is_success or _known(response.text)):

@@ -2,16 +2,15 @@
 
 Measured traps that shape this file (Chroma 1.5): a second client in one process over one folder fails at
 random, so stores are shared by real path; another process's writes are invisible to an open embedded client, so it
-is reopened when the agent's generation has moved; an upsert merges metadata, so keys that went away
+is reopened when the agent's generation has moved; an upsert merges metadata, so removed keys
 are named with ``None``; a batch over 5,461 rows fails; a stored embedding function could run a stranger's
-code, so vectors are always ours and none is ever built.
+code, so we always pass vectors and never build one.
 
-How many of Chroma's clients are open in this process at once.
+An embedded client uses about 15 files and 10 MB, and is needed only while something is written. So the number of open
+clients in this process is limited: a store gives up its client when others need one, and opens a new one at its next
+use.
 
-An embedded client holds about 15 files and 10 MB, and is needed only while something is written. An agent that nobody
-writes to does without: its store gives its client up when others need one, and makes a new one at its next use.
-
-A memory as a row of Chroma, and back.
+This file also converts a memory to a row of Chroma, and back.
 """
 
 from __future__ import annotations
@@ -45,17 +44,17 @@ if TYPE_CHECKING:
 
 
 class Guest(Protocol):
-    """What may hold a client open."""
+    """Something that may hold a client open."""
 
     def give_up(self) -> bool:
-        """Close the client if nobody uses it now; answers whether it is closed."""
+        """Close the client if it is not in use; return whether it is closed."""
 
 
 class Crowd:
-    """Who has a client, the one that was used longest ago first.
+    """The holders of a client, least recently used first.
 
     Args:
-        most: tells how many may have one; more do only while all of them are in use.
+        most: returns how many there may be; exceeded only while all of them are in use.
     """
 
     def __init__(self, most: Callable[[], int]) -> None:
@@ -64,7 +63,7 @@ class Crowd:
         self._inside: OrderedDict[Guest, None] = OrderedDict()
 
     def used(self, guest: Guest) -> None:
-        """Note that a guest uses its client; who has not used its own for longest gives it up if there are too many."""
+        """Note that a guest uses its client; if there are too many, the least recently used is given up."""
         with self._lock:
             self._inside[guest] = None
             self._inside.move_to_end(guest)
@@ -74,12 +73,12 @@ class Crowd:
                 self.left(one)
 
     def is_full_without(self, guest: Guest) -> bool:
-        """Whether another has to give up its client before this guest can have one."""
+        """Whether another guest has to give up its client before this one can have one."""
         with self._lock:
             return guest not in self._inside and len(self._inside) >= self._most()
 
     def left(self, guest: Guest) -> None:
-        """Note that a guest has no client any more."""
+        """Note that a guest no longer has a client."""
         with self._lock:
             self._inside.pop(guest, None)
 
@@ -89,7 +88,7 @@ ENTRY = "memory_system:entry"
 
 
 def metadata(entry: MemoryEntry) -> dict[str, Any]:
-    """What Chroma keeps beside the document: the fields one filters by, and the entry to read back."""
+    """The metadata of a row: the fields to filter by, and the entry to read back."""
     shown: dict[str, Any] = {**entry.metadata, "kind": entry.kind.value}
     if entry.tags:
         shown["tags"] = list(entry.tags)
@@ -100,7 +99,7 @@ def metadata(entry: MemoryEntry) -> dict[str, Any]:
 
 
 def bodies(documents: Any, metadatas: Any) -> Iterator[dict[str, Any]]:
-    """The entries of some rows, as ``change_set.entry_to_json`` tells them.
+    """The entries of some rows, in the form of ``change_set.entry_to_json``.
 
     Raises:
         ForeignStore: a row was not written by this system.
@@ -114,23 +113,23 @@ def bodies(documents: Any, metadatas: Any) -> Iterator[dict[str, Any]]:
 
 
 BATCH = 1000
-"""Rows a write: larger batches gain nothing, and over 5,461 Chroma fails."""
+"""Rows per write: larger batches gain nothing, and above 5,461 Chroma fails."""
 _PAGE = 5000
-"""Rows a read: smaller pages are slower, since Chroma counts its way to each, and larger ones take more memory."""
+"""Rows per read: smaller pages are slower, since Chroma counts its way to each, and larger ones use more memory."""
 
 
 def most_clients() -> int:
-    """How many embedded clients are open at once, so that a thousand agents do not need fifteen thousand open files.
+    """How many embedded clients may be open at once, so that a thousand agents do not need fifteen thousand open files.
 
-    Each has some 15 open: of what may be open, they take no more than a quarter.
+    Each has some 15 files open: together they use no more than a quarter of the limit.
     """
     return max(1, min(32, may_be_open() // 64))
 
 
 class ChromaStore(ChromaNotes):
-    """One agent's collections, one a tier, shared by everyone in this process."""
+    """One agent's collections, one per tier, shared by everyone in this process."""
 
-    # One client a folder and process is Chroma's own condition, so this table has to be the process's.
+    # One client per folder and process is Chroma's own condition, so this table has to belong to the process.
     _shared: dict[tuple[Path, ChromaAddress | None], tuple[ChromaStore, int]] = {}  # noqa: RUF012 - see above
     _shared_lock = threading.Lock()
     _crowd = Crowd(most_clients)
@@ -144,7 +143,7 @@ class ChromaStore(ChromaNotes):
 
     @classmethod
     def open(cls, folder: Path, server: ChromaAddress | None = None) -> Self:
-        """The store of this folder, or of what has this place on a server; ``close`` it once for each ``open``."""
+        """The store of this folder, or of the corresponding place on a server; ``close`` it once for each ``open``."""
         place = (folder.resolve(), server)
         with cls._shared_lock:
             store, users = cls._shared.get(place, (cls(*place), 0))
@@ -152,7 +151,7 @@ class ChromaStore(ChromaNotes):
         return store  # type: ignore[return-value]
 
     def close(self) -> None:
-        """Let go; the last one to let go closes the client."""
+        """Release it; the last release closes the client."""
         place = (self.folder, self.server)
         with self._shared_lock:
             store, users = self._shared.get(place, (self, 1))
@@ -170,7 +169,7 @@ class ChromaStore(ChromaNotes):
             self._collections.clear()
 
     def give_up(self) -> bool:
-        """Drop the client if nobody uses it now; answers whether there is none."""
+        """Drop the client if it is not in use; return whether there is none."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -182,7 +181,7 @@ class ChromaStore(ChromaNotes):
 
     @property
     def is_crowded_out(self) -> bool:
-        """Whether its client would have to be opened in the place of another's."""
+        """Whether opening its client would close another's."""
         return self.server is None and self._crowd.is_full_without(self)
 
     def refuse_unreachable(self) -> None:
@@ -194,7 +193,7 @@ class ChromaStore(ChromaNotes):
         self._home.refuse_unreachable()
 
     def shape(self, name: str) -> tuple[int | None, str]:
-        """How many numbers the vectors of a collection have, ``None`` before the first; and its distance."""
+        """The dimension of a collection's vectors, ``None`` before the first one, and its distance."""
         with self.collection(name) as collection:
             width = cast("Any", collection)._model.dimension or cast("Any", self._home.get(name))._model.dimension
             return width, distance(collection.configuration_json)
@@ -206,13 +205,13 @@ class ChromaStore(ChromaNotes):
             self._home.wipe_spare()
 
     def compact(self, name: str) -> bool:
-        """Make the index of a collection anew if it is mostly made of what was deleted, where the files are ours.
+        """Rebuild the index of a collection if it consists mostly of deleted elements, where the files are ours.
 
-        Each call does a part of it. The caller holds the agent's lock. What goes wrong is made up for by whoever
-        claims the store next: it is no part of the change that was asked for.
+        Each call does a part of it. The caller holds the agent's lock. Errors are repaired when the store is next
+        claimed: this is not part of the requested change.
 
         Returns:
-            whether nothing of it is left to do.
+            whether nothing is left to do.
         """
         home = self._home
         if not isinstance(home, InFolder) or not (name in self._copying or compacting.is_worth_it(home.folder, name)):
@@ -228,16 +227,16 @@ class ChromaStore(ChromaNotes):
                     self._collections.clear()
         except StoreError:
             self._copying.pop(name, None)
-            self._token = uuid.uuid4().hex  # the next claim is as another process's
+            self._token = uuid.uuid4().hex  # treat the next claim as another process's
         return name not in self._copying
 
     def changed(self, name: str, ids: Sequence[str]) -> None:
-        """Note what was written to a collection, or deleted from it: a copy that is being made of it needs it too."""
+        """Note which rows of a collection were written or deleted, so that a copy in progress includes them."""
         if name in self._copying:
             self._copying[name].changed(ids)
 
     def settle(self) -> None:
-        """Finish a compaction that was cut off. What cannot be done is left to who looks for damage."""
+        """Finish an interrupted compaction. Failures are left to the checks for damage."""
         home = self._home
         self._copying.clear()
         if isinstance(home, InFolder) and compacting.is_cut_off(home.folder):
@@ -246,7 +245,7 @@ class ChromaStore(ChromaNotes):
                 self._collections.clear()
 
     def set_aside(self, suffix: str) -> None:
-        """Begin with an empty store: files are moved away, to be looked at later; collections on a server deleted."""
+        """Begin with an empty store: files are moved aside for inspection; collections on a server are deleted."""
         with self._lock:
             self.reopen()
             self._copying.clear()
@@ -262,9 +261,9 @@ class ChromaStore(ChromaNotes):
 
     @contextmanager
     def collection(self, name: str) -> Iterator[chromadb.Collection]:
-        """The collection of this name, made if it is missing, for one caller at a time.
+        """The collection of this name, created if missing, for one caller at a time.
 
-        A query beside a write could see a half-deleted row, so even reading takes the lock.
+        A query during a write could see a half-deleted row, so even reading needs the lock.
 
         Raises:
             ForeignStore: the collection was made by something else.
@@ -279,7 +278,7 @@ class ChromaStore(ChromaNotes):
             yield self._collections[name]
 
     def has(self, name: str) -> bool:
-        """Whether there is a collection of this name; makes none.
+        """Whether there is a collection of this name; does not create it.
 
         Raises:
             ForeignStore, StoreDamaged, StoreUnavailable: as with ``collection``.
@@ -305,7 +304,7 @@ class ChromaStore(ChromaNotes):
                 short = exhausted(error)
                 if short is None and not is_panic(error) and not isinstance(error, self._home.errors):
                     raise
-                self.reopen()  # a client that met a full disk hangs at its next write, and a new one does not
+                self.reopen()  # a client that met a full disk hangs at its next write; a new one does not
                 if short is not None:  # nothing is wrong with the files
                     raise Exhausted(out_of(f"Chroma in {self._home.shown}", short)) from error
                 raise self._home.as_ours(cast("Exception", error)) from error
@@ -327,13 +326,13 @@ class ChromaStore(ChromaNotes):
 def _home(folder: Path, server: ChromaAddress | None) -> Home:
     if server is None:
         return InFolder(folder)
-    from .server import OnServer  # with Chroma's layer over HTTP, which stores in files do without
+    from .server import OnServer  # with Chroma's layer over HTTP, which file stores do not need
 
     return OnServer(server, folder)
 
 
 def forget(folder: Path, server: ChromaAddress, origin: str | None = None) -> None:
-    """As ``server.forget``: delete what a server holds of the agent whose files would lie in this folder.
+    """As ``server.forget``: delete what a server holds of the agent whose files would be in this folder.
 
     Raises:
         StoreUnavailable: the server cannot be reached.
@@ -344,7 +343,7 @@ def forget(folder: Path, server: ChromaAddress, origin: str | None = None) -> No
 
 
 class ChromaMemory(Memory):
-    """The store of one tier in a Chroma collection: squared L2 distance, vectors given, no embedding function."""
+    """The store of one tier in a Chroma collection: squared L2 distance, vectors passed in, no embedding function."""
 
     def __init__(self, store: ChromaStore, tier: Tier) -> None:
         self._store = store
@@ -352,7 +351,7 @@ class ChromaMemory(Memory):
 
     @classmethod
     def at(cls, folder: str | Path, tier: Tier = Tier.STM, server: ChromaAddress | None = None) -> Self:
-        """A store of its own in ``folder``, or in that place on a server, without an agent; ``close`` it when done."""
+        """A standalone store in ``folder``, or at that place on a server, without an agent; ``close`` it when done."""
         return cls(ChromaStore.open(Path(folder), server), tier)
 
     def close(self) -> None:  # noqa: D102
@@ -380,7 +379,7 @@ class ChromaMemory(Memory):
                     raise
 
     def delete(self, ids: Sequence[str]) -> None:  # noqa: D102
-        distinct = list(dict.fromkeys(ids))  # Chroma refuses an id that stands twice
+        distinct = list(dict.fromkeys(ids))  # Chroma refuses duplicate ids
         with self._store.collection(self._name) as collection:
             for start in range(0, len(distinct), BATCH):
                 collection.delete(ids=distinct[start : start + BATCH])
@@ -388,7 +387,7 @@ class ChromaMemory(Memory):
 
     def get(self, ids: Sequence[str]) -> list[MemoryEntry]:  # noqa: D102
         found: dict[str, MemoryEntry] = {}
-        distinct = list(dict.fromkeys(ids))  # Chroma refuses an id that stands twice
+        distinct = list(dict.fromkeys(ids))  # Chroma refuses duplicate ids
         with self._store.collection(self._name) as collection:
             for start in range(0, len(distinct), BATCH):
                 rows = collection.get(ids=distinct[start : start + BATCH], include=["documents", "metadatas"])

@@ -1,8 +1,8 @@
-"""The journal's past: what stood at a moment, read from the changes that came after it, or from those before it.
+"""The journal's past: the state at a moment, computed from the changes after it, or from those before it.
 
-A moment is a revision and an access number. Of the accesses those of earlier revisions had happened, and of the
-moment's own revision those up to the number. Accesses that were written before they told their revision count by the
-world's time: as happened if it is not after the moment's, or if all that tell a revision came later.
+A moment is a revision and an access number. All accesses of earlier revisions had happened by then, and those of the
+moment's own revision up to the number. Older accesses, written without a revision, count by the world's
+time: as happened if it is not after the moment's, or if all accesses with a revision came later.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .history import change_set_of, field, slices, standing_undos, written
 from .tables import ACCESSES, CHANGE_SETS, CHANGES, LET_GO, TEXTS
 
 _TOGETHER = timedelta(minutes=5)
-"""A world whose time is as near as this to the real one follows it."""
+"""A world whose time is this close to the real one follows it."""
 
 _MOST_SINCE = 20_000
-"""Accesses that are gone back over one by one."""
+"""Accesses that are undone one by one."""
 
 Bodies = dict[str, str | None]
-"""Entries as the journal keeps them, by id; ``None`` = there is none."""
+"""Entries in the journal's form, by id; ``None`` = the entry does not exist."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Moment:
         revision: the newest change set; 0 = before the first.
         access: the newest access of that revision; 0 = none yet.
         now: the world's time.
-        until: the world's time up to which accesses of unknown revision had happened; ``None`` = there are no such.
+        until: the world's time up to which accesses of unknown revision had happened; ``None`` = there are none.
     """
 
     revision: int
@@ -51,13 +51,13 @@ class Moment:
 
     @property
     def key(self) -> tuple[int, int, datetime | None]:
-        """What two moments have in common if all memories were the same in them."""
+        """Equal for two moments in which all memories were the same."""
         return self.revision, self.access, self.until
 
 
 @dataclass(frozen=True)
 class Event:
-    """One change of one memory: in which change set, when by the world's time, by whom, and what it did."""
+    """One change of one memory: the change set, the world's time, the author, and what it did."""
 
     revision: int
     title: str
@@ -68,11 +68,11 @@ class Event:
 
 
 class PastReader:
-    """Reads what was.
+    """Reads past states.
 
     Args:
         read: a connection to read by.
-        refuse: raises ``ChangeSetNotFound`` where the history does not reach back to a revision.
+        refuse: raises ``ChangeSetNotFound`` if the history does not reach back to a revision.
     """
 
     def __init__(
@@ -88,10 +88,10 @@ class PastReader:
     def at_revision(self, revision: int, access: int, otherwise: datetime) -> Moment | None:
         """Right after a change set, or after an access of its revision; ``None`` if there is no such revision.
 
-        This and the next two raise ``ChangeSetNotFound`` where the history does not reach back as far.
+        This and the next two raise ``ChangeSetNotFound`` if the history does not reach back that far.
 
-        The world's time was that of the access, or else that at which the change set was planned. Before the first
-        change set it is that of the first; where there is none, ``otherwise``.
+        The world's time is that of the access, or else that at which the change set was planned. Before the first
+        change set it is that of the first; if there is none, ``otherwise``.
         """
         with self._read() as db:
             self._refuse(db, revision)
@@ -106,9 +106,9 @@ class PastReader:
             return self._moment(db, revision, access, now)
 
     def at_real_time(self, at: datetime) -> Moment:
-        """As things stood at a real time.
+        """The state at a real time.
 
-        The world's time was that of the last thing noted by then; ``at`` itself, where that was noted within five
+        The world's time is that of the last thing noted by then; or ``at`` itself, if that was noted within five
         minutes of the world's time, so that the world followed the real time.
         """
         with self._read() as db:
@@ -121,7 +121,7 @@ class PastReader:
             return self._moment(db, revision, last.number if last is not None else 0, now)
 
     def at_world_time(self, at: datetime) -> Moment:
-        """As things stood when the world's clock last stood at a time, or before it."""
+        """The state when the world's clock last showed a time, or before it."""
         with self._read() as db:
             head = self._newest(db, CHANGE_SETS.c.planned_at, at)
             revision = head.revision if head is not None else 0
@@ -130,7 +130,7 @@ class PastReader:
 
     @staticmethod
     def _newest(db: sa.Connection, column: sa.Column[str], at: datetime) -> Any:
-        """The newest change set whose time in a column is not after ``at``; read in Python, since zones may differ."""
+        """The newest change set whose time in a column is not after ``at``; compared in Python: zones may differ."""
         heads = sa.select(CHANGE_SETS.c.revision, CHANGE_SETS.c.planned_at, CHANGE_SETS.c.applied_at)
         for head in db.execute(heads.order_by(CHANGE_SETS.c.revision.desc()).execution_options(yield_per=500)):
             if datetime.fromisoformat(getattr(head, column.name)) <= at:
@@ -153,10 +153,10 @@ class PastReader:
     # -- what stood ------------------------------------------------------------------------------------
 
     def is_nearer_to_now(self, revision: int, newest: int) -> bool:
-        """Whether fewer changes came after a revision, up to the newest, than before it, or not all of those are kept.
+        """Whether fewer changes came after a revision, up to the newest, than before it, or those are not all kept.
 
         Raises:
-            ChangeSetNotFound: not all that came after it is kept.
+            ChangeSetNotFound: not all later changes are kept.
         """
         count = sa.select(sa.func.count()).select_from(CHANGES)
         with self._read() as db:
@@ -168,22 +168,22 @@ class PastReader:
         return after <= before
 
     def back(self, revision: int, newest: int) -> Bodies:
-        """What those entries were that have changed since, up to the newest revision.
+        """The former state of the entries that have changed since, up to the newest revision.
 
-        This and ``texts`` raise ``ChangeSetNotFound`` where the history does not reach back as far.
+        This and ``texts`` raise ``ChangeSetNotFound`` if the history does not reach back that far.
         """
         within = sa.and_(CHANGES.c.revision > revision, CHANGES.c.revision <= newest)
         return self._ends(CHANGES.c.before, sa.func.min(CHANGES.c.revision), within, revision)
 
     def forth(self, revision: int) -> Bodies:
-        """What all entries were that there had ever been."""
+        """The state of all entries that had ever existed."""
         return self._ends(CHANGES.c.after, sa.func.max(CHANGES.c.revision), CHANGES.c.revision <= revision, revision)
 
     def _ends(
         self, end: sa.Column[Any], which: sa.Function[Any], where: sa.ColumnElement[bool], revision: int
     ) -> Bodies:
         ends = sa.select(CHANGES.c.entry_id, which).where(where).group_by(CHANGES.c.entry_id)
-        # not a join: SQLite would look for each through all the changes of its revision
+        # not a join: for each, SQLite would scan all the changes of its revision
         query = sa.select(CHANGES.c.entry_id, end).where(where)
         query = query.where(sa.tuple_(CHANGES.c.entry_id, CHANGES.c.revision).in_(ends))
         with self._read() as db:
@@ -191,7 +191,7 @@ class PastReader:
             return {row[0]: row[1] for row in db.execute(query)}
 
     def texts_since(self, name: str, revision: int) -> list[Event]:
-        """What has happened to a named text since a revision, the oldest first; no memory is in these events."""
+        """What has happened to a named text since a revision, oldest first; these events contain no memory."""
         heads = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
         heads = heads.where(CHANGE_SETS.c.details.contains(written(name), autoescape=True))
         with self._read() as db:
@@ -203,7 +203,7 @@ class PastReader:
         ]
 
     def texts(self, revision: int, newest: int, now: dict[str, str | None]) -> dict[str, str | None]:
-        """Each named text as it was, given what they are at the newest revision."""
+        """Each named text as it was, given the texts at the newest revision."""
         heads = sa.select(CHANGE_SETS).order_by(CHANGE_SETS.c.revision)
         heads = heads.where(CHANGE_SETS.c.revision > revision, CHANGE_SETS.c.revision <= newest)
         texts = dict(now)
@@ -220,9 +220,9 @@ class PastReader:
         return texts
 
     def accessed_since(self, moment: Moment) -> set[str] | None:
-        """The memories that have been recalled since; ``None`` where it takes no shorter to look through all accesses.
+        """The memories recalled since; ``None`` if it is not quicker than to read all accesses.
 
-        What was recalled before is the same now for all others.
+        For all others the last recall is still the same.
         """
         if moment.until is not None:
             return None
@@ -236,7 +236,7 @@ class PastReader:
             return set(db.scalars(sa.select(ACCESSES.c.entry_id).where(since)))
 
     def last_accesses(self, moment: Moment, entry_ids: Collection[str] | None = None) -> dict[str, datetime]:
-        """The latest access of each memory that had been recalled, or of each of these."""
+        """The latest access of each memory that had been recalled, or of each given one."""
         own = sa.and_(ACCESSES.c.revision == moment.revision, ACCESSES.c.number <= moment.access)
         happened = sa.or_(ACCESSES.c.revision < moment.revision, own)
         if moment.until is not None:
@@ -253,7 +253,7 @@ class PastReader:
     # -- what was told ---------------------------------------------------------------------------------
 
     def last_version(self, entry_id: str, revision: int) -> MemoryEntry | None:
-        """A memory as it last was at a revision, also one that had been forgotten; ``None`` if it had never been."""
+        """A memory as it last was at a revision, even if forgotten by then; ``None`` if it had never existed."""
         with self._read() as db:
             row = db.execute(
                 sa.select(CHANGES.c.before, CHANGES.c.after)
@@ -264,7 +264,7 @@ class PastReader:
         return None if row is None else load_entry(row.after or row.before)
 
     def undone(self, told: Iterable[ChangeSet], revision: int) -> dict[int, int]:
-        """Which of these change sets had been undone at a revision, and by which."""
+        """Which of these change sets had been undone by a revision, and by which."""
         numbers = [change_set.revision for change_set in told if change_set.revision is not None]
         found: dict[int, int] = {}
         with self._read() as db:
@@ -273,7 +273,7 @@ class PastReader:
         return found
 
     def events(self, entry_ids: Sequence[str], revision: int) -> dict[str, list[Event]]:
-        """What has happened to these memories since a revision, the oldest first."""
+        """What has happened to these memories since a revision, oldest first."""
         found: dict[str, list[Event]] = {entry_id: [] for entry_id in entry_ids}
         heads = (CHANGE_SETS.c.title, CHANGE_SETS.c.author, CHANGE_SETS.c.planned_at)
         query = sa.select(CHANGES, *heads).join(CHANGE_SETS, CHANGE_SETS.c.revision == CHANGES.c.revision)
@@ -287,14 +287,14 @@ class PastReader:
         return found
 
     def heads_since(self, revision: int) -> list[ChangeSet]:
-        """The change sets after a revision, the oldest first, without the memories that they changed."""
+        """The change sets after a revision, oldest first, without the changed memories."""
         query = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
         with self._read() as db:
             return [change_set_of(head, ()) for head in db.execute(query)]
 
 
 def _conversations(db: sa.Connection, revision: int, newest: int) -> dict[str, str | None]:
-    """The texts of conversations that were changed since a revision, each as it was before; in one go over all."""
+    """The conversation texts changed since a revision, each as it was before; one query for all."""
     starts = (CHANGE_SETS.c.details.contains(f'{{"name": "{start}', autoescape=True) for start in OF_A_CONVERSATION)
     query = sa.select(field(CHANGE_SETS.c.details, "texts")).where(sa.or_(*starts))
     query = query.where(CHANGE_SETS.c.revision > revision, CHANGE_SETS.c.revision <= newest)
@@ -307,5 +307,5 @@ def _conversations(db: sa.Connection, revision: int, newest: int) -> dict[str, s
 
 
 def _bound(until: datetime) -> str:
-    """A text that no time up to ``until`` exceeds; the end of time has no zone to be brought to."""
+    """A text that no time up to ``until`` exceeds; the end of time cannot be converted to another zone."""
     return "~" if until.year == datetime.max.year else utc(until)

@@ -1,6 +1,6 @@
 """The journal's evidence: which memories rest on which, and which of those have been changed; kept up to date.
 
-It is read once, by a scan of the changes that name evidence, and then taken further by what has been added since.
+It is read once, by a scan of the changes that name evidence, and then extended by what has been added since.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .history import slices
 from .tables import CHANGE_SETS, CHANGES
 
 _CITES = '"evidence":["'
-"""How a body names what it rests on; within a text the quotation marks would be escaped."""
+"""How a body names its evidence; within a text the quotation marks would be escaped."""
 _HARMLESS = (*FADING, KEEP, "reflect", "rate")
-"""Operations after which a memory that was there still says what it said, or has faded."""
+"""Operations after which an existing memory still says the same, or has faded."""
 
 
 class Evidence:
-    """What the history tells of evidence; thread-safe.
+    """The evidence in the history; thread-safe.
 
     Args:
         read: a connection to read by.
-        until: the newest revision that is known of; all of them if it is not given.
+        until: the newest revision to consider; by default all.
     """
 
     def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]], until: int | None = None) -> None:
@@ -45,11 +45,11 @@ class Evidence:
         self._stale: tuple[Stale, ...] | None = None
 
     def as_of(self, revision: int) -> Evidence:
-        """What was known right after a revision."""
+        """The evidence as it was right after a revision."""
         return Evidence(self._read, revision)
 
     def built_on(self, entry_ids: Iterable[str]) -> list[tuple[str, str]]:
-        """Pairs of each of these memories and one that rests on it or did so, also one that is forgotten."""
+        """Pairs of each of these memories and one that rests or rested on it, forgotten ones included."""
         with self._lock:
             self._catch_up()
             return [(one, other) for one in entry_ids for other in self._cited.get(one, ())]
@@ -61,7 +61,7 @@ class Evidence:
             return frozenset(self._cited) | frozenset(chain.from_iterable(self._cited.values()))
 
     def stale(self) -> tuple[Stale, ...]:
-        """The memories in recall that rest on what has changed since, those most lately derived first."""
+        """The memories in recall that rest on what has changed since, the latest derived first."""
         with self._lock:
             self._catch_up()
             if self._stale is None:
@@ -77,7 +77,7 @@ class Evidence:
         return tuple(sorted((one for one in found if one is not None), key=lambda one: (-one.since, one.entry.id)))
 
     def traces(self, entry_ids: Collection[str]) -> dict[str, list[Trace]]:
-        """All changes of these memories, each the oldest first."""
+        """All changes of these memories, each oldest first."""
         heads = (
             CHANGE_SETS.c.operation,
             CHANGE_SETS.c.undoes,
@@ -98,7 +98,7 @@ class Evidence:
         return found
 
     def last_versions(self, entry_ids: Collection[str]) -> dict[str, MemoryEntry]:
-        """These memories as they last were; those that never were are left out."""
+        """These memories as they last were; those that never existed are left out."""
         found: dict[str, MemoryEntry] = {}
         query = sa.select(CHANGES.c.entry_id, CHANGES.c.before, CHANGES.c.after).order_by(CHANGES.c.revision)
         newest = sa.select(CHANGES.c.entry_id, sa.func.max(CHANGES.c.revision)).where(*self._known())
@@ -118,7 +118,7 @@ class Evidence:
         return (CHANGES.c.revision > after, *until)
 
     def _catch_up(self) -> None:
-        """Take in what has been written since."""
+        """Process what has been written since."""
         cites = [end.contains(_CITES, autoescape=True) for end in (CHANGES.c.before, CHANGES.c.after)]
         named = sa.select(CHANGES.c.entry_id, CHANGES.c.before, CHANGES.c.after).where(sa.or_(*cites))
         altered = sa.select(CHANGES.c.entry_id).distinct().where(CHANGES.c.before.is_not(None))

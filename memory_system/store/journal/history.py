@@ -1,8 +1,8 @@
-"""What the journal tells: change sets with their changes, all of them or those that are looked for.
+"""The journal's history: change sets with their changes, all of them or those that match a search.
 
-A change set as the journal's row and back, without its changes, which are rows of their own.
+It also converts a change set to the journal's row and back, without its changes, which are rows of their own.
 
-The vectors that a journal keeps, by content hash and by what made them: a rebuild needs no model.
+And it keeps vectors, by content hash and by the identity of what made them: a rebuild needs no model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .tables import CHANGE_SETS, CHANGES, ENTRIES, VECTORS
 
 
 def head_of(change_set: ChangeSet, applied_at: datetime, *, done: bool) -> dict[str, Any]:
-    """The row of ``CHANGE_SETS`` for a change set that is applied now, and after which more may have to be done."""
+    """The row of ``CHANGE_SETS`` for a change set that is applied now; unless ``done``, further steps may follow."""
     details = {
         "base_revision": change_set.base_revision,
         "agent": change_set.agent,
@@ -55,12 +55,12 @@ def head_of(change_set: ChangeSet, applied_at: datetime, *, done: bool) -> dict[
 
 
 def written(name: str) -> str:
-    """How ``head_of`` writes the change of a text; what else has these words is sorted out by whoever reads it."""
+    """How ``head_of`` writes the change of a text; readers have to filter out other matches."""
     return f'{{"name": "{name}", "before": '
 
 
 def change_set_of(head: Any, changes: Iterable[Change]) -> ChangeSet:
-    """The change set of a row that ``head_of`` made."""
+    """The change set in a row that ``head_of`` made."""
     details = json.loads(head.details)
     return ChangeSet(
         operation=head.operation,
@@ -83,19 +83,19 @@ def change_set_of(head: Any, changes: Iterable[Change]) -> ChangeSet:
 
 
 _MANY = 500
-"""Ids a statement: SQLite takes 32,766 values, PostgreSQL plans long lists slowly."""
+"""Ids per statement: SQLite accepts 32,766 values, PostgreSQL plans long lists slowly."""
 
 
 def slices(items: Sequence[Any]) -> Iterator[list[Any]]:
-    """The items, as many at a time as one statement takes."""
+    """The items, as many at a time as fit in one statement."""
     for start in range(0, len(items), _MANY):
         yield list(items[start : start + _MANY])
 
 
 def standing_undos(db: sa.Connection, revisions: list[int], until: int | None = None) -> dict[int, int]:
-    """Which of these revisions are undone, and by which; an undo that was itself undone does not stand.
+    """Which of these revisions are undone, and by which; an undo that was itself undone does not count.
 
-    With ``until``, as things stood when that was the newest revision.
+    With ``until``, as of the time when that was the newest revision.
     """
     query = sa.select(CHANGE_SETS.c.revision, CHANGE_SETS.c.undoes).where(CHANGE_SETS.c.undoes.in_(revisions))
     if until is not None:
@@ -117,7 +117,7 @@ def content_hash(text: str) -> str:
 
 
 def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str, *, anew: bool = False) -> None:
-    """Write vectors, shape (d,), by content hash; those that are kept already, too, if ``anew``."""
+    """Write vectors, shape (d,), by content hash; with ``anew`` also those that exist already."""
     write = upsert if anew else insert_new
     rows = [
         {"hash": key, "embedder": embedder, "data": np.asarray(vector, "<f4").tobytes()}
@@ -156,7 +156,7 @@ class KeptVectors:
     def of(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
         """The vectors, shape (d,), of these content hashes; those never embedded, or damaged, are left out.
 
-        So a damaged one is made again of its text, and kept in its place.
+        So a damaged one is embedded again from its text and replaced.
         """
         found = {
             row.hash: np.frombuffer(row.data, "<f4").astype(np.float32)
@@ -168,12 +168,12 @@ class KeptVectors:
         return {key: vector for key, vector in found.items() if len(vector) == widths[0][0]}
 
     def keep(self, vectors: Mapping[str, Vectors], embedder: str) -> None:
-        """Keep vectors that ``embedder`` made of texts that are held."""
+        """Store vectors that ``embedder`` made of stored texts."""
         with self._write() as db:
             keep(db, vectors, embedder, anew=True)
 
     def embedders(self) -> dict[str, int]:
-        """Of how many texts that are held each embedder has made vectors, the one of the most first."""
+        """How many stored texts each embedder has made vectors of, the largest number first."""
         return {row.embedder: row.texts for row in self._ask(_EMBEDDERS)}
 
 
@@ -183,7 +183,7 @@ _MOST_WORDS = 32_000
 
 @dataclass(frozen=True)
 class Applied:
-    """A change set as the journal tells it: when it was really applied, and whether it has been undone."""
+    """A change set in the journal: when it was really applied, and whether it has been undone."""
 
     change_set: ChangeSet
     applied_at: datetime
@@ -197,7 +197,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class Sought:
-    """Which change sets are looked for; all where nothing is said.
+    """Which change sets to look for; all by default.
 
     Args:
         contains: words in the title, the reason, the author or the text of a memory before or after, in any case.
@@ -209,7 +209,7 @@ class Sought:
         text: it changed the text of this name; see ``is_text_name``.
 
     Raises:
-        InvalidParameter: a value is no text, or no time with a zone.
+        InvalidParameter: a value is not a text, or not a time with a zone.
     """
 
     contains: str = ""
@@ -265,31 +265,31 @@ def _revisions(where: sa.ColumnElement[bool]) -> sa.Select[tuple[int]]:
 
 
 def holds(column: sa.ColumnElement[str], words: str) -> sa.ColumnElement[bool]:
-    """Whether a text has these words, in any case."""
+    """Whether a text contains these words, in any case."""
     return lower_case(column).contains(words.lower(), autoescape=True)
 
 
 def field(body: sa.ColumnElement[str], name: str) -> sa.ColumnElement[str]:
-    """A field of a memory as the journal keeps it, in JSON."""
+    """A field of a memory in the journal's JSON."""
     found: sa.ColumnElement[str] = sa.type_coerce(sa.cast(body, _JSON), sa.JSON)[name].as_string()
     return found
 
 
 def document(body: sa.ColumnElement[str]) -> sa.ColumnElement[str]:
-    """The text of a memory as the journal keeps it."""
+    """The text of a memory in the journal."""
     return field(body, "document")
 
 
 @dataclass(frozen=True)
 class HistoryKinds:
-    """Who is behind the changes, and of what kind they are, each with how many; the most frequent first."""
+    """The authors and operations of changes, each with their number; the most frequent first."""
 
     authors: Mapping[str, int]
     operations: Mapping[str, int]
 
 
 class Teller:
-    """Tells change sets.
+    """Reads change sets.
 
     Args:
         read: a connection to read by.
@@ -306,7 +306,7 @@ class Teller:
     ) -> list[Applied]:
         """Those that meet the conditions: the oldest first, or the newest first and at most so many.
 
-        ``unless`` raises what is to be raised instead, as of the same moment.
+        ``unless`` raises an error instead if it applies, as of the same moment.
         """
         query = sa.select(CHANGE_SETS).where(*where)
         order = CHANGE_SETS.c.revision.desc() if newest is not None else CHANGE_SETS.c.revision
@@ -338,7 +338,7 @@ class Teller:
         ]
 
     def kinds(self, after: int = 0, until: int | None = None) -> HistoryKinds:
-        """Who and what there is in the history after a revision, up to another."""
+        """The authors and operations in the history after a revision, up to another."""
         with self._read() as db:
             told = []
             for column in (CHANGE_SETS.c.author, CHANGE_SETS.c.operation):

@@ -1,11 +1,11 @@
-"""How far the history reaches back: what exceeds an agent's settings is let go of, a few changes at a time.
+"""How far the history reaches back: what exceeds an agent's settings is dropped, a few changes at a time.
 
-Let go of are change sets with what they changed, the accesses that later ones outdate, and the queries of then; no
-memory, no text and no setting. Of older change sets there stay the first, by which an agent and its copies know each
-other, what the character last did by itself, and whatever tells of a memory that went or came back, said something
-else, rests on others or has others rest on it.
+Dropped are change sets with their changes, accesses that later ones supersede, and the queries of that time; never a
+memory, a text or a setting. Of older change sets these stay: the first, which identifies an agent and its copies,
+what the character last did by itself, and everything about a memory that left or came back, changed its text, rests on
+others or has others rest on it.
 
-Letting go as one lives: in the background, in turns so short that whoever writes meanwhile hardly waits.
+This happens in the background, in turns so short that other writers hardly wait.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from .trash import RESTORABLE
 
 REACHES_BACK_TO = "The history reaches back to revision"
 _SETS, _ROWS = 50, 400
-"""How many change sets, and about how many rows, one transaction lets go of."""
+"""How many change sets, and about how many rows, one transaction drops."""
 _PER_ROW = 150
-"""About how many bytes a row takes beside its texts, in its table and in the indexes."""
+"""About how many bytes a row uses in addition to its texts, in its table and in the indexes."""
 _SLACK = 50
-"""Change sets by which a history may exceed what is set before that is looked into."""
+"""Change sets by which a history may exceed its limit before that is checked."""
 _SOON, _NEXT = 0.2, 0.02
 """Seconds until the first turn, and from one to the next."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much history is kept: what exceeds either is let go of.
+    """How much history is kept: whatever exceeds either limit is dropped.
 
     Args:
-        changes: the newest so many change sets; 0 = all.
-        days: those of the last so many days of real time; 0 = all.
+        changes: the number of newest change sets to keep; 0 = all.
+        days: the number of last days of real time to keep; 0 = all.
     """
 
     changes: int = 0
@@ -63,15 +63,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class HistoryKept:
-    """How far an agent's history reaches back, and what it takes.
+    """How far an agent's history reaches back, and its size.
 
     Args:
-        changes: the change sets that can be looked at and undone.
-        since: when the oldest of them was applied, by the real time; ``None`` = there is none.
-        bytes: about how much of the journal the history takes.
-        leaving: how many change sets exceed the limits that were asked about.
-        let_go: how many have been let go of so far.
-        let_go_until: when the newest of those was applied; ``None`` = none was let go of.
+        changes: the change sets that can be inspected and undone.
+        since: when the oldest of them was applied, in real time; ``None`` = there is none.
+        bytes: about how much of the journal the history uses.
+        leaving: how many change sets exceed the given limits.
+        let_go: how many have been dropped so far.
+        let_go_until: when the newest of those was applied; ``None`` = none was dropped.
     """
 
     changes: int
@@ -84,7 +84,7 @@ class HistoryKept:
 
 @dataclass(frozen=True)
 class _Floor:
-    """The newest change set that was let go of, when it was applied, and how many were; 0 = none."""
+    """The newest dropped change set, when it was applied, and how many were dropped; 0 = none."""
 
     revision: int = 0
     applied_at: str = ""
@@ -92,7 +92,7 @@ class _Floor:
 
 
 FLOOR = sa.select(TEXTS.c.body).where(TEXTS.c.name == LET_GO)
-"""What a journal says of how far its history reaches back; ``let_go_of`` reads it."""
+"""Selects the journal's record of how far its history reaches back; ``let_go_of`` reads it."""
 
 
 def _read(body: str | None) -> _Floor:
@@ -100,7 +100,7 @@ def _read(body: str | None) -> _Floor:
 
 
 def let_go_of(body: str | None) -> int:
-    """The newest revision that was let go of; 0 = none was."""
+    """The newest revision that was dropped; 0 = none was."""
     return _read(body).revision
 
 
@@ -122,15 +122,15 @@ class Horizon:
 
     @property
     def floor(self) -> int:
-        """The newest revision that was let go of; 0 = none was."""
+        """The newest revision that was dropped; 0 = none was."""
         with self._read() as db:
             return let_go_of(db.scalar(FLOOR))
 
     def refuse(self, db: sa.Connection, revision: int, *, itself: bool = False) -> None:
-        """Do nothing if the history tells all that came after a revision, and ``itself`` that one too.
+        """Do nothing if the history has all that came after a revision, and with ``itself`` that one too.
 
         Raises:
-            ChangeSetNotFound: some of it was let go of.
+            ChangeSetNotFound: some of it was dropped.
         """
         floor = _read(db.scalar(FLOOR))
         if revision < floor.revision + itself:
@@ -140,7 +140,7 @@ class Horizon:
             )
 
     def kept(self, limits: Limits) -> HistoryKept:
-        """How far back it reaches, what it takes, and how many change sets exceed these limits."""
+        """How far back it reaches, its size, and how many change sets exceed these limits."""
         sizes = [sa.func.coalesce(sa.func.length(column), 0) for column in (CHANGES.c.before, CHANGES.c.after)]
         rows = sa.select(sa.func.count(), sa.func.sum(sum(sizes, sa.func.length(CHANGES.c.reason))))
         heads = sa.select(
@@ -170,9 +170,9 @@ class Horizon:
         )
 
     def let_go(self, limits: Limits, slack: int = 0) -> bool:
-        """Let go of the oldest change sets that exceed the limits, some hundred at once; answers whether more do.
+        """Drop the oldest change sets that exceed the limits, some hundred at once; return whether more do.
 
-        Nothing is done where no more than ``slack`` change sets exceed them. What the store still lacks is kept.
+        Nothing is done if no more than ``slack`` change sets exceed them. Whatever the store still lacks is kept.
 
         Raises:
             StoreError: the journal cannot be written. Nothing was changed.
@@ -215,12 +215,12 @@ class Horizon:
         )
 
     def _bound(self, limits: Limits) -> str:
-        """The real time before which what was applied exceeds the limits, as the journal writes times."""
+        """The real time, in the journal's form, before which changes exceed the limits."""
         return utc(self._clock() - timedelta(days=limits.days)) if limits.days else ""
 
     @staticmethod
     def _sized(db: sa.Connection, going: Sequence[Any]) -> Sequence[Any]:
-        """As many of them, one at least, as have together about as many changes as one turn may take."""
+        """As many of them, at least one, as one turn may drop together, by their number of changes."""
         counts = sa.select(CHANGES.c.revision, sa.func.count()).group_by(CHANGES.c.revision)
         of = {row[0]: row[1] for row in db.execute(counts.where(CHANGES.c.revision.in_([row[0] for row in going])))}
         left = _ROWS
@@ -232,11 +232,11 @@ class Horizon:
 
 
 def _drop(db: sa.Connection, revisions: Sequence[int], concerned: Collection[str]) -> None:
-    """Delete what these change sets changed, but for what still tells of something.
+    """Delete the changes of these change sets, except those that are still needed.
 
-    Those are the changes by which a memory went or came back, so that the bin is as it was at any later moment; those
-    of what it says, so that a purge finds all that it ever said; and all of memories that rest on others, or others on
-    them.
+    Those are the changes by which a memory left or came back, so that the bin is right at any later moment; changes of
+    its text, so that a purge finds everything it ever said; and all changes of memories that rest on others, or others
+    on them.
     """
     rows = db.execute(sa.select(CHANGES).where(CHANGES.c.revision.in_(revisions))).all()
     came = [row.entry_id for row in rows if row.before is None]
@@ -269,12 +269,12 @@ def _before(db: sa.Connection, entry_ids: Sequence[str], revision: int) -> set[s
 
 
 def _went(row: Any) -> bool:
-    """Whether a memory went that can be restored, or that was purged since."""
+    """Whether a memory left that can be restored, or that was purged since."""
     return row.after is None and json.loads(row.before)["tier"] in RESTORABLE
 
 
 def _says_something_else(row: Any) -> bool:
-    """Whether what a memory said, or why it was rated as it was, is told by nothing that comes later."""
+    """Whether this is the only record of a memory's former text, or of the reason for its rating."""
     if row.before is None or row.after is None:
         return False
     before, after = json.loads(row.before), json.loads(row.after)
@@ -282,10 +282,10 @@ def _says_something_else(row: Any) -> bool:
 
 
 def _drop_heads(db: sa.Connection, first: int, last: int, acts: Collection[int]) -> None:
-    """Delete the heads between two revisions that tell of nothing any more, and the first one's.
+    """Delete the heads between two revisions that are no longer needed, and the first one's.
 
-    The last one's tells when it was that the history begins; others of changes that are kept, of what the character
-    last did by itself, or of the personality, by which a machine that has a file of its own brings that up.
+    The last one's shows when the history begins; others belong to changes that are kept, to what the character
+    last did by itself, or to the personality, which a machine with a file of its own updates from them.
     """
     telling = sa.exists().where(CHANGES.c.revision == CHANGE_SETS.c.revision)
     of_personality = CHANGE_SETS.c.details.contains(written("personality"), autoescape=True)
@@ -295,7 +295,7 @@ def _drop_heads(db: sa.Connection, first: int, last: int, acts: Collection[int])
 
 
 def _acts(db: sa.Connection) -> set[int]:
-    """The last change sets of each kind that the character did by itself, its last plan, and what undid them."""
+    """The last change sets of each kind that the character made by itself, its last plan, and what undid them."""
     newest = sa.select(sa.func.max(CHANGE_SETS.c.revision))
     found = set(db.scalars(newest.where(CHANGE_SETS.c.author == BY_ITSELF).group_by(CHANGE_SETS.c.operation)))
     found |= {scalar for scalar in db.scalars(newest.where(CHANGE_SETS.c.operation == "plan")) if scalar is not None}
@@ -307,10 +307,10 @@ def _acts(db: sa.Connection) -> set[int]:
 
 
 def _outdated(db: sa.Connection, first: int, last: int) -> bool:
-    """Delete accesses before a revision that a later one of the same memory outdates by then; some of them only.
+    """Delete some of the accesses before a revision that are superseded by then by a later one of the same memory.
 
-    Answers whether there are more. Before the first revision all are done with. The newest access of all stays, by
-    whose number readers know what they have seen.
+    Returns whether there are more. Before the first revision all have been processed. The newest access of all stays:
+    by its number readers know what they have seen.
     """
     later = ACCESSES.alias()
     newer = sa.or_(later.c.at > ACCESSES.c.at, sa.and_(later.c.at == ACCESSES.c.at, later.c.number > ACCESSES.c.number))
@@ -327,18 +327,18 @@ def _outdated(db: sa.Connection, first: int, last: int) -> bool:
 
 
 def limits_of(settings: str | None) -> Limits:
-    """How much history an agent's settings keep."""
+    """The limits in an agent's settings."""
     agent_settings = AgentSettings.from_json(settings)
     return Limits(agent_settings.history_changes, agent_settings.history_days)
 
 
 class LettingGo:
-    """Lets go of what exceeds an agent's settings, in the background.
+    """Drops what exceeds an agent's settings, in the background.
 
     Args:
         horizon: of the agent's journal as it is open now.
-        text: the text of a name, such as the agent's settings.
-        settle: has the store take in what it lacks, of which nothing is let go of.
+        text: returns the text of a name, such as the agent's settings.
+        settle: makes the store write what it lacks, which is never dropped.
         policy: who may write.
         turns: who reads and who writes.
     """
@@ -361,14 +361,14 @@ class LettingGo:
         self._soon = Soon(self._turn)
 
     def look(self, revision: int, *, now: bool = False) -> None:
-        """See to it, now or where enough has been done since the last time; costs nothing otherwise."""
+        """Start if ``now``, or if enough has been written since the last time; costs nothing otherwise."""
         if revision >= self._look_at or now:
             self._look_at = revision + _SLACK
             if limits_of(self._text("settings")):
                 self._soon.begin(_SOON)
 
     def stop(self) -> None:
-        """Begin no more; what is left of it waits for the next change after the next opening."""
+        """Start no more; the rest waits for the next change after the next opening."""
         self._soon.cancel()
 
     def _turn(self) -> None:

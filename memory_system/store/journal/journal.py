@@ -1,12 +1,12 @@
 """The journal: what every store is rebuilt from. Change sets, entries, vectors and accesses in one database.
 
 Applying a change set is (1) commit it here, (2) upsert into the store, (3) delete from the store, (4) mark
-it done. The commit is the moment of truth: before it nothing has happened, after it the change stands, and
-opening the agent finishes what was cut off.
+it done. The commit decides: before it nothing has happened, after it the change is permanent, and
+opening the agent finishes what was interrupted.
 
-The journal's notes of recalls: which memories were recalled, and what was asked. Written in batches.
+The journal also notes recalls, written in batches: which memories were recalled, and the queries.
 
-The connections of one journal, in SQLite or in PostgreSQL: to read by, to write by, to ask whether others wrote.
+The connections of one journal, in SQLite or in PostgreSQL: for reading, writing, and noticing other writers.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ _LAST_ACCESSES = Question(
 
 
 def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
-    """Record notes in their order, and drop the queries that there is no room for; answers the newest access number.
+    """Record notes in their order, and drop queries beyond the limit; return the newest access number.
 
-    A query saw the accesses that stand before it, and what it says itself that it saw.
+    A query saw the accesses that precede it here, and those that it names itself.
     """
     accesses = [Access(*one) for one in notes if not isinstance(one, Asked)]
     insert(db, ACCESSES, _access_rows(accesses))
@@ -113,7 +113,7 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
     newest = newest or 0
     texts = dict(_TEXTS.of(db, {"names": ["settings"]}))
     room = AgentSettings.from_json(texts.get("settings")).query_log
-    first = newest - len(accesses) + 1  # whoever writes is alone, so that the numbers follow each other
+    first = newest - len(accesses) + 1  # there is only one writer, so that the numbers are consecutive
     before, queries = 0, []
     for note in notes:
         if isinstance(note, Asked):
@@ -130,7 +130,7 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
 
 def _access_rows(accesses: Sequence[Access]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    written: dict[int, str | None] = {}  # the memories of one answer share their times, which take longest to write
+    written: dict[int, str | None] = {}  # the memories of one answer share their times, which are slowest to write
     for access in accesses:
         for moment in (access.at, access.noted_at):
             if id(moment) not in written:
@@ -154,7 +154,7 @@ def _query_row(asked: Asked, access: int) -> dict[str, Any]:
 
 
 class QueryLog:
-    """What was asked, as the journal keeps it.
+    """The query log in the journal.
 
     Args:
         read: a connection to read by.
@@ -187,7 +187,7 @@ class QueryLog:
 
 
 class Connections:
-    """What one journal is read and written by; thread-safe.
+    """The connections of one journal; thread-safe.
 
     Args:
         place: as for ``connect``.
@@ -202,7 +202,7 @@ class Connections:
         self._held = threading.local()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._watch is not None:
             self._watch.close()
         close(self._engine)
@@ -232,7 +232,7 @@ class Connections:
                 self._held.connection = None
         try:
             return self._asked(question, values)
-        except ServerUnavailable:  # by a connection from before the server was started anew; there is none left now
+        except ServerUnavailable:  # a connection from before the server restarted; all of those are now closed
             return self._asked(question, values)
 
     def _asked(self, question: Question, values: Values) -> Rows:
@@ -248,7 +248,7 @@ class Connections:
 
     @contextmanager
     def one_by_one(self) -> Iterator[None]:
-        """Within, all that this thread asks goes by one connection, without looking for one each time.
+        """Within it, all questions of this thread use one connection, without looking for one each time.
 
         Each question is still answered as of when it is asked.
 
@@ -297,12 +297,12 @@ class Connections:
         if self._watch is not None:
             return StoreDamaged(f"{sentence} Nothing was changed.")
         problem = as_damage(sentence, error)
-        if isinstance(problem, ServerUnavailable):  # a commit whose answer got lost may stand
+        if isinstance(problem, ServerUnavailable):  # a commit whose reply was lost may have succeeded
             return ServerUnavailable(f"{problem.sentence} The history tells whether this change was kept.")
         return type(problem)(f"{problem.sentence} Nothing was changed.")
 
     def mark_done(self, revision: int) -> None:
-        """Note that the store holds a change; not waited for until it is on the disk.
+        """Note that the store holds a change; does not wait for the disk.
 
         Raises:
             StoreError: it cannot be written.
@@ -318,7 +318,7 @@ class Connections:
             raise StoreDamaged(f"The journal cannot be written: {error}. The change stands.") from error
 
     def compact(self) -> str | None:
-        """Write the file or the tables anew; answers why that is not done, in a sentence, ``None`` where it is."""
+        """Rewrite the file or the tables; return why that is not done, in a sentence, or ``None`` if it is."""
         if self._watch is None:
             return erase(self._engine, ALL_TABLES)
         held = self._engine.raw_connection()
@@ -334,10 +334,10 @@ class Connections:
         return "Another program is reading the journal." if busy else None
 
     def seen(self) -> int | None:
-        """A number that changes when anything is committed, by whomever; ``None`` if it cannot be told.
+        """A number that changes when anything is committed, by any program; ``None`` if it is not available.
 
-        SQLite answers it from memory, without a transaction. PostgreSQL could send word, but not before a question that
-        comes right after another machine's commit; there the position itself is asked for, which is one short query.
+        SQLite returns it from memory, without a transaction. PostgreSQL can send notifications, but perhaps after a
+        question that follows another machine's commit; there the position itself is queried, which is one short query.
         """
         if self._watch is None:
             return None
@@ -373,32 +373,32 @@ class Journal:
         self.kept = KeptVectors(self._ask, self._write)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connections.close()
 
     # -- writing ---------------------------------------------------------------------------------------
 
     def commit(self, change_set: ChangeSet, vectors: Mapping[str, Vectors], embedder: str) -> ChangeSet:
-        """As ``commit_together``, one change set."""
+        """As ``commit_together``, for one change set."""
         return self.commit_together([change_set], vectors, embedder)[0]
 
     def commit_together(
         self, change_sets: Sequence[ChangeSet], vectors: Mapping[str, Vectors], embedder: str, *, alone: bool = False
     ) -> list[ChangeSet]:
-        """Step 1: record change sets in their order and make them the truth; answers each with its revision.
+        """Step 1: record change sets in order, which makes them permanent; return each with its revision.
 
-        A change set that was committed before is answered as it stands: it is applied once. What several wrote waits
-        for the disk once.
+        A change set that was committed before is returned as recorded: it is applied once. Several share one wait for
+        the disk.
 
         Args:
-            change_sets: what to record; of several none has texts or purges.
+            change_sets: what to record; if there are several, none has texts or purges.
             vectors: the vector, shape (d,), of each new text, by content hash.
             embedder: the identity of what made the vectors.
-            alone: whether nothing follows but what texts and purges ask for, so that the others are done at once.
+            alone: whether only texts and purges need further steps, so that the others are done at once.
 
         Raises:
-            StaleChange: an entry or text that one touches is no longer as it was when this was planned, or as one
-                before it left it. None is recorded.
+            StaleChange: an entry or text that one touches has changed since this was planned, or since an earlier one
+                of them. None is recorded.
         """
         with self._write() as db:
             revisions: dict[str, int] = {}
@@ -455,19 +455,19 @@ class Journal:
         return revisions
 
     def mark_done(self, revision: int) -> None:
-        """Step 4: the store holds this change. Where the power fails before this is on the disk, it is done again."""
+        """Step 4: the store holds this change. If the power fails before this is on the disk, it is done again."""
         self._connections.mark_done(revision)
 
     def compact(self) -> str | None:
-        """Write the file or the tables anew, so that no byte is left in them of what was deleted.
+        """Rewrite the file or the tables, so that not a byte of deleted data is left in them.
 
         Returns:
-            Why it is not done yet, in a sentence; ``None`` where it is.
+            Why it is not done yet, in a sentence; ``None`` if it is.
         """
         return self._connections.compact()
 
     def copy_to(self, target: Journal) -> int:
-        """Copy every row as of one moment into a new and empty journal; answers how many there are.
+        """Copy every row as of one moment into a new, empty journal; return how many there are.
 
         Raises:
             StoreError: it cannot be read or written, or not all rows arrived. Nothing was copied.
@@ -476,7 +476,7 @@ class Journal:
             return pour(source, db)
 
     def touch(self, notes: Sequence[Noted]) -> int:
-        """Record which memories were recalled and what was asked; answers the newest access number."""
+        """Record which memories were recalled and what was asked; return the newest access number."""
         with self._write() as db:
             return write_notes(db, notes)
 
@@ -489,33 +489,33 @@ class Journal:
             return int(db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))) or 0)
 
     def position(self) -> tuple[int, int]:
-        """The newest revision and the newest access number, 0 where there is none: what a reader compares."""
+        """The newest revision and the newest access number, 0 if there is none: what a reader compares."""
         (row,) = self._ask(_POSITION)
         return row[0] or 0, row[1] or 0
 
     def seen(self) -> int | None:
-        """A number that changes when anything is committed to this file, by whomever; ``None`` if it cannot be told."""
+        """A number that changes when anything is committed to this file, by any program; ``None`` if not available."""
         return self._connections.seen()
 
     @property
     def origin(self) -> str:
-        """What only an agent and its copies have in common: the id of their first change set; empty before it."""
+        """The id of the first change set, which only an agent and its copies have in common; empty before it."""
         (row,) = self._ask(_CHANGE_SET_AT, {"revision": 1})
         return row[0] or ""
 
     def change_set_at(self, revision: int) -> str:
-        """The id of the change set of a revision; empty if there is none, or not all is known that came after it."""
+        """The id of the change set of a revision; empty if there is none, or later changes are not all kept."""
         (row,) = self._ask(_KNOWN_AT, {"revision": revision})
         return row[0] if row[0] and revision >= let_go_of(row[1]) else ""
 
     def entries(self, tier: Tier) -> dict[str, tuple[MemoryEntry, str]]:
-        """All entries of a tier as they should be now, with the content hash of their text, by id."""
+        """All current entries of a tier, with the content hash of their text, by id."""
         return self.entries_of([tier])[tier]
 
     def entries_of(
         self, tiers: Iterable[Tier], changed_since: int | None = None
     ) -> dict[Tier, dict[str, tuple[MemoryEntry, str]]]:
-        """As ``entries``, of several tiers by one question; of the others those that were changed after a revision."""
+        """As ``entries``, for several tiers in one query; for other tiers those that were changed after a revision."""
         found: dict[Tier, dict[str, tuple[MemoryEntry, str]]] = {tier: {} for tier in Tier}
         values = {"some": [tier.value for tier in tiers], "revision": changed_since}
         for row in self._ask(_HELD if changed_since is None else _HELD_OR_CHANGED, values):
@@ -523,7 +523,7 @@ class Journal:
         return found
 
     def changed_since(self, revision: int) -> frozenset[str]:
-        """The ids of the memories that were changed after a revision, also of those that are gone."""
+        """The ids of the memories that were changed after a revision, including deleted ones."""
         return frozenset(row[0] for row in self._ask(_CHANGED_SINCE, {"revision": revision}))
 
     def count(self, tiers: Iterable[Tier]) -> int:
@@ -531,7 +531,7 @@ class Journal:
         return int(self._ask(_COUNT, {"some": [tier.value for tier in tiers]})[0][0])
 
     def span(self) -> tuple[datetime, datetime] | None:
-        """When its first change set was applied and its newest (real time); ``None`` if there is none."""
+        """When its first and its newest change set were applied (real time); ``None`` if there is none."""
         times = [sa.select(CHANGE_SETS.c.applied_at).order_by(CHANGE_SETS.c.revision).limit(1)]
         times += [sa.select(CHANGE_SETS.c.applied_at).order_by(CHANGE_SETS.c.revision.desc()).limit(1)]
         with self._read() as db:
@@ -543,7 +543,7 @@ class Journal:
         return self.kept.of(hashes, embedder)
 
     def vectors_of(self, texts: Sequence[str], embedder: str) -> list[Vectors | None]:
-        """As ``vectors``, of texts and in their order."""
+        """As ``vectors``, for texts and in their order."""
         hashes = [content_hash(text) for text in texts]
         kept = self.vectors(hashes, embedder)
         return [kept.get(key) for key in hashes]
@@ -551,7 +551,7 @@ class Journal:
     def last_accesses(self, after: int = 0) -> tuple[dict[str, datetime], int]:
         """The latest access of each memory recalled since access number ``after``, and the newest number."""
         rows = self._ask(_ACCESSED, {"after": after})
-        # times are kept in UTC and in one form, so that the latest is the greatest text
+        # times are stored in UTC and in one form, so that the latest is the greatest text
         return {row[0]: datetime.fromisoformat(row[1]) for row in rows}, max((row[2] for row in rows), default=after)
 
     def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
@@ -563,7 +563,7 @@ class Journal:
         }
 
     def text(self, name: str) -> str | None:
-        """The text of this name (``personality``, ``settings``) as it should be now."""
+        """The current text of this name (``personality``, ``settings``)."""
         return self.texts_with(name)[name]
 
     def texts_with(self, name: str) -> dict[str, str | None]:
@@ -573,38 +573,38 @@ class Journal:
         return found | {row[0]: row[1] for row in self._ask(_TEXTS, {"names": names})}
 
     def texts(self) -> dict[str, str | None]:
-        """All texts as they should be now, by name."""
+        """All current texts, by name."""
         return {row.name: row.body for row in self._ask(_ALL_TEXTS)}
 
     def pending(self) -> list[ChangeSet]:
         """Change sets that were committed and not marked done, oldest first."""
-        waits = self.pending_revisions()  # in general nothing does
+        waits = self.pending_revisions()  # usually empty
         return [told.change_set for told in self.told.of(CHANGE_SETS.c.done.is_(False))] if waits else []
 
     def pending_revisions(self, after: int = 0) -> frozenset[int]:
-        """The numbers of those change sets, of those after a revision."""
+        """The numbers of those change sets that come after a revision."""
         return frozenset(row[0] for row in self._ask(_PENDING, {"revision": after}))
 
     def since(self, revision: int) -> list[ChangeSet]:
         """Change sets after this revision, oldest first.
 
         Raises:
-            ChangeSetNotFound: the history reaches not as far back.
+            ChangeSetNotFound: the history does not reach back that far.
         """
         return self.kept_since(revision, partial(self.horizon.refuse, revision=revision))
 
     def known_since(self, revision: int) -> list[ChangeSet] | None:
-        """As ``since``; ``None`` where the history reaches not as far back."""
+        """As ``since``; ``None`` if the history does not reach back that far."""
         try:
             return self.since(revision)
         except ChangeSetNotFound:
             return None
 
     def refuse_let_go(self, revision: int) -> None:
-        """Do nothing if the history tells all that came after a revision.
+        """Do nothing if the history has all that came after a revision.
 
         Raises:
-            ChangeSetNotFound: some of it was let go of.
+            ChangeSetNotFound: some of it was dropped.
         """
         with self._read() as db:
             self.horizon.refuse(db, revision)
@@ -617,7 +617,7 @@ class Journal:
         """One change set.
 
         Raises:
-            ChangeSetNotFound: the journal has no such revision, or it was let go of.
+            ChangeSetNotFound: the journal has no such revision, or it was dropped.
         """
         gone = partial(self.horizon.refuse, revision=revision, itself=True)
         told = self.told.of(CHANGE_SETS.c.revision == revision, unless=gone)
@@ -626,43 +626,43 @@ class Journal:
         return told[0]
 
     def by_id(self, change_set_id: str) -> ChangeSet | None:
-        """The change set of an id; ``None`` where the history has none."""
+        """The change set of an id; ``None`` if the history has none."""
         told = self.told.of(CHANGE_SETS.c.id == change_set_id)
         return told[0].change_set if told else None
 
     def applied_at(self, revision: int) -> datetime | None:
-        """When a change set was applied (real time), also the newest that was let go of; ``None`` if there is none."""
+        """When a change set was applied (real time), including the newest dropped one; ``None`` if there is none."""
         with self._read() as db:
             at = db.scalar(sa.select(CHANGE_SETS.c.applied_at).where(CHANGE_SETS.c.revision == revision))
         return None if at is None else parse_time(at)
 
     def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
-        """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
+        """The newest change sets first, at most ``limit`` of those that match, and only those older than ``before``."""
         older = () if before is None else (CHANGE_SETS.c.revision < before,)
         kept = CHANGE_SETS.c.revision > self.horizon.floor
         return self.told.of(kept, *sought.where(), *older, newest=limit)
 
     def last_act(self, operation: str, author: str = "") -> Applied | None:
-        """The newest change set of a kind, by anybody or by this author; however far the history reaches back.
+        """The newest change set of a kind, by anybody or by this author, however far back the history reaches.
 
-        Of those that were let go of only what a character did by itself, and its plan, is known.
+        Of dropped ones, only what a character did by itself, and its plan, is known.
         """
         return next(iter(self.told.of(*Sought(operation=operation, author=author).where(), newest=1)), None)
 
     def kinds(self) -> HistoryKinds:
-        """Who and what there is in the history."""
+        """The authors and operations in the history."""
         return self.told.kinds(self.horizon.floor)
 
     def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
-        """Memories that are gone and not purged, by any operation or by this one; the last forgotten first."""
+        """Memories that are gone but not purged, by any operation or by this one; the latest forgotten first."""
         return self.bin.forgotten(limit, offset, contains, operation=operation)
 
     def count_forgotten(self, contains: str) -> int:
-        """How many those are."""
+        """How many of those there are."""
         return self.bin.count(contains)
 
     def last_version(self, entry_id: str) -> MemoryEntry | None:
-        """A memory as it last was, also one that has been forgotten; ``None`` if it never was."""
+        """A memory as it last was, even if forgotten; ``None`` if it never existed."""
         with self._read() as db:
             row = db.execute(
                 sa.select(CHANGES.c.before, CHANGES.c.after)

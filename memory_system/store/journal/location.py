@@ -1,6 +1,6 @@
-"""Where the journal of an agent is kept: in a file of its folder, or on a server that the folder only names.
+"""Where the journal of an agent is kept: in a file of its folder, or on a server that the folder refers to.
 
-Is the journal whole? Asked before it is opened, since opening a missing one would make an empty one.
+It also checks whether the journal is whole before it is opened, since opening a missing one would create an empty one.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def refuse_damaged(path: Path, claimed: int, *, thoroughly: bool) -> None:
     Args:
         path: the journal's file; it is only read.
         claimed: the newest revision that the store was written for.
-        thoroughly: whether it is looked into, and its pages are checked, which takes 2 to 10 ms for every 1,000
-            memories; not where the file is as we left it.
+        thoroughly: whether to open it and check its pages, which takes 2 to 10 ms for every 1,000 memories; not needed
+            if the file is as we left it.
 
     Raises:
-        JournalDamaged: it is missing, emptied, a folder, no database, or its pages do not hang together.
+        JournalDamaged: it is missing, emptied, a folder, not a database, or its pages are inconsistent.
         ForeignStore: it is a database of something else.
         StoreDamaged: it cannot be read for another reason.
     """
@@ -51,7 +51,7 @@ def refuse_damaged(path: Path, claimed: int, *, thoroughly: bool) -> None:
 
 
 def broken_pages(path: Path) -> str | None:
-    """What SQLite's own check finds first; ``None`` if all pages hang together.
+    """The first problem that SQLite's own check finds; ``None`` if all pages are consistent.
 
     Raises:
         StoreDamaged: the file cannot be read at all.
@@ -68,7 +68,7 @@ def broken_pages(path: Path) -> str | None:
 
 
 def refuse_older(agent: str, revision: int, claimed: int) -> None:
-    """Do nothing if the journal tells all that the store was written for.
+    """Do nothing if the journal has everything that the store was written for.
 
     Raises:
         JournalDamaged: it is older.
@@ -86,9 +86,9 @@ def _has_log(path: Path) -> bool:
 
 
 JOURNAL = "journal.sqlite3"
-"""An agent's journal in SQLite."""
+"""The file of an agent's journal in SQLite."""
 POINTER = "journal.json"
-"""What lies in the folder of an agent whose journal is on a server, and names it there."""
+"""A file in the folder of an agent whose journal is on a server; it names the journal there."""
 
 
 class JournalHome(ABC):
@@ -100,22 +100,22 @@ class JournalHome(ABC):
     """
 
     shared = False
-    """Whether machines that have another store of their own may write the same journal."""
+    """Whether machines with stores of their own may write the same journal."""
     put_back = f"Put {JOURNAL} back from a backup"
-    """What to do where the journal is damaged, beside beginning a new one."""
+    """What to do if the journal is damaged, other than beginning a new one."""
 
     def __init__(self, folder: Path, anchor: str) -> None:
         self.folder = folder
         self.anchor = folder / anchor
-        """The file by which the folder tells that this journal is still the agent's."""
+        """The file by which the folder shows that this journal is still the agent's."""
 
     @abstractmethod
     def prepare(self, claimed: int, *, thoroughly: bool) -> None:
-        """Find the journal, and see that it is whole or that there has never been one, before it is opened.
+        """Find the journal, and check that it is whole or has never existed, before it is opened.
 
         Args:
             claimed: the newest revision that the store was written for.
-            thoroughly: whether a file is looked into.
+            thoroughly: whether to check the contents of a file.
 
         Raises:
             JournalDamaged: it is missing or damaged.
@@ -132,17 +132,17 @@ class JournalHome(ABC):
 
     @abstractmethod
     def abandon(self) -> None:
-        """Take back what ``open`` made anew, if nothing has been written into it."""
+        """Remove what ``open`` created, if nothing has been written into it."""
 
     def alone(self) -> AbstractContextManager[None]:
-        """Be the only writer among all machines; the lock on the folder keeps away those of this one."""
+        """Be the only writer among all machines; the folder's lock excludes those of this one."""
         return nullcontext()
 
     def copy_into(self, file: Path) -> None:
-        """Copy a journal that is not in the folder, as of one moment, into a new file of SQLite's.
+        """Copy a journal that is not in the folder, as of one moment, into a new SQLite file.
 
         Raises:
-            StoreError: it cannot be read, or the file not be written.
+            StoreError: the journal cannot be read, or the file cannot be written.
         """
         elsewhere = self._elsewhere()
         if elsewhere is not None:
@@ -150,7 +150,7 @@ class JournalHome(ABC):
                 elsewhere.copy_to(copy)
 
     def origin(self) -> str:
-        """What only the agent and its copies have in common; empty if there is no journal, or it cannot be read."""
+        """An id that only the agent and its copies share; empty if there is no journal, or it cannot be read."""
         with suppress(StoreError), self.looked_at() as journal:
             if journal is not None:
                 return journal.origin
@@ -158,7 +158,7 @@ class JournalHome(ABC):
 
     @contextmanager
     def looked_at(self) -> Iterator[Journal | None]:
-        """The journal, to be read within; ``None`` if there is none. Nobody needs to be kept away for it.
+        """The journal, for reading within the block; ``None`` if there is none. Needs no lock.
 
         Raises:
             StoreError: it cannot be read.
@@ -179,15 +179,15 @@ class JournalHome(ABC):
 
     @abstractmethod
     def leave_name(self) -> None:
-        """Say that the agent is about to have another name, or none; the folder still tells which journal is its own.
+        """Prepare for the agent to get another name, or none; the folder still identifies its journal.
 
         Raises:
-            StoreError: it cannot be said.
+            StoreError: it cannot be written.
         """
 
 
 class FileHome(JournalHome):
-    """In a file beside the store.
+    """In a file next to the store.
 
     Args:
         folder: the agent's.
@@ -200,7 +200,7 @@ class FileHome(JournalHome):
         self._made = False
 
     def prepare(self, claimed: int, *, thoroughly: bool) -> None:
-        """As ``refuse_damaged``; a folder whose journal is elsewhere is refused, too."""
+        """As ``refuse_damaged``; also refuses a folder whose journal is elsewhere."""
         self._elsewhere()
         refuse_damaged(self.anchor, claimed, thoroughly=thoroughly)
 
@@ -219,7 +219,7 @@ class FileHome(JournalHome):
 
     @contextmanager
     def looked_at(self) -> Iterator[Journal | None]:
-        """The journal; on a read-only disk, where SQLite cannot open it beside its log, a copy of it."""
+        """The journal; on a read-only disk, where SQLite cannot open it with its log, a copy of it."""
         if not on_read_only_disk(self.folder):
             with super().looked_at() as journal:
                 yield journal
@@ -242,14 +242,14 @@ class FileHome(JournalHome):
             raise
 
     def abandon(self) -> None:
-        """Remove a file that was made."""
+        """Remove a newly created file."""
         if self._made:
             self.anchor.unlink(missing_ok=True)
 
     def leave_name(self) -> None:
-        """Nothing is to be said: the file moves with its folder."""
+        """Do nothing: the file moves with its folder."""
 
 
 def holds_journal(folder: Path) -> bool:
-    """Whether an agent's folder has a journal, here or on a server; one that is empty counts."""
+    """Whether an agent's folder has a journal, here or on a server; an empty one counts."""
     return any((folder / name).is_file() for name in (JOURNAL, POINTER))

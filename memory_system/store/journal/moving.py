@@ -1,6 +1,6 @@
 """The journals of a world: in each agent's folder, or on the PostgreSQL server of ``MEMORY_JOURNAL_URL``.
 
-A journal on a PostgreSQL server: found by the agent's folder or its name, and moved there out of SQLite's file.
+A journal on a PostgreSQL server is found by the agent's folder or its name; one in an SQLite file can be moved there.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from .postgres import Server
 from .tables import ALL_TABLES
 
 JOIN_SECONDS = 1.0
-"""How long it is not looked again which agents there are on the server."""
+"""Seconds before the agents on the server are listed again."""
 AWAY_SECONDS = 30.0
-"""The same where it could not be asked, so that nobody who lists agents waits for it again and again."""
+"""The same after the server was unreachable, so that listing agents does not wait for it each time."""
 _MARK = "memory-system: "
-"""How the comment of a schema begins; the agent's world and name follow, by which another machine finds it."""
+"""How the comment of a schema begins; the agent's world and name follow, by which other machines find it."""
 _MOST = 4096
 
 
 class ServerHome(JournalHome):
     """On a PostgreSQL server, in a schema of its own.
 
-    The folder's ``journal.json`` names the schema, so that an agent is renamed, binned and brought back as a folder. A
-    folder without one looks for the journal by the world's and the agent's name, so that another machine has the same.
+    The folder's ``journal.json`` names the schema, so that an agent is renamed, binned and restored as a folder. A
+    folder without one finds the journal by the world's and the agent's name, so that another machine uses the same.
 
     Args:
         folder: the agent's.
-        server: where.
+        server: the server.
     """
 
     shared = True
@@ -58,11 +58,11 @@ class ServerHome(JournalHome):
         self._held = 0
 
     def prepare(self, claimed: int, *, thoroughly: bool) -> None:
-        """Find the schema or make one, take in what is in SQLite's file, and see that every table is there.
+        """Find the schema or create one, import what is in SQLite's file, and check that every table exists.
 
         Raises:
-            JournalDamaged: there is none, and the store says that there was; or the file, or the schema, is damaged.
-            StoreError: the server cannot be reached, or there are two journals that are not the same.
+            JournalDamaged: there is none although the store says there was, or the file or the schema is damaged.
+            StoreError: the server cannot be reached, or there are two journals that differ.
         """
         file = self.folder / JOURNAL
         with self._server.reading() as db:
@@ -90,12 +90,12 @@ class ServerHome(JournalHome):
         self._refuse_incomplete(claimed)
 
     def _refuse_anothers(self, db: sa.Connection) -> None:
-        """See that no other folder names the same schema, as a copy made by hand does: both would write one journal."""
+        """Refuse if another folder names the same schema, as a copy made by hand does: both would write one journal."""
         place = _place_of(db, self._schema) if self._schema is not None else None
         if place in (None, self._place):
             return
         other: str | None = None
-        with suppress(StoreDamaged):  # what is wrong in that folder is told when it is opened
+        with suppress(StoreDamaged):  # problems of that folder are reported when it is opened
             other = _pointed_at(self.folder.parent.parent / place)
         if other == self._schema:
             raise StoreError(
@@ -105,7 +105,7 @@ class ServerHome(JournalHome):
             )
 
     def _take_in(self, file: Path) -> None:
-        """Move SQLite's journal; one that was moved already, and whose file is still there, is compared."""
+        """Move SQLite's journal; one that was moved already, but whose file still exists, is compared."""
         target = self._opened(real_clock)
         with closing(target), closing(Journal(f"sqlite:///{file}", real_clock)) as source:
             if target.position() == (0, 0):
@@ -150,7 +150,7 @@ class ServerHome(JournalHome):
         return Journal(self._server.of_schema(self._schema), clock)
 
     def abandon(self) -> None:
-        """Drop a schema that was made."""
+        """Drop a newly created schema."""
         if self._made and self._schema is not None:
             with suppress(StoreError), self._server.writing(self._place) as db:
                 db.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{self._schema}" CASCADE')
@@ -159,7 +159,7 @@ class ServerHome(JournalHome):
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the journal's lock on the server; whoever holds it may take it again."""
+        """Hold the journal's lock on the server; re-entrant."""
         with self._server.alone(self._schema or self._place) if not self._held else nullcontext():
             self._held += 1
             try:
@@ -170,11 +170,11 @@ class ServerHome(JournalHome):
     def _elsewhere(self) -> Journal | None:
         if self._schema is None:
             return None
-        self._refuse_incomplete(1)  # opening it would make what is missing, and this only looks
+        self._refuse_incomplete(1)  # opening it would create what is missing, and this only reads
         return self._opened(real_clock)
 
     def leave_name(self) -> None:
-        """Be found by the folder only."""
+        """Let the journal be found by the folder only."""
         ours = self._held and self._schema is None  # then it is this name that is locked
         with self._server.writing(None if ours else self._place) as db:
             _leave(db, self._place)
@@ -209,7 +209,7 @@ def _pointed_at(folder: Path) -> str | None:
 
 
 def _found(db: sa.Connection, place: str) -> str | None:
-    """The schema whose comment says that it is this agent's."""
+    """The schema whose comment names this agent."""
     query = sa.text("SELECT nspname FROM pg_namespace WHERE obj_description(oid, 'pg_namespace') = :told")
     found: str | None = db.scalar(query, {"told": f"{_MARK}{place}"})
     return found
@@ -225,7 +225,7 @@ def _all_of(db: sa.Connection, world: str) -> dict[str, str]:
 
 
 def _place_of(db: sa.Connection, schema: str) -> str | None:
-    """The world and the agent that the comment of a schema names, parted by a stroke."""
+    """The world and the agent in the comment of a schema, separated by a slash."""
     query = sa.text("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = :name")
     told: str | None = db.scalar(query, {"name": schema})
     return told.removeprefix(_MARK) if told is not None and told.startswith(_MARK) else None
@@ -254,7 +254,7 @@ def _name(db: sa.Connection, schema: str, place: str) -> None:
 
 
 class Journals:
-    """Tells where the journal of an agent is. Thread-safe; a server is not reached before it is needed.
+    """Finds the journal of an agent. Thread-safe; a server is not contacted before it is needed.
 
     Args:
         url: the address of a PostgreSQL database; ``None`` = each agent's journal is a file in its folder.
@@ -262,7 +262,7 @@ class Journals:
     """
 
     def __init__(self, url: SecretStr | None = None, durability: str = "full") -> None:
-        self._url = url or None  # nothing is set by an empty text, too
+        self._url = url or None  # an empty text means no server, too
         self._durability = durability
         self._server: Server | None = None
         self._lock = threading.Lock()
@@ -272,8 +272,8 @@ class Journals:
         """Where the journal of the agent in this folder is.
 
         Raises:
-            InvalidParameter: the url is none.
-            StoreError: what the folder says of its journal cannot be read.
+            InvalidParameter: the url is invalid.
+            StoreError: the folder's reference to its journal cannot be read.
         """
         if self._url is None:
             return FileHome(folder, self._durability)
@@ -286,13 +286,13 @@ class Journals:
             return self._server
 
     def join(self, world: Path) -> None:
-        """Give each agent of a world that has a journal on the server a folder on this machine, if it has none.
+        """Create a folder on this machine for each agent of a world that has a journal on the server.
 
         Args:
-            world: the world's folder; made if an agent of it is on the server.
+            world: the world's folder; created if an agent of it is on the server.
 
         Raises:
-            InvalidParameter: the url is none.
+            InvalidParameter: the url is invalid.
             StoreError: the server cannot be reached.
         """
         if self._url is None or time.monotonic() < self._look_again.get(world, 0.0):
@@ -310,7 +310,7 @@ class Journals:
                 _point_at(world / name, schema)
 
     def close(self) -> None:
-        """Let go of the server; it is reached anew if it is needed again."""
+        """Close the connections; they are opened again when needed."""
         with self._lock:
             if self._server is not None:
                 self._server.close()

@@ -1,7 +1,7 @@
-"""PostgreSQL beneath the journal: one schema an agent, its locks, and its errors in our own words.
+"""PostgreSQL beneath the journal: one schema per agent, its locks, and its errors in our own words.
 
-A schema each, and not a column that names the agent: the tables, their numbers and every statement are those of SQLite,
-a journal is dropped, dumped or moved as one thing, and no statement that lacks a condition can read a stranger's.
+One schema each, not a column that names the agent: the tables, their numbers and every statement are those of SQLite,
+a journal is dropped, dumped or moved as one thing, and a statement without a condition cannot read a stranger's data.
 """
 
 from __future__ import annotations
@@ -32,42 +32,42 @@ from ...errors import (
 WRITES = "memory_system_writes"
 """The execution option of a connection that is going to write."""
 ASKS_ONCE = "memory_system_asks_once"
-"""The execution option of a connection to SQLite that asks a single question, which needs no transaction."""
+"""The execution option of a connection to SQLite for a single question, which needs no transaction."""
 _POLLS = "memory_system_polls"
-"""The execution option that holds what asks single questions, without asking first whether the server is there."""
+"""The execution option of the pool for single questions, used without a check that the server is there."""
 LOCK_SECONDS = 30
 """How long the server lets a write wait for another before it is refused with a clear error."""
 ANSWER_SECONDS = 60.0
-"""How long a server that is reached may take to answer; twice as long as it may wait for a lock itself."""
+"""How long a reached server may take to answer; twice as long as it may itself wait for a lock."""
 LONG_SECONDS = 3600.0
-"""The same where it writes a whole journal anew."""
+"""The same while it rewrites a whole journal."""
 _CONNECT_SECONDS = 10
 _CONNECTIONS, _MORE = 5, 25
-"""How many connections stay open, and how many more there may be for a moment; of each of the three pools."""
+"""How many connections stay open, and how many more there may be for a moment; for each of the three pools."""
 _COMMITS = {"full": "on", "normal": "off"}
 _DAMAGED = ("XX001", "XX002", "3F000", "42P01", "42703")
-"""Broken pages and indexes; a schema, table or column that is no longer there."""
+"""Broken pages and indexes; a schema, table or column that no longer exists."""
 _UNREACHABLE = ("08", "57P", "53300", "28", "3D", "25006")
-"""How the codes begin of a connection that is gone or refused: shut down, too many, not admitted, no such database, or
-one that is only read, such as of a standby."""
+"""Prefixes of the codes for a lost or refused connection: shut down, too many, not admitted, no such database, or
+read-only, such as that of a standby."""
 _ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
-"""Seconds, but the last, which are milliseconds: a network cut in silence is noticed in half a minute."""
+"""In seconds, except the last, which is in milliseconds: a silent network cut is noticed in half a minute."""
 _NO_SIGN = "\N{SYMBOL FOR NULL}"
 
 
 class _Text(sa.types.TypeDecorator[str]):
-    """Text as SQLite keeps it: ordered by its bytes. PostgreSQL has no null character; it is written as its picture."""
+    """Text ordered by its bytes as in SQLite. PostgreSQL has no null character; its symbol is written instead."""
 
     impl = sa.Text(collation="C")
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:  # noqa: ARG002 - its base's
-        """The text to be written or compared."""
+        """The text to write or compare."""
         return None if value is None else value.replace("\x00", _NO_SIGN)
 
 
 class lower_case(sa.sql.functions.FunctionElement[str]):  # noqa: N801 - a function of SQL
-    """A text in lower case, of any script; PostgreSQL's own ``lower`` knows the letters of its database's locale."""
+    """A text in lower case, in any script; PostgreSQL's own ``lower`` knows only its locale's letters."""
 
     type = sa.Text()
     inherit_cache = True
@@ -85,18 +85,18 @@ def _lower_of_any_script(element: lower_case, compiler: Any, **options: Any) -> 
 
 TEXT = sa.Text().with_variant(_Text(), "postgresql")
 NUMBER = sa.Integer().with_variant(sa.BigInteger(), "postgresql")
-"""Of as many digits as SQLite's."""
+"""An integer of as many digits as SQLite's."""
 
 
 class Server:
-    """A PostgreSQL database that holds journals; thread-safe. Connections are made when they are needed.
+    """A PostgreSQL database that holds journals; thread-safe. Connections are opened when they are needed.
 
     Args:
-        url: its address, ``postgresql://user:password@host/database``. It is never told to anybody.
-        durability: ``full``: a commit waits for the server's disk; ``normal``: a crash of the server may cost the last.
+        url: its address, ``postgresql://user:password@host/database``. It is never shown.
+        durability: ``full``: a commit waits for the server's disk; ``normal``: a crash of the server may lose the last.
 
     Raises:
-        InvalidParameter: this is no address of a PostgreSQL database.
+        InvalidParameter: this is not the address of a PostgreSQL database.
         ExtraMissing: the package psycopg is not installed.
     """
 
@@ -104,7 +104,7 @@ class Server:
         address = _address(url)
         self._password = address.password or ""
         self._engine = self._made(address, durability)
-        self._locks = self._made(address, durability)  # apart: who waits for a lock keeps nobody from writing
+        self._locks = self._made(address, durability)  # separate: those waiting for a lock block no writer
         self._polls = self._made(address, durability, pool_pre_ping=False, isolation_level="AUTOCOMMIT")
 
     def _made(self, address: sa.URL, durability: str, **options: Any) -> sa.Engine:
@@ -121,7 +121,7 @@ class Server:
                     "client_encoding": "utf8",
                     **_ALIVE,
                 },
-                # a server that was started anew is not told by an error
+                # so that a restarted server does not cause an error
                 **{"pool_pre_ping": True, **options},
             )
         except ModuleNotFoundError as error:
@@ -139,21 +139,21 @@ class Server:
         return engine
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for engine in (self._engine, self._locks, self._polls):
             engine.dispose()
 
     def of_schema(self, schema: str) -> sa.Engine:
-        """What reaches one journal, by connections that all journals share."""
+        """An engine for one journal, over connections that all journals share."""
         only = {"schema_translate_map": {None: schema}}
         return self._engine.execution_options(**only, **{_POLLS: self._polls.execution_options(**only)})
 
     @contextmanager
     def alone(self, key: str) -> Iterator[None]:
-        """Be the only one among all machines that holds this key.
+        """Hold this key exclusively among all machines.
 
         Raises:
-            StoreBusy: somebody else held it for 30 seconds.
+            StoreBusy: another program held it for 30 seconds.
             ServerUnavailable: the server cannot be reached.
         """
         locks = self._locks.execution_options(isolation_level="AUTOCOMMIT")
@@ -168,12 +168,12 @@ class Server:
     def _release(db: sa.Connection, key: str) -> None:
         try:
             db.execute(sa.text("SELECT pg_advisory_unlock(hashtextextended(:key, 0))"), {"key": key})
-        except DatabaseError:  # the server has let go of it with the connection
+        except DatabaseError:  # the server released it with the connection
             db.invalidate()
 
     @contextmanager
     def writing(self, key: str | None) -> Iterator[sa.Connection]:
-        """One transaction, alone among those of this key, for what concerns whole schemas; no key if that is held.
+        """One exclusive transaction for this key, for changes to whole schemas; ``None`` if the key is held already.
 
         Raises:
             StoreError: it could not be carried out. Nothing was changed.
@@ -212,10 +212,10 @@ def _address(url: SecretStr) -> sa.URL:
     try:
         address = sa.make_url(url.get_secret_value())
     except (sa.exc.ArgumentError, ValueError):
-        raise InvalidParameter(wrong) from None  # what it is made of is said nowhere
+        raise InvalidParameter(wrong) from None  # the address appears nowhere
     if address.drivername.split("+")[0] not in ("postgresql", "postgres") or not address.database:
         raise InvalidParameter(wrong)
-    if "@" in f"{address.host} {address.database}":  # the rest of a password, which would be told as a host's name
+    if "@" in f"{address.host} {address.database}":  # the rest of a password, which would show as a host's name
         raise InvalidParameter(f"{wrong} In a password @ is written as %40, / as %2F, and : as %3A.")
     return address.set(drivername="postgresql+psycopg", database=unquote(address.database))
 
@@ -224,18 +224,18 @@ def _address(url: SecretStr) -> sa.URL:
 def _patient() -> Any:
     """The class of connections that wait ``ANSWER_SECONDS`` for an answer; psycopg's own wait for ever.
 
-    A server that hangs is still there for the network, which acknowledges what it is sent.
+    A server that hangs still looks alive to the network, which acknowledges what it is sent.
     """
     from psycopg import Connection, OperationalError
 
     class Patient(Connection[Any]):
-        """A connection that is let go of when the server does not answer in time."""
+        """A connection that is closed when the server does not answer in time."""
 
         answer_seconds: float | None = None
-        """Other than ``ANSWER_SECONDS``."""
+        """Overrides ``ANSWER_SECONDS``."""
 
         def wait(self, gen: Generator[Any, Any, Any], *given: Any, **named: Any) -> Any:
-            """What the server answers; it looks at the clock as often as psycopg does, every tenth of a second."""
+            """The server's answer; checks the clock as often as psycopg does, every tenth of a second."""
             return super().wait(self._limited(gen), *given, **named)
 
         def _limited(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
@@ -256,7 +256,7 @@ def _patient() -> Any:
 
 
 def _connected(_dialect: sa.Dialect, _record: object, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
-    """A connection to a database that keeps every text as it is; seen before SQLAlchemy reads a text of its own."""
+    """A connection to a database that stores every text unchanged; checked before SQLAlchemy reads any text."""
     connection: Any = _patient().connect(*arguments, **named)
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
@@ -269,7 +269,7 @@ def _connected(_dialect: sa.Dialect, _record: object, arguments: Sequence[Any], 
 
 
 def _begin(db: sa.Connection) -> None:
-    """Who writes into a journal waits until nobody else does, so that it sees what they wrote."""
+    """Make a writer wait until no other one is writing, so that it sees their changes."""
     options = db.get_execution_options()
     if options.get(WRITES):
         schema = options["schema_translate_map"][None]
@@ -277,13 +277,13 @@ def _begin(db: sa.Connection) -> None:
 
 
 def look_only_into(db: sa.Connection) -> None:
-    """Let a transaction find and make tables in the journal's schema by their bare names."""
+    """Let a transaction find and create tables in the journal's schema by their bare names."""
     schema = db.get_execution_options()["schema_translate_map"][None]
     db.exec_driver_sql("SELECT set_config('search_path', %s, true)", (schema,))
 
 
 def count_on(db: sa.Connection, tables: Sequence[sa.Table]) -> None:
-    """Let numbers go on after the greatest that was copied."""
+    """Continue the numbering after the greatest number that was copied."""
     schema = db.get_execution_options()["schema_translate_map"][None]
     for table in tables:
         column = table.autoincrement_column
@@ -302,12 +302,12 @@ def is_ours(error: BaseException | None) -> bool:
 
 
 def as_store_error(sentence: str, error: BaseException | None) -> StoreError:
-    """The error to raise for one of PostgreSQL's, with this sentence on one line."""
+    """Our error for one of PostgreSQL's, with this sentence on one line."""
     from psycopg import OperationalError  # an extra, and what raised the error
 
     state = getattr(error, "sqlstate", None) or ""
     told = " ".join(sentence.split())
-    lost = not state and isinstance(error, OperationalError)  # what never reached the server has no code
+    lost = not state and isinstance(error, OperationalError)  # without contact to the server there is no code
     if lost or state.startswith(_UNREACHABLE):
         return ServerUnavailable(f"{told} Is it running, and is MEMORY_JOURNAL_URL right? Then try again.")
     if state == "55P03":
@@ -320,10 +320,10 @@ def _line(error: BaseException | None) -> str:
 
 
 def erase(engine: sa.Engine, tables: Sequence[sa.Table]) -> str | None:
-    """Write the tables of one journal anew, so that no byte of what was deleted is left in them.
+    """Rewrite the tables of one journal, so that not a byte of deleted data is left in them.
 
     Returns:
-        Why it is not done, in a sentence; ``None`` where it is.
+        Why it is not done, in a sentence; ``None`` if it is.
     """
     schema = engine.get_execution_options()["schema_translate_map"][None]
     names = ", ".join(f'"{schema}".{table.name}' for table in tables)
@@ -331,14 +331,14 @@ def erase(engine: sa.Engine, tables: Sequence[sa.Table]) -> str | None:
         with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as db:
             db.connection.driver_connection.answer_seconds = LONG_SECONDS  # type: ignore[union-attr]
             db.exec_driver_sql(f"VACUUM (FULL) {names}")
-            db.invalidate()  # the next who has it waits no longer than others
+            db.invalidate()  # its next user must not wait longer than others
     except DatabaseError as error:
         return f"The journal could not be rewritten: {_line(error.orig)}."
     return None
 
 
 def ways_of_reading(engine: sa.Engine) -> tuple[sa.Engine, sa.Engine]:
-    """How to read what hangs together, as of one moment; and how to ask one question at the least cost.
+    """Engines for consistent reads as of one moment, and for single questions at the least cost.
 
     SQLite does the first by itself, and the second without a transaction.
     """
@@ -349,5 +349,5 @@ def ways_of_reading(engine: sa.Engine) -> tuple[sa.Engine, sa.Engine]:
 
 
 def commit_soon(db: sa.Connection) -> None:
-    """Let this transaction's commit not wait for the disk; the next commit of another takes it along."""
+    """Do not wait for the disk at this transaction's commit; the next commit includes it."""
     db.exec_driver_sql("SET LOCAL synchronous_commit = off")

@@ -1,7 +1,7 @@
-"""Statements that every event and every opening asks, given to SQLite as they are.
+"""Statements that run at every event and every opening, passed directly to SQLite.
 
-What SQLAlchemy does around a statement takes ten times as long as SQLite takes for it. So each is written once by
-SQLAlchemy, and then carried out by SQLite's own connection; PostgreSQL's go by SQLAlchemy as all others do.
+SQLAlchemy takes ten times as long around a statement as SQLite takes to run it. So each is compiled once by
+SQLAlchemy, and then run on SQLite's own connection; PostgreSQL's go through SQLAlchemy like all others.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 Rows = Sequence[Any]
-"""Rows whose columns are reached by name or by number."""
+"""Rows whose columns are accessed by name or by number."""
 Values = Mapping[str, Any]
 NONE: Values = MappingProxyType({})
 _NAMED = sqlite.dialect(paramstyle="named")
 
 
 class _Written(NamedTuple):
-    """A statement as SQLite takes it, what it is always given, and what a row of its answer is made of."""
+    """A statement compiled for SQLite, its constant values, and the type of its result rows."""
 
     text: str
     given: Values
@@ -33,7 +33,7 @@ class _Written(NamedTuple):
 
 @lru_cache(500)
 def _written(statement: sa.Select[Any], given: tuple[tuple[str, int | None], ...]) -> _Written:
-    """The statement for values of these names, and so many of each that stands for several."""
+    """The statement for values of these names, with the number of values for each that expands."""
     asked = statement.params({name: None if count is None else [None] * count for name, count in given})
     compiled = asked.compile(dialect=_NAMED, compile_kwargs={"render_postcompile": True})
     row = namedtuple("Row", list(map(str, statement.selected_columns.keys())), rename=True)  # type: ignore[misc]
@@ -49,27 +49,27 @@ def plain(db: sa.Connection) -> sqlite3.Connection | None:
 
 
 def _filled(values: Sequence[Any]) -> list[Any]:
-    """The values, the last one repeated until there are 1, 2, 4, 8 or so on, so that few statements have to be written.
+    """The values, the last one repeated until there are 1, 2, 4, 8 and so on, so that few statements are compiled.
 
-    It is all the same to whoever asks whether something is among them.
+    For a test of membership this makes no difference.
     """
     room = 1 << (len(values) - 1).bit_length() if values else 0
     return [*values, *list(values[-1:]) * (room - len(values))]
 
 
 class Question:
-    """What is asked again and again.
+    """A query that is run again and again.
 
     Args:
-        asked: every value that differs is a ``bindparam`` of its own name, which may be expanding; none of its columns
-            has a type that is not SQLite's own.
+        asked: every varying value is a ``bindparam`` of its own name, which may be expanding; its columns all have
+            types of SQLite's own.
     """
 
     def __init__(self, asked: sa.Select[Any]) -> None:
         self.asked = asked
 
     def of(self, db: sa.Connection, values: Values = NONE) -> Rows:
-        """The rows that answer it, all of them; of SQLite as of this moment, unless a transaction has begun."""
+        """All result rows; from SQLite as of this moment, unless a transaction has begun."""
         connection = plain(db)
         return db.execute(self.asked, values).all() if connection is None else self.plainly(connection, values)
 
@@ -95,7 +95,7 @@ def insert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -
 
 
 def insert_numbered(db: sa.Connection, table: sa.Table, row: dict[str, Any]) -> int:
-    """Add a row; answers the number that its table gave it."""
+    """Add a row; return the number that its table assigned."""
     statement, connection = _inserting(table), plain(db)
     if connection is None:
         return int(db.execute(statement, row).inserted_primary_key[0])  # type: ignore[index]
@@ -105,13 +105,13 @@ def insert_numbered(db: sa.Connection, table: sa.Table, row: dict[str, Any]) -> 
 
 
 def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Add rows, all with the same columns, replacing those whose primary key is held."""
+    """Add rows, all with the same columns, replacing those whose primary key exists."""
     if rows:
         _add(db, _upserting(table, db.dialect.name, tuple(rows[0])), rows)
 
 
 def insert_new(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Add those rows, all with the same columns, whose primary key is not held."""
+    """Add those rows, all with the same columns, whose primary key does not exist."""
     if rows:
         _add(db, _inserting_new(table, db.dialect.name), rows)
 

@@ -74,8 +74,8 @@ ACCESSES = sa.Table(
     sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
     sa.Column("entry_id", TEXT, nullable=False, index=True),
     sa.Column("at", TEXT, nullable=False),  # the world's time
-    sa.Column("revision", NUMBER, index=True),  # the newest one then; none before the third version
-    sa.Column("noted_at", TEXT),  # the real time; none before the third version
+    sa.Column("revision", NUMBER, index=True),  # the newest one then; null before the third version
+    sa.Column("noted_at", TEXT),  # the real time; null before the third version
     sqlite_autoincrement=True,
 )
 
@@ -105,12 +105,12 @@ PURGED = sa.Table(
     "purged",
     _META,
     sa.Column("entry_id", TEXT, primary_key=True),
-    sa.Column("revision", NUMBER, nullable=False),  # what was written of it before has left the journal
+    sa.Column("revision", NUMBER, nullable=False),  # everything written about it earlier has left the journal
 )
 
 
 ALL_TABLES = [table for table in _META.sorted_tables if table is not VERSION]
-"""What holds a journal's rows; a table comes after those that it refers to."""
+"""The tables for a journal's rows; a table comes after those that it refers to."""
 
 
 def _first(db: sa.Connection) -> None:
@@ -118,12 +118,12 @@ def _first(db: sa.Connection) -> None:
 
 
 def _second(db: sa.Connection) -> None:
-    """Entries are read a tier at a time."""
+    """Index entries by tier, for reading one tier at a time."""
     db.exec_driver_sql("CREATE INDEX IF NOT EXISTS entries_tier ON entries (tier)")
 
 
 def _third(db: sa.Connection) -> None:
-    """Accesses tell at which revision and real time they happened; what is asked is logged."""
+    """Add revision and real time to accesses, and log queries."""
     held = {column["name"] for column in sa.inspect(db).get_columns("accesses")}
     for name, kind in (("revision", "INTEGER"), ("noted_at", "TEXT")):
         if name not in held:
@@ -133,7 +133,7 @@ def _third(db: sa.Connection) -> None:
 
 
 def _fourth(db: sa.Connection) -> None:
-    """What was forgotten is found quickly, and can be purged."""
+    """Make forgotten memories quick to find, and let them be purged."""
     PURGED.create(db, checkfirst=True)
     db.exec_driver_sql("CREATE INDEX IF NOT EXISTS changes_gone ON changes (revision) WHERE after IS NULL")
 
@@ -144,7 +144,7 @@ _DEFAULTS_BEFORE = (
     '"relevancy": 1.0}}, "static_share": 0.4, "static_threshold": 0.35, "stm_size": 20, "threshold": 0.45, '
     '"token_budget": 0, "top_k": 5}'
 )
-"""The settings of an agent that had saved none, up to version 0.2."""
+"""The settings of an agent without saved ones, up to version 0.2."""
 _DEFAULTS_BY_SCORE = (
     '{"cost_budget": 0.0, "migration_threshold": 0.35, "query_log": 1000, "reflection_trigger": 150.0, "retention": '
     '"learned", "retention_threshold": 0.04, "scoring": {"decay": 0.999, "measure": "hybrid", "normalise": false, '
@@ -155,17 +155,17 @@ _DEFAULTS_BY_SCORE = (
 DEFAULTS = "defaults"
 """The text that holds an older agent's default settings."""
 LET_GO = "history"
-"""The text that tells how far the history reaches back; it belongs to the journal, not to the agent."""
+"""The text that records how far the history reaches back; it belongs to the journal, not to the agent."""
 
 
 def _fifth(db: sa.Connection) -> None:
-    """As long as an older agent has no settings of its own, now or in its past, its defaults are those of then."""
+    """Keep the former defaults for an older agent that has no settings of its own, now or in its past."""
     if db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))):
         db.execute(sa.insert(TEXTS).values(name=DEFAULTS, body=_DEFAULTS_BEFORE))
 
 
 def _sixth(db: sa.Connection) -> None:
-    """The same of an agent that was made since, before the threshold was compared with the confidence."""
+    """The same for an agent that was made since, before the threshold was compared with the confidence."""
     known = db.scalar(sa.select(TEXTS.c.name).where(TEXTS.c.name == DEFAULTS))
     if known is None and db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))):
         db.execute(sa.insert(TEXTS).values(name=DEFAULTS, body=_DEFAULTS_BY_SCORE))
@@ -201,13 +201,13 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def as_damage(sentence: str, error: BaseException | None) -> StoreError:
-    """The error to raise: that the journal is damaged, unless it is busy, full, or not to be had."""
+    """The error to raise: that the journal is damaged, unless it is busy, full, or inaccessible."""
     if postgres.is_ours(error):
         return postgres.as_store_error(sentence, error)
     if error is not None and (short := exhausted(error)) is not None:
         return Exhausted(out_of("The journal", short))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    damaged = code in _DAMAGED or "decode" in str(error)  # a text that is no UTF-8 has no code of its own
+    damaged = code in _DAMAGED or "decode" in str(error)  # invalid UTF-8 has no code of its own
     return JournalDamaged(sentence) if damaged else StoreDamaged(sentence)
 
 
@@ -215,30 +215,30 @@ _SQLITE = "sqlite:///"
 _AT_ONCE = 500
 """Rows that are copied together."""
 _LOGGED = 4_000_000
-"""Bytes of the log from which on SQLite takes it into the file."""
+"""Bytes of the log above which SQLite merges it into the file."""
 _PAGE = 8192
-"""Bytes of a page of a new file: five vectors fit in one, where two fit in SQLite's usual 4,096. An older file keeps
-what it has."""
+"""Bytes of a page of a new file: five vectors fit in one, but two in SQLite's usual 4,096. An older file keeps its
+page size."""
 _CACHED = 256
-"""Kilobytes of pages that each connection remembers: the system remembers files, too, and SQLite's usual 2,000 would be
+"""Kilobytes of pages that each connection caches: the system caches files, too, and SQLite's usual 2,000 would be
 gigabytes for a thousand agents."""
 DURABILITY = {"full": "FULL", "normal": "NORMAL"}
-"""What an acknowledged change survives, and what SQLite calls it: ``full`` a killed process and a power cut, ``normal``
-a killed process; a power cut may take the last changes with it, and never half of one."""
+"""What an acknowledged change survives, and SQLite's name for it: ``full`` a killed process and a power cut, ``normal``
+a killed process; a power cut may lose the last changes, but never half of one."""
 
 
 def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
-    """An engine for the journal at ``place``, brought to the newest version.
+    """An engine for the journal at ``place``, upgraded to the newest version.
 
     Args:
-        place: the address: ``sqlite:///`` and a path, which is taken as it is, whatever signs it holds. Or a schema of
-            a PostgreSQL server (``postgres.of_schema``), whose connections others use too.
-        durability: one of ``DURABILITY``; that of a server is its own.
+        place: the address: ``sqlite:///`` and a path, which is used literally, whatever characters it has. Or a schema
+            of a PostgreSQL server (``postgres.of_schema``), whose connections others use too.
+        durability: one of ``DURABILITY``; a server has its own.
 
     Raises:
         ServerUnavailable: the server cannot be reached.
-        ForeignStore: the file is a database of something else, and was not touched.
-        StoreDamaged: the file is no journal, is damaged, has a version that none has, or was written by a newer one.
+        ForeignStore: the file is a database of something else, and was not changed.
+        StoreDamaged: the file is not a journal, is damaged, has an unknown version, or was written by a newer one.
     """
     newest = False
     if isinstance(place, str) and not (newest := _is_newest(file := _file_of(place))):
@@ -258,9 +258,9 @@ def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
 
 
 class _Compiled(LRUCache[Any, Any]):
-    """Statements as they were compiled, for the journals of all agents: each engine would do all of it for itself."""
+    """A cache of compiled statements for the journals of all agents: each engine would otherwise compile its own."""
 
-    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:  # the first of a key is the engine's dialect
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:  # a key begins with the engine's dialect
         return super().get(key[1:], default)
 
     def __setitem__(self, key: tuple[Any, ...], value: Any) -> None:
@@ -283,15 +283,15 @@ def _sqlite(url: str, durability: str) -> sa.Engine:
 
 
 def close(engine: sa.Engine) -> None:
-    """Let go of a file; the connections to a server belong to whoever made them."""
+    """Close a file; the connections to a server belong to their creator."""
     if engine.dialect.name == "sqlite":
         engine.pool.dispose()  # the engine's own dispose makes a new pool, which nobody would use
 
 
 def watch(engine: sa.Engine) -> sqlite3.Connection | None:
-    """A connection that tells whether others have committed; ``None`` for another database than SQLite.
+    """A connection that shows whether others have committed; ``None`` for another database than SQLite.
 
-    What is written by it is not waited for until it is on the disk; the next commit of another takes it along.
+    What it writes is not flushed to the disk at once; the next commit of another connection includes it.
     """
     if engine.dialect.name != "sqlite" or not engine.url.database:
         return None
@@ -306,19 +306,19 @@ def watch(engine: sa.Engine) -> sqlite3.Connection | None:
 
 
 def _is_newest(path: Path) -> bool:
-    """Whether a file is known to be a journal that needs nothing; it is only read, and what is wrong is found later."""
+    """Whether a file is known to be an up-to-date journal; it is only read, and problems are found later."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)) as db:
             db.execute("SELECT id, tier, body, hash FROM entries LIMIT 0")
             return bool(db.execute("SELECT max(number) FROM version").fetchone()[0] == len(MIGRATIONS))
-    except sqlite3.Error:  # it is new, or it is damaged
+    except sqlite3.Error:  # it is new, or damaged
         return False
 
 
 def _migrate(engine: sa.Engine) -> None:
     with engine.execution_options(**{WRITES: True}).begin() as db:
         if engine.dialect.name == "postgresql":
-            postgres.look_only_into(db)  # what is not SQLAlchemy's knows no schema
+            postgres.look_only_into(db)  # statements outside SQLAlchemy know no schema
         VERSION.create(db, checkfirst=True)
         number = int(db.scalar(_NEWEST) or 0)
         if number < 0:
@@ -335,7 +335,7 @@ def _migrate(engine: sa.Engine) -> None:
 
 def _sqlite_settings(synchronous: str, connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions are begun by _sqlite_begin
-    connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows no letter beyond ASCII
+    connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows only ASCII letters
     settings: tuple[str, ...] = (f"page_size={_PAGE}", "journal_mode=WAL", f"wal_autocheckpoint={_LOGGED // _PAGE}")
     settings += (f"synchronous={synchronous}", f"cache_size=-{_CACHED}", "busy_timeout=10000", "foreign_keys=ON")
     for pragma in settings:
@@ -347,17 +347,17 @@ def _lower(text: object) -> object:
 
 
 def _sqlite_begin(db: sa.Connection) -> None:
-    # who writes asks for the lock at once and waits for it; SQLite refuses at once who has read before and then writes
+    # a writer locks at once and waits for the lock; SQLite immediately refuses one that reads first and then writes
     options = db.get_execution_options()
     if not options.get(ASKS_ONCE):
         db.exec_driver_sql("BEGIN IMMEDIATE" if options.get(WRITES) else "BEGIN")
 
 
 def pour(source: sa.Connection, target: sa.Connection) -> int:
-    """Copy every row of one journal into another, which is new and empty; answers how many.
+    """Copy every row of one journal into another, which is new and empty; return how many.
 
     Raises:
-        StoreDamaged: not all arrived.
+        StoreDamaged: not all were copied.
     """
     poured = 0
     for table in ALL_TABLES:

@@ -1,8 +1,8 @@
 """The journal's bin: memories that are gone, and those of which nothing is left.
 
-Purging: what memories said leaves every row of the journal, in the transaction that tells of it.
+Purging removes a memory's text from every row of the journal, in the transaction that records the purge.
 
-What stays is that they were: their ids, tiers, kinds and times, so that the history still hangs together.
+Ids, tiers, kinds and times stay, so that the history remains consistent.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .tables import CHANGE_SETS, CHANGES, ENTRIES, PURGED, QUERIES, VECTORS
 from .tables import TEXTS as STATE
 
 RESTORABLE = frozenset(tier.value for tier in DECAYING)
-"""The tiers whose memories lie in the bin when they are gone."""
+"""The tiers whose memories are in the bin when they are gone."""
 PURGED_TEXT = "(purged)"
-"""What stands in the place of a text that was purged."""
+"""The replacement for a purged text."""
 
 _HEAD = 12
-"""Characters by which a text is found within another; a shorter one counts only as a whole between quotation marks."""
+"""Characters by which a text is found within another; a shorter one counts only as a whole in quotation marks."""
 _QUOTED = re.compile(r"(“|\")([^“”\"]{1,12})(”|\")")
 
 
@@ -50,10 +50,10 @@ _PURGED_OF_THESE = Question(
 
 
 def refuse_purged(db: sa.Connection, change_sets: Sequence[ChangeSet]) -> None:
-    """Let nothing that was purged come back by a plan that was made before.
+    """Refuse plans made before a purge that would bring something purged back.
 
     Raises:
-        StaleChange: one would bring such a memory back, or a model was told of memories before one was purged.
+        StaleChange: one would bring such a memory back, or a model received memories before one was purged.
     """
     coming = [[change.entry_id for change in one.changes if change.before is None] for one in change_sets]
     purged: dict[str, int] = {}
@@ -71,10 +71,10 @@ def refuse_purged(db: sa.Connection, change_sets: Sequence[ChangeSet]) -> None:
 
 
 class Scrubber:
-    """Takes texts out of other texts, in each of the forms in which the history writes them.
+    """Removes texts from other texts, in each of the forms in which the history writes them.
 
     Args:
-        texts: what is to be found no more.
+        texts: what to remove.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -114,7 +114,7 @@ def _forms(text: str) -> set[str]:
     before = f"{line[:59].rstrip()}…" if len(line) > 60 else line  # how an earlier version cut it, within a word
     forms = {text, text.strip(), line, line.rstrip("."), short(text), before, text[:60].strip()}
     escaped = forms | _escaped(forms)
-    # once more: what a model calls a function with is JSON in a text, and its answer is kept as JSON again
+    # twice: the arguments of a model's function call are JSON in a text, and its answer is stored as JSON again
     return {form for form in escaped | _escaped(escaped) if form}
 
 
@@ -123,9 +123,9 @@ def _escaped(forms: Iterable[str]) -> set[str]:
 
 
 def purge(db: sa.Connection, revision: int, ids: Sequence[str]) -> None:
-    """Take what these memories said before this revision out of the journal, and note that it was.
+    """Remove what these memories said before this revision from the journal, and note that it was removed.
 
-    The bytes are gone when the file has been written anew; see ``Journal.compact``.
+    The bytes are gone when the file has been rewritten; see ``Journal.compact``.
     """
     said: list[MemoryEntry] = []
     for some in slices(ids):
@@ -175,7 +175,7 @@ def _clean_heads(db: sa.Connection, scrubber: Scrubber, in_calls: Scrubber) -> N
 
 
 def _cleaned(details: dict[str, Any], scrubber: Scrubber, in_calls: Scrubber) -> dict[str, Any]:
-    """The details of a change set: what a model was told of these memories, and answered about them, goes too."""
+    """The details of a change set, without what a model received of these memories and answered about them."""
     calls = [
         {**call, "prompt": in_calls.clean(call["prompt"]), "answer": in_calls.clean(call["answer"])}
         if scrubber.tells(call["prompt"]) or scrubber.tells(call["answer"])
@@ -192,18 +192,18 @@ def _cleaned(details: dict[str, Any], scrubber: Scrubber, in_calls: Scrubber) ->
 
 
 _TOLD = {PERSON: ("text", "why", "added", "gone"), CORE: ("persona", "human"), HELD: ("title",)}
-"""What may quote a memory in the texts that a conversation is kept by; of an agent's other texts nothing does."""
+"""The fields of a conversation's texts that may quote a memory; an agent's other texts never do."""
 
 
 def cleaned_text(name: str, body: str | None, scrubber: Scrubber) -> str | None:
-    """A text that is kept beside memories, without what it quotes; what it is called by and its names stay."""
+    """A stored text without quotations of the scrubbed texts; its title and names stay."""
     fields = next((fields for start, fields in _TOLD.items() if name.startswith(start)), ())
     if not body or not fields:
         return body
     try:
         told = json.loads(body)
         left = told | {name: _cleaned_value(told[name], scrubber) for name in fields if name in told}
-    except (ValueError, TypeError, RecursionError):  # it is not as it was written
+    except (ValueError, TypeError, RecursionError):  # it was damaged since it was written
         return scrubber.clean(body)
     return body if left == told else json.dumps(left, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
@@ -221,17 +221,17 @@ _NEWEST = 2**62
 
 @dataclass(frozen=True)
 class Forgotten:
-    """A memory that is gone, and how that came.
+    """A memory that is gone, and how it went.
 
     Args:
         entry: as it last was.
-        revision: the change set by which it went.
+        revision: the change set that removed it.
         title: of that change set.
         author: who is behind it.
         operation: its kind, such as ``forget`` or ``summarise``.
         reason: why this memory.
-        at: when, by the world's time.
-        applied_at: when, by the real time.
+        at: when, in the world's time.
+        applied_at: when, in real time.
     """
 
     entry: MemoryEntry
@@ -245,9 +245,9 @@ class Forgotten:
 
 
 class Bin:
-    """What was forgotten and is still kept.
+    """What was forgotten and can still be restored.
 
-    Facts of the personality are not in it: they belong to its text. Neither are messages and passages: they come and
+    Facts of the personality are not in it: they belong to its text. Nor are messages and passages: they come and
     go with their conversation or document.
 
     Args:
@@ -260,9 +260,10 @@ class Bin:
     def forgotten(
         self, limit: int, offset: int = 0, contains: str = "", until: int | None = None, operation: str = ""
     ) -> list[Forgotten]:
-        """Those that were gone at a revision, now if none is given; the last forgotten first.
+        """Those that were gone at a revision, by default now; the latest forgotten first.
 
-        With an operation only those that it took away; so did the undo by which one went that had been restored.
+        With an operation, only those that it removed; that includes memories restored and removed again by undoing
+        that.
         """
         heads = (CHANGE_SETS.c[name] for name in ("title", "author", "operation", "planned_at", "applied_at"))
         query = sa.select(CHANGES.c.revision, CHANGES.c.before, CHANGES.c.reason, *heads)
@@ -288,7 +289,7 @@ class Bin:
         return found
 
     def lost(self, ids: Sequence[str]) -> set[str]:
-        """Those of these memories of which nothing is left: they were purged, and not remembered anew since."""
+        """Those of these memories of which nothing is left: purged, and not remembered again since."""
         later = sa.exists().where(CHANGES.c.entry_id == PURGED.c.entry_id, CHANGES.c.revision > PURGED.c.revision)
         found: set[str] = set()
         with self._read() as db:
@@ -332,7 +333,7 @@ def _gone(contains: str, until: int | None) -> list[sa.ColumnElement[bool]]:
 
 
 def _by(operation: str) -> sa.ColumnElement[bool]:
-    """Whether a memory went by an operation, or by undoing what had brought it back since."""
+    """Whether a memory was removed by an operation, or by undoing what had restored it since."""
     earlier, head = CHANGES.alias(), CHANGE_SETS.alias()
     went = sa.exists().where(
         earlier.c.entry_id == CHANGES.c.entry_id,
