@@ -1,4 +1,4 @@
-"""The ledger of one agent: journal, stores and tables kept in step. Applies change sets, and is told of recalls."""
+"""The ledger of one agent: journal, stores and tables kept in step. Applies change sets and notes recalls."""
 
 from __future__ import annotations
 
@@ -40,29 +40,29 @@ from .turns import TableLock, Turns
 from .write_lock import WriteLock
 
 REEMBED = "reembed"
-"""The operation under which the history tells that memories were given new vectors; it changes no entry."""
+"""The operation in the history for giving memories new vectors; it changes no entry."""
 EMBEDDED_AT_ONCE = 500
-"""Texts without a vector that opening embeds by itself; more wait for ``reembed``."""
+"""Texts without a vector that opening embeds by itself; the rest wait for ``reembed``."""
 CHANGED_OVER_AT_ONCE = 500
-"""Memories whose store opening writes anew by itself when the embedder was changed."""
+"""Memories whose store opening rewrites by itself after a change of embedder."""
 _OPENINGS = count()
-"""Of all agents in this process: what is kept by the stamp of one is never taken for what it is opened as later."""
+"""Counts the openings of all agents in this process, so that caches never mix two openings of one agent."""
 _Planned = tuple[ChangeSet, Mapping[str, Vectors]]
 """A plan, and the vectors that it needs."""
 
 
 class Ledger:
-    """All that is stored of one agent. Many read while one writes, but for the moments in which the tables change.
+    """Everything stored of one agent. Many read while one writes, except while the tables change.
 
     Args:
-        folder: the agent's folder; made if it is missing.
+        folder: the agent's folder; created if missing.
         personality: the path of its personality file.
         embedder: what turns texts into vectors.
         clock: the real time, for the journal.
         journals: where journals are; in the agents' folders if not given.
         chroma: the Chroma server that keeps the store; files in the folder if not given.
-        take_over: whether an agent whose vectors were made by another embedder is given those of this one when it is
-            opened; otherwise it can be looked at and re-embedded, and recalls and changes nothing until then.
+        take_over: whether opening an agent whose vectors were made by another embedder replaces them by those of this
+            one; if not, it can be inspected and re-embedded, but recalls and changes nothing until then.
 
     Raises:
         JournalDamaged: the journal cannot be relied on; ``read_only.open_ledger`` shows what the store holds.
@@ -123,13 +123,13 @@ class Ledger:
         self._together = Together(self._apply, self._by_itself, self.turns.writing, self.turns.others_reading)
 
     def close(self, *, asleep: bool = False) -> None:
-        """Write what waits, and let go of all files; closing twice does no harm.
+        """Write whatever is waiting, and close all files; closing twice does no harm.
 
         Args:
-            asleep: whether a little that the store lacks may wait until the agent is opened again.
+            asleep: whether a few changes that the store lacks may wait until the agent is opened again.
 
         Raises:
-            MemorySystemError: the last accesses could not be written. The files are let go of all the same.
+            MemorySystemError: the last accesses could not be written. The files are closed all the same.
         """
         if self._closed:
             return
@@ -144,8 +144,8 @@ class Ledger:
                         self.settle()
                     note = self._keep_tables()
         finally:
-            with self.turns.taken():  # also of an agent that is gone, which the background may still be writing
-                with self._lock:  # whoever reads is done first
+            with self.turns.taken():  # even if the agent is gone, since the background may still be writing
+                with self._lock:  # readers finish first
                     self._closed = True
                 self._behind.forget()
                 with suppress(StoreError), self._file_lock.held() if note else nullcontext():
@@ -153,10 +153,10 @@ class Ledger:
 
     @property
     def gone(self) -> bool:
-        """Whether this was closed, or its journal has been moved, deleted or replaced by somebody else."""
+        """Whether this was closed, or another program moved, deleted or replaced its journal."""
         try:
             return self._closed or self._home.anchor.stat().st_ino != self._inode
-        except PermissionError:  # it may well be there; what can still be read is shown
+        except PermissionError:  # it may well still exist; what can be read is shown
             return False
         except OSError:
             return True
@@ -175,7 +175,7 @@ class Ledger:
         return self._stores.embedder if any(map(len, self.tables.values())) else None
 
     def refuse_other_embedder(self) -> None:
-        """Do nothing where the agent's vectors were made by the embedder in use.
+        """Do nothing if the agent's vectors were made by the embedder in use.
 
         Raises:
             OtherEmbedder: they were made by another one.
@@ -194,24 +194,24 @@ class Ledger:
         return self._revision, self._touches
 
     def text(self, name: str) -> str | None:
-        """The text of this name (``personality``, ``settings``) as it is now."""
+        """The current text of this name (``personality``, ``settings``)."""
         with self.reading():
             if name not in self._texts:
                 self._texts = self.journal.texts_with(name) | self._texts
             return self._texts[name]
 
     def texts(self) -> dict[str, str | None]:
-        """All texts by name; ``None`` where one that every agent may have is not there."""
+        """All texts by name; ``None`` if one that every agent may have does not exist."""
         with self.reading():
             return dict.fromkeys(TEXTS) | self.journal.texts()
 
     # -- writing ---------------------------------------------------------------------------------------
 
     def apply(self, change_set: ChangeSet) -> ChangeSet:
-        """Carry out a plan, once; answers it with its revision.
+        """Carry out a plan, once; return it with its revision.
 
         Raises:
-            InvalidParameter: it is no change set, or does not hang together. Nothing was changed.
+            InvalidParameter: it is not a change set, or is inconsistent. Nothing was changed.
             Conflict: it was planned for another agent. Nothing was changed.
             OtherEmbedder: the agent's vectors were made by another embedder. Nothing was changed.
             StaleChange: what it touches has changed since it was planned. Nothing was changed.
@@ -234,9 +234,9 @@ class Ledger:
         return done
 
     def _apply(self, plans: Sequence[_Planned]) -> list[ChangeSet | Exception]:
-        """Carry out plans, in a turn, by one commit."""
+        """Carry out plans, in a turn, with one commit."""
         with as_store_errors(f"The agent {self.folder.name!r}"):
-            self._accesses.flush()  # what comes back by this change keeps the accesses it had
+            self._accesses.flush()  # a memory that this change brings back keeps its accesses
             self._catch_up()
             self._store_at_hand()
             with checks.nothing_changed():
@@ -250,11 +250,11 @@ class Ledger:
             sets, ours = [plan for plan, _ in plans], self.embedder.identity
             committed = self.journal.commit_together(sets, vectors, ours, alone=self._stores.in_journal)
         done = [self._committed(applied, vectors) for applied in committed]
-        self._letting_go.look(self._revision, now=any(one.texts for one in sets))  # it catches up: all are shown
+        self._letting_go.look(self._revision, now=any(one.texts for one in sets))  # it catches up: everything is shown
         return done
 
     def _committed(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> ChangeSet | Exception:
-        """Steps 2 to 4, unless it is shown already; answers it, or what failed."""
+        """Steps 2 to 4, unless it is shown already; return it, or the error."""
         if applied.revision is None or applied.revision <= self._revision:
             return applied
         try:
@@ -272,11 +272,11 @@ class Ledger:
         return applied
 
     def _by_itself(self, plan: _Planned) -> bool:
-        """Whether a plan is not committed together with others: what cannot follow later, or has more than changes."""
+        """Whether a plan must be committed separately: it cannot follow later, or contains more than changes."""
         return bool(plan[0].texts or plan[0].purges) or not self._follows(plan[0])
 
     def _follows(self, applied: ChangeSet) -> bool:
-        """Whether the store may take it in later; a server is written at once, as is one of several of a journal."""
+        """Whether the store may follow later; a server, or one of several stores of a journal, is written at once."""
         ours = self._stores.in_journal or (self._stores.place is None and not self._home.shared)
         return ours and not applied.purges and self._stores.embedder == self.embedder.identity
 
@@ -291,16 +291,16 @@ class Ledger:
         return noted
 
     def keep_vectors(self, vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors of texts that are held, by content hash, and show them."""
+        """Store vectors of existing texts, by content hash, and show them."""
         with self.turns.writing():
             self._catch_up()
             self.journal.kept.keep(vectors, self.embedder.identity)
             self._take_in_vectors()
 
     def make_store_anew(self, progress: Callable[[float], None]) -> Path | None:
-        """Write the store anew if it holds vectors of another embedder, or ranks by another distance.
+        """Rewrite the store if it holds vectors of another embedder, or ranks by another distance.
 
-        Answers where the old store lies; ``None`` if nothing had to be done. After a kill, opening writes the rest.
+        Returns where the old store is now; ``None`` if nothing had to be done. After a kill, opening writes the rest.
         """
         with self.writing():
             self._catch_up()
@@ -310,14 +310,14 @@ class Ledger:
             return self._store_anew("replaced", self.embedder.identity, progress)
 
     def flush(self) -> None:
-        """Write what waits of recalls, now."""
+        """Write the waiting recalls, now."""
         if self.policy.why is None:
             self._accesses.flush()
 
     def touch(self, entry_ids: Sequence[str], at: datetime, asked: Asked | None = None) -> None:
         """Note what was recalled at the world's time ``at``, and asked; it is on disk within half a second.
 
-        Where nothing can be written, being recalled leaves no trace.
+        If nothing can be written, recalls leave no trace.
         """
         if self.policy.why is not None:
             return
@@ -327,16 +327,16 @@ class Ledger:
             self._accesses.note(entry_ids, at, asked, (self._revision, self._access))
 
     def _write_accesses(self, take: Callable[[], Sequence[Noted]]) -> None:
-        """Without the lock on the folder: no reader waits for another program; the next takes it in as anybody's."""
+        """Write without the folder's lock: no reader waits for another program, which sees this like any write."""
         with self._lock:
             if not self.gone:  # deleted, or in other hands: there is nothing left to write to
                 self._catch_up()
                 self.journal.touch(take())
 
     def _finish_cut_off(self) -> None:
-        """Have the store take in what another process has committed, which may have died since.
+        """Make the store follow what another process has committed, which may have died since.
 
-        Whoever holds the lock knows that nobody else is at it. What this one committed can wait, unless it failed.
+        With the lock held, no other process is at work. What this one committed can wait, unless it failed.
         """
         if self._behind.has_all_pending(self.journal):
             if self._behind.must_settle:
@@ -348,7 +348,7 @@ class Ledger:
         self._behind.forget()
 
     def _take_in(self, changes: Sequence[Change], vectors: Mapping[str, Vectors], revision: int) -> None:
-        """Have the store take in what is shown already. Others may read meanwhile: recall does not ask it."""
+        """Make the store follow what is shown already. Others may read meanwhile: recall does not use it."""
         with self.turns.others_reading():
             self._stores.carry_out(changes, vectors, revision)
 
@@ -357,13 +357,13 @@ class Ledger:
             return self._stores.tidy()
 
     def _flush_at_exit(self) -> None:
-        if os.getpid() != self._process:  # forked: what waits is its parent's, as are the files
+        if os.getpid() != self._process:  # forked: the waiting writes and the files are its parent's
             return
         self._accesses.flush_at_exit()
         self._behind.settle_at_exit()
 
     def _take_over_missed(self) -> None:
-        """Carry out what another machine wrote, which has the same journal and another store."""
+        """Carry out what another machine wrote, which shares the journal and has another store."""
         missed = () if self._stores.in_journal else self._missed()
         untold = missed and self._stores.claimed < self.journal.horizon.floor
         for change_set in missed:
@@ -372,7 +372,7 @@ class Ledger:
             self._reconcile(())
 
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> bool:
-        """Steps 2 and 3, the files included; each can be repeated without harm. Answers whether all is done."""
+        """Steps 2 and 3, including the files; each can be repeated without harm. Returns whether everything is done."""
         write_as_changed(self.personality_path, applied)
         self._take_in(applied.changes, self._for_store(applied, vectors), applied.number)
         self._stores.own(lambda: self.journal.origin)
@@ -385,7 +385,7 @@ class Ledger:
 
     @property
     def lived(self) -> dict[Tier, Table]:
-        """The tables of what recall ranges over: those of ``LIVED``."""
+        """The tables that recall ranges over: those of ``LIVED``."""
         return {tier: self.tables[tier] for tier in LIVED}
 
     def find(self, entry_id: str) -> MemoryEntry | None:
@@ -394,7 +394,7 @@ class Ledger:
         return next((entry for entry in held if entry is not None), None)
 
     def vectors(self, texts: Sequence[str], at_hand: Mapping[str, Vectors]) -> dict[str, Vectors]:
-        """The vector of each text by content hash: at hand, or from the journal, or embedded now."""
+        """The vector of each text by content hash: already known, from the journal, or embedded now."""
         by_hash = {content_hash(text): text for text in texts}
         known = {**at_hand, **self.journal.vectors(by_hash.keys() - at_hand.keys(), self.embedder.identity)}
         missing = [key for key in by_hash if key not in known]
@@ -403,11 +403,11 @@ class Ledger:
         return known
 
     def without_vector(self) -> list[MemoryEntry]:
-        """The memories that have no vector of this embedder, and are not found by meaning."""
+        """The memories without a vector of this embedder, which are not found by meaning."""
         return [table.entries[row] for table in self.tables.values() for row in table.rows_without_vector()]
 
     def _vectors_of(self, *change_sets: ChangeSet) -> dict[str, Vectors]:
-        """The vectors that change sets need: a text that stays as it is and has none is left without."""
+        """The vectors that change sets need; an unchanged text without one stays without."""
         with self._lock:
             waiting = {entry.id for entry in self.without_vector()}
             others = self.other_embedder is not None
@@ -418,7 +418,7 @@ class Ledger:
     def _show(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
         """Bring the tables up to an applied change set."""
         back = [change.entry_id for change in applied.changes if change.before is None]
-        accesses = self.journal.last_access_of(back)  # one that comes back keeps the last access it had
+        accesses = self.journal.last_access_of(back)  # a memory that comes back keeps its last access
         for change in applied.changes:
             held = self.find(change.entry_id)
             if change.before is not None:
@@ -443,7 +443,7 @@ class Ledger:
                 self.tables[entry.tier].put(entry, vector)
 
     def _catch_up(self) -> None:
-        """Take in what other processes wrote since; costs next to nothing when there is nothing."""
+        """Read what other processes wrote since; costs next to nothing if there is nothing."""
         seen = self.journal.seen()
         if seen is not None and seen == self._seen and not self._torn:
             return
@@ -464,7 +464,7 @@ class Ledger:
 
     @contextmanager
     def _whole_or_anew(self) -> Iterator[None]:
-        """What breaks off while the tables change, as for want of memory, leaves tables that are filled anew first."""
+        """If a change of the tables is interrupted, as by lack of memory, they are filled again before the next use."""
         try:
             yield
         except BaseException:
@@ -472,7 +472,7 @@ class Ledger:
             raise
 
     def _fill_anew(self) -> None:
-        """Fill all tables from the journal, which is the truth."""
+        """Fill all tables from the journal, which is authoritative."""
         self.tables |= {tier: Table() for tier in Tier}
         self._texts.clear()
         self._revision, self._access = self.journal.position()
@@ -491,7 +491,7 @@ class Ledger:
     # -- seen and repaired -----------------------------------------------------------------------------
 
     def _see_store(self, cut_off: Sequence[ChangeSet], *, as_left: bool) -> None:
-        """See that the store holds what the journal says, and finish what was cut off.
+        """Check that the store holds what the journal says, and finish interrupted work.
 
         Raises:
             ForeignStore: it is another agent's.
@@ -504,7 +504,7 @@ class Ledger:
         self._change_over()
         if as_left and shutdown_note.tells(self._note, cut_off) and self._as_noted():
             self._behind.take_up(cut_off, self.journal.vectors(checks.hashes_of(cut_off), self.embedder.identity))
-            cut_off = ()  # they were left for whoever opens it
+            cut_off = ()  # left for the next opening
         else:
             self._reconcile(cut_off)
         self._stores.own(lambda: self.journal.origin)
@@ -516,7 +516,7 @@ class Ledger:
         self._store_seen = True
 
     def _store_at_hand(self) -> None:
-        """See that the store can be written, and has been seen, before something is committed.
+        """Check that the store can be written, and has been checked, before something is committed.
 
         Raises:
             StoreUnavailable: its server does not answer. Nothing was changed.
@@ -540,7 +540,7 @@ class Ledger:
         if note.ours and self._stores.place is None:  # files that nobody has written since need not be opened
             self._told_by_note = True
             return True
-        with suppress(StoreDamaged):  # which the comparison row by row will tell
+        with suppress(StoreDamaged):  # the comparison row by row reports it
             alike = self._stores.left_at(self._state()) and self._stores.counts() == wanted
             return alike and not self._stores.distances()
         return False
@@ -562,7 +562,7 @@ class Ledger:
             self.messages += shutdown_note.said_of(self._altered)
 
     def _change_over(self) -> None:
-        """Give a small store the vectors of the embedder in use, when there are vectors of it for all."""
+        """Give a small store the vectors of the embedder in use, if there are vectors of it for everything."""
         few = sum(self._counts().values()) <= CHANGED_OVER_AT_ONCE
         changed = self._stores.embedder != self.embedder.identity and self.other_embedder is None
         if changed and few and not self.without_vector():
@@ -577,7 +577,7 @@ class Ledger:
         return {tier: of_entries(entries, self._wanted_in_store(entries)) for tier, entries in held.items()}
 
     def _wanted_in_store(self, entries: Sequence[MemoryEntry]) -> dict[str, Vectors]:
-        """The vectors that the store should hold of these entries, by content hash."""
+        """The vectors that the store should hold for these entries, by content hash."""
         hashes = {content_hash(entry.document) for entry in entries}
         if self._stores.embedder != self.embedder.identity:
             return self.journal.vectors(hashes, self._stores.embedder)
@@ -589,13 +589,13 @@ class Ledger:
         }
 
     def _for_store(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> Mapping[str, Vectors]:
-        """The vectors of a change set as the store keeps them, which may still hold those of another embedder."""
+        """The vectors of a change set as the store keeps them, possibly still those of another embedder."""
         if self._stores.embedder == self.embedder.identity:
             return vectors
         return self.journal.vectors(checks.hashes_of([applied]), self._stores.embedder)
 
     def _say_what_waits(self) -> None:
-        """Tell of vectors and distances that are not what is in use, and what to do."""
+        """Report vectors and distances that differ from those in use, and what to do."""
         waiting, other = len(self.without_vector()), self._stores.embedder
         held, ours = sum(self._counts().values()), self.embedder.identity
         if self.other_embedder is not None:
@@ -606,7 +606,7 @@ class Ledger:
             self.messages += starmap(checks.by_another_distance, self._stores.distances().items())
 
     def _store_anew(self, why: str, embedder: str, progress: Callable[[float], None]) -> Path:
-        """Write a new store in the place of the old one; answers where that lies now."""
+        """Write a new store in place of the old one; return where the old one is now."""
         entries = [entry for table in self.tables.values() for entry in table.entries]
         aside = self._stores.set_aside(why, embedder)
         self._behind.forget()
@@ -614,9 +614,9 @@ class Ledger:
         return aside
 
     def _erase(self) -> bool:
-        """See that no byte is left of what has been purged; can be repeated. Answers whether that is done.
+        """Make sure that not a byte of purged data is left; can be repeated. Returns whether that is done.
 
-        What cannot be done yet is told, and tried again with the next change or opening.
+        What cannot be done yet is reported, and tried again with the next change or opening.
         """
         problem = self.journal.compact()
         if problem is None:
@@ -667,7 +667,7 @@ class Ledger:
         shutdown_note.opened(self.folder)
 
     def _load(self, *, as_left: bool) -> None:
-        """Finish what was cut off, fill the tables, and see that stores and journal agree."""
+        """Finish interrupted work, fill the tables, and check that stores and journal agree."""
         self._seen = self.journal.seen()
         self._revision, self._access = self.journal.position()
         refuse_older(self.folder.name, self._revision, self._stores.claimed)
@@ -679,7 +679,7 @@ class Ledger:
         self._fill(self._kept.open(self._place(), self.journal.change_set_at, self.journal.vectors_of))
         try:
             self._see_store(cut_off, as_left=as_left and not missed)
-        except StoreUnavailable as error:  # the journal is the truth, and nothing that is asked rests on the store
+        except StoreUnavailable as error:  # the journal is authoritative, and no query depends on the store
             journalled = checks.journalled_embedder(self.journal, self.embedder, self.tables)
             self._stores.embedder = self.embedder.identity if self._take_over else journalled
             self.messages.append(
@@ -691,7 +691,7 @@ class Ledger:
         return Place(self._revision, self.journal.change_set_at(self._revision), self._access, self.embedder.identity)
 
     def _fill(self, kept: Mapping[Tier, Table]) -> None:
-        """Fill tables from the journal, those that were kept with what came since.
+        """Fill tables from the journal: saved ones with what came since.
 
         A few texts without a vector are embedded, more are left for later.
         """
@@ -726,13 +726,13 @@ class Ledger:
         return self.journal.kept_since(self._stores.claimed) if behind else ()
 
     def _keep_tables(self) -> Note | None:
-        """Write the tables; answers the note to leave when all files are let go of."""
+        """Write the tables; return the note to leave when all files are closed."""
         try:
             self._catch_up()
             self._take_over_missed()
             self._kept.keep(self.tables, self._place())
             self._stores.see_others()
-            if self._store_seen:  # what is on a server is noted there
+            if self._store_seen:  # notes on a server's store are kept there
                 self._stores.leave(self._state, self._revision)
             note, made_by = self._note, self.embedder.identity
             alike = note is not None and (note.revision, note.embedder) == (self._revision, made_by)
@@ -740,7 +740,7 @@ class Ledger:
                 return note.later(self._revision, self._counts(), made_by, self._behind.revisions)
             counts, ours = self._stores.counts(), not self._stores.distances()
             return Note(self._revision, counts, made_by, store=self._stores.where, ours=ours)
-        except (OSError, StoreError):  # they are derived: opening will see to what is missing
+        except (OSError, StoreError):  # they are derived: opening restores what is missing
             return None
 
     def _let_go(self, note: Note | None) -> None:
@@ -748,32 +748,32 @@ class Ledger:
         self.journal.close()
         if note is not None:
             with suppress(OSError):
-                self._stores.wipe_spare()  # Chroma has written more room, with what this process held in memory
+                self._stores.wipe_spare()  # Chroma has written spare space, with what this process had in memory
             with suppress(OSError):
                 shutdown_note.write(self.folder, note)
 
     def reading(self) -> AbstractContextManager[None]:
-        """Hold the tables still, after taking in what other processes wrote; who reads within it takes in no more."""
+        """Hold the tables still, after reading what other processes wrote; nested readings read no more."""
         return self.turns.reading()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only writer of this agent, whose store has taken in what it can.
+        """Be the only writer of this agent, whose store has followed as far as it can.
 
         Raises:
-            StoreError: as of ``Turns.writing``.
+            StoreError: as for ``Turns.writing``.
         """
         with self.turns.writing():
-            with suppress(StoreError):  # what it lacks is in the journal, which whoever copies the files has too
+            with suppress(StoreError):  # whatever it lacks is in the journal, which a copy of the files includes
                 self.settle()
             yield
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
-        """As ``writing``; its files lie within as those of a closed agent, to be copied, and are opened again then.
+        """As ``writing``; within it the files are those of a closed agent, for copying; they are reopened afterwards.
 
         Raises:
-            StoreError: as of ``Turns.writing``, or they cannot be opened again: it stays closed.
+            StoreError: as for ``Turns.writing``, or they cannot be opened again: it stays closed.
         """
         with self.writing():
             self._accesses.flush()
@@ -791,7 +791,7 @@ class Ledger:
             yield
 
     def settle(self, most: int | None = None) -> bool:
-        """Have the store take in what it lacks, or about ``most`` changes; answers whether it lacks nothing then.
+        """Make the store follow completely, or by about ``most`` changes; return whether it then lacks nothing.
 
         Raises:
             StoreError: it cannot be written; the journal has it.

@@ -1,6 +1,6 @@
-"""What the ledger asks: before it commits, does a change set hold together; when it opens, do the stores agree.
+"""The ledger's checks: before a commit, is a change set consistent; at opening, do the stores agree.
 
-The texts that a conversation is kept by, as far as whoever stores them has to know them.
+It also checks the texts of conversations, as far as the store has to know them.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from .put_off import parse_put_off
 from .shutdown_note import Note
 
 MAX_STATE = 500_000
-"""Characters of one such text: two blocks of core memory of 20,000 each, escaped at their worst, and room."""
+"""Characters of one such text: two blocks of core memory of 20,000 each, escaped at their worst, and a margin."""
 
 
 def refuse_no_state(name: str, text: str | None) -> None:
     """Do nothing if the text can be the state or the core memory of a conversation, or says that there is none.
 
     Raises:
-        InvalidParameter: it is no JSON object, or longer than 500,000 characters.
+        InvalidParameter: it is not a JSON object, or is longer than 500,000 characters.
     """
     if text is None:
         return
@@ -70,11 +70,11 @@ def refuse_no_state(name: str, text: str | None) -> None:
 
 
 _ROUNDING = 1e-5
-"""How far a number of a stored vector may be from what was handed in."""
+"""How far a number of a stored vector may be from the one that was passed."""
 
 
 def refuse_broken(change_set: ChangeSet, agent: str) -> None:
-    """What could not be carried out, or not be opened again, never gets past the commit."""
+    """Refuse before the commit what could not be carried out or opened again."""
     if not isinstance(change_set, ChangeSet):
         raise InvalidParameter(f"What is applied must be a change set, not {kind_of(change_set)}.")
     if (problem := change_set.problem()) is not None:
@@ -88,13 +88,13 @@ def refuse_broken(change_set: ChangeSet, agent: str) -> None:
         raise Conflict(f"This was planned for {change_set.agent!r}, not for {agent!r}.")
     for text in change_set.texts:
         _refuse_unreadable(text)
-    if change_set.undoes is None:  # taking back says by itself what a person wants
+    if change_set.undoes is None:  # an undo is itself the person's wish
         for change in change_set.changes:
             _refuse_protected(change)
 
 
 def _refuse_protected(change: Change) -> None:
-    """Whoever planned it, and however: a protected memory may only be unprotected."""
+    """Refuse to do anything to a protected memory but unprotect it, whoever planned it."""
     before, after = change.before, change.after
     if before is None or not before.protected:
         return
@@ -136,7 +136,7 @@ def _refuse_unreadable(text: TextChange) -> None:
 
 
 def why_not(agent: str, others: str, ours: str) -> str:
-    """Why an agent recalls and changes nothing whose vectors were made by another embedder than the chosen one."""
+    """Why an agent, whose vectors were made by another embedder than the chosen one, recalls and changes nothing."""
     return (
         f"The vectors of {agent!r} were made with {others}, and {ours} is chosen, so "
         "that nothing can be recalled or changed. Choose the embedder that made them (Settings, use-embedder, "
@@ -146,7 +146,7 @@ def why_not(agent: str, others: str, ours: str) -> str:
 
 
 def what_waits(agent: str, others: str, ours: str, waiting: int, held: int) -> str:
-    """What is told of an agent of ``held`` memories of which ``waiting`` have no vector of the embedder in use."""
+    """The notice for an agent of ``held`` memories of which ``waiting`` have no vector of the embedder in use."""
     without = f"{waiting:,} of {so_many(held)} have no vector of it and are not found by meaning"
     return (
         f"The vectors of {agent!r} were made with {others}, and {ours} is in use: "
@@ -163,9 +163,9 @@ def hashes_of(change_sets: Iterable[ChangeSet]) -> list[str]:
 def texts_of(
     change_sets: Iterable[ChangeSet], waiting: Collection[str], *, all_stay: bool
 ) -> tuple[list[str], list[str]]:
-    """The texts that change sets leave, those first that need a vector; a memory that waits for one needs no other.
+    """The texts that change sets leave, those that need a vector first; a memory that waits for one needs no other.
 
-    None does if ``all_stay`` as they are.
+    None needs one if ``all_stay`` unchanged.
     """
     found: tuple[list[str], list[str]] = [], []
     for before, after in ((change.before, change.after) for change_set in change_sets for change in change_set.changes):
@@ -176,7 +176,7 @@ def texts_of(
 
 
 def vectors_at_hand(change_sets: Iterable[ChangeSet], tables: Mapping[Tier, Table]) -> dict[str, Vectors]:
-    """The vectors of texts that stay as they are, by content hash, where a table has them in memory."""
+    """The vectors of unchanged texts, by content hash, where a table has them in memory."""
     found: dict[str, Vectors] = {}
     for change in chain.from_iterable(one.changes for one in change_sets):
         before, after = change.before, change.after
@@ -189,13 +189,13 @@ def vectors_at_hand(change_sets: Iterable[ChangeSet], tables: Mapping[Tier, Tabl
 
 
 def journalled_embedder(journal: Journal, embedder: Embedder, shown: Mapping[Tier, Table]) -> str:
-    """The identity of what made most vectors of a journal; of the embedder in use where it made as many.
+    """The identity of what made most vectors of a journal; the embedder in use wins a tie.
 
     Args:
         journal: which journal.
         embedder: the one in use.
-        shown: the tables that show it, if there are any, with the vectors of the embedder in use; if none is missing,
-            nothing has to be asked.
+        shown: the tables that show it, if any, with the vectors of the embedder in use; if none is missing, the
+            journal need not be queried.
     """
     ours = embedder.identity
     if any(map(len, shown.values())) and not any(table.rows_without_vector() for table in shown.values()):
@@ -205,7 +205,7 @@ def journalled_embedder(journal: Journal, embedder: Embedder, shown: Mapping[Tie
 
 
 def purged_on_server(where: str) -> str:
-    """What to tell of a purge where a server holds the store."""
+    """The notice after a purge if a server holds the store."""
     return (
         f"What was purged is gone from the history, and from the Chroma server at {where}. Its files are its own: "
         "“chroma vacuum --path” with their folder takes the last bytes."
@@ -213,7 +213,7 @@ def purged_on_server(where: str) -> str:
 
 
 def by_another_distance(tier: str, distance: str) -> str:
-    """What is told of a store that ranks by another distance than ours."""
+    """The notice for a store that ranks by another distance than ours."""
     return (
         f"The store of {tier.upper()} ranks by the distance {distance!r} instead of 'l2'. Recall does not rest "
         "on it; agent.reembed() rebuilds the store."
@@ -225,9 +225,9 @@ class Differences:
     """Where stores do not hold what they should.
 
     Args:
-        missing: entries that a store lacks or holds otherwise.
-        surplus: ids that a tier's store holds and should not.
-        torn: ids of entries that are stored as they should be, but with another vector.
+        missing: entries that a store lacks or holds in another form.
+        surplus: ids in a tier's store that should not be there.
+        torn: ids of entries that are stored correctly, but with another vector.
     """
 
     missing: list[MemoryEntry]
@@ -238,13 +238,13 @@ class Differences:
         return bool(self.missing or self.surplus or self.torn)
 
     def beside(self, cut_off: Sequence[ChangeSet]) -> bool:
-        """Whether anything differs but what these change sets touch, which the store has not taken in yet."""
+        """Whether anything differs other than what these change sets touch, which the store does not have yet."""
         touched = {change.entry_id for change_set in cut_off for change in change_set.changes}
         return not {entry.id for entry in self.missing}.union(self.torn, *self.surplus.values()) <= touched
 
 
 def differences(memories: Mapping[Tier, Memory], wanted: Mapping[Tier, Wanted]) -> Differences:
-    """Where the stores do not hold what they should, each row of each compared with its vector."""
+    """Where the stores do not hold what they should; compares every row and its vector."""
     missing: list[MemoryEntry] = []
     surplus: dict[Tier, list[str]] = {}
     torn: list[str] = []
@@ -271,7 +271,7 @@ def differences(memories: Mapping[Tier, Memory], wanted: Mapping[Tier, Wanted]) 
 
 
 def _same(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether two tell the same entry; what is equal and yet not the same, as 1 and 1.0, is told apart as text."""
+    """Whether both are the same entry; equal but not identical values, like 1 and 1.0, are compared as text."""
     if stored != wanted:
         return False
     extras = stored.get("extras")
@@ -279,7 +279,7 @@ def _same(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], wanted: Wanted) -> list[int]:
-    """The rows of which a store does not give back the vector that it was handed; zeros stand for one without.
+    """The rows for which a store does not return the vector it was given; zeros mean a missing one.
 
     A store that ranks by cosine divides by a length of nearly 1.
     """
@@ -296,11 +296,11 @@ def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], wanted: Wanted) -> 
 
 
 def refuse_foreign_edit(change_set: ChangeSet, held: str | None, path: Path) -> None:
-    """Do nothing unless a personality was edited on disk since it was planned; a missing one may be written.
+    """Do nothing unless a personality was edited on disk since the plan was made; a missing one may be written.
 
     Args:
         change_set: what is to be carried out.
-        held: the personality as the agent has it.
+        held: the personality in the agent.
         path: its file.
 
     Raises:
@@ -316,7 +316,7 @@ def refuse_foreign_edit(change_set: ChangeSet, held: str | None, path: Path) -> 
 
 
 def refuse_unwritable(change_set: ChangeSet, path: Path, folder: Path) -> None:
-    """Try the folder of the personality file and the agent's own before anything is committed.
+    """Try to write in the folder of the personality file and in the agent's own before anything is committed.
 
     Raises:
         OSError: the personality cannot be written.
@@ -331,7 +331,7 @@ def refuse_unwritable(change_set: ChangeSet, path: Path, folder: Path) -> None:
 
 @contextmanager
 def nothing_changed() -> Iterator[None]:
-    """What cannot be made up for, as with a server that goes away or a full disk, is not the change asked for."""
+    """Report an error before the commit, as when a server goes away or a disk is full, as one that changed nothing."""
     told = "Nothing was changed."
     try:
         yield
@@ -341,7 +341,7 @@ def nothing_changed() -> Iterator[None]:
 
 @contextmanager
 def kept_all_the_same(agent: str) -> Iterator[None]:
-    """What fails after the commit is told as what it is: the change stands, and only the store is behind."""
+    """Report an error after the commit correctly: the change is permanent, and only the store is behind."""
     try:
         with as_store_errors(f"The agent {agent!r}"):
             yield
@@ -354,12 +354,12 @@ def kept_all_the_same(agent: str) -> Iterator[None]:
 
 
 def store_problem(folder: Path, note: Note | None, altered: Sequence[str]) -> str | None:
-    """What is wrong with Chroma's files, asked in another process if they could be half written or damaged.
+    """What is wrong with Chroma's files; checked in another process if they could be half written or damaged.
 
     Args:
         folder: theirs.
         note: what was left when the agent was closed.
-        altered: files that are not as it says.
+        altered: files that differ from the note.
     """
     problem = files.problem(folder)
     if problem is not None or not (folder / "chroma.sqlite3").exists():
@@ -367,6 +367,6 @@ def store_problem(folder: Path, note: Note | None, altered: Sequence[str]) -> st
     if note is None or not note.files:
         return probe(folder)
     changed = [Path(name) for name in altered if name.startswith("chroma/")]
-    if not note.clean:  # SQLite mends its own file after a kill
+    if not note.clean:  # SQLite repairs its own file after a kill
         changed = [path for path in changed if len(path.parts) > 2]
     return probe(folder) if changed else None

@@ -1,4 +1,4 @@
-"""Stores by name: the one of ``MEMORY_STORE``, where that is not Chroma, as the ledger uses it; throw-away worlds."""
+"""Stores by name: the one of ``MEMORY_STORE`` if not Chroma, in the form the ledger needs; throw-away worlds."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ STORES: Registry[Callable[[Path, Tier], Memory | None]] = Registry(
         IN_JOURNAL: f"{__name__}:in_journal",
     },
 )
-"""Functions that open the store of one tier in a folder of an agent, which may not be there yet; ``None`` = none."""
+"""Functions that open the store of one tier in an agent's folder, which need not exist yet; ``None`` = no store."""
 THROWN_AWAY = "This world is thrown away when the program ends, and everything in it (MEMORY_STORE=memory)."
 _MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
 
 
 def in_memory(_folder: Path, _tier: Tier) -> InMemory:
-    """A store that the process forgets."""
+    """A store that is lost when the process ends."""
     return InMemory()
 
 
 def in_journal(_folder: Path, _tier: Tier) -> None:
-    """No store: the journal has all memories and their vectors, and recall reads neither but the tables."""
+    """No store: the journal has all memories and their vectors, and recall reads only the tables."""
 
 
 class NamedStores:
-    """What the ledger asks of ``ChromaStore``, of any other store. The journal says what belongs into it.
+    """The interface of ``ChromaStore`` for any other store. The journal says what belongs in it.
 
     Args:
-        folder: beside which it is noted what made the vectors, and for which revision the store was written.
+        folder: notes next to it say what made the vectors, and for which revision the store was written.
         place: which store.
 
     Raises:
@@ -65,21 +65,21 @@ class NamedStores:
         except Exception as error:  # a package from elsewhere may fail in any way
             raise InvalidParameter(f"The store {shown(place.name)} cannot be opened: {error!s:.300}") from error
         self.memories = {tier: memory for tier, memory in made.items() if memory is not None}
-        """The stores, by tier; none where the journal has all by itself."""
+        """The stores, by tier; empty if the journal is the only copy."""
         self._made_with = self.folder.with_name(f"{self.folder.name}.txt")
         self._token = uuid.uuid4().hex
 
     @property
     def lasts(self) -> bool:
-        """Whether what is stored is there when it is opened again."""
+        """Whether the contents survive closing and opening."""
         return all(memory.lasts for memory in self.memories.values())
 
     def has(self, _name: str) -> bool:
-        """There is a store for every tier."""
+        """Always: there is a store for every tier."""
         return True
 
     def shape(self, name: str) -> tuple[int | None, str]:
-        """How many numbers the vectors of a tier have, ``None`` before the first; and the distance."""
+        """The dimension of a tier's vectors, ``None`` before the first one, and the distance."""
         page = next(iter(self.memories[Tier(name)].pages()), None)
         return (None if page is None or not len(page.vectors) else page.vectors.shape[1]), OUR_DISTANCE
 
@@ -88,39 +88,39 @@ class NamedStores:
         """The newest revision that a write was claimed for."""
         return notes.read(self.folder)[1]
 
-    def claim(self, revision: int, *, as_left: bool = False) -> None:  # noqa: ARG002 - nothing is cut off here
-        """Say before a write for which revision it is; the caller holds the agent's file lock."""
+    def claim(self, revision: int, *, as_left: bool = False) -> None:  # noqa: ARG002 - nothing is interrupted here
+        """Record for which revision the coming write is; the caller holds the agent's file lock."""
         if revision > self.claimed:
             notes.write(self.folder, self._token, revision)
 
     def begin_again(self, revision: int) -> None:
-        """Take the journal at this revision for whole, whatever was claimed before."""
+        """Accept the journal at this revision as complete, whatever was claimed before."""
         notes.write(self.folder, self._token, revision)
 
     @property
     def made_with(self) -> str | None:
-        """The identity of what made the vectors that are stored; ``None`` if it was not noted."""
+        """The identity of what made the stored vectors; ``None`` if it was not noted."""
         return self._made_with.read_text(encoding="utf-8") if self._made_with.is_file() else None
 
     def note_embedder(self, identity: str) -> None:
-        """Note what makes the vectors that are stored."""
+        """Note what makes the stored vectors."""
         if self.memories and self.made_with != identity:
             replace_text(self._made_with, identity)
 
     def note_owner(self, _owner: str) -> None:
-        """Nothing is to be noted: these are the agent's own."""
+        """Do nothing: these stores belong to the agent alone."""
 
     def note_left(self, _state: str) -> None:
-        """Nothing is to be noted: the next opening compares every row."""
+        """Do nothing: the next opening compares every row."""
 
     def refuse_unreachable(self) -> None:
         """Do nothing: a store that cannot be written says so when it is."""
 
     def see_others(self) -> None:
-        """Nothing is kept here of what others may have written."""
+        """Do nothing: nothing that others may have written is cached here."""
 
     def compact(self, _name: str) -> bool:
-        """Do nothing: how a store keeps what it holds is its own business."""
+        """Do nothing: how a store keeps its contents is its own business."""
         return True
 
     def wipe_spare(self) -> None:
@@ -132,7 +132,7 @@ class NamedStores:
             memory.clear()
 
     def close(self) -> None:
-        """Let go of all stores."""
+        """Close all stores."""
         for memory in self.memories.values():
             memory.close()
 
@@ -145,7 +145,7 @@ _placing = threading.Lock()
 def placed(settings: Settings) -> Settings:
     """The same settings; for a throw-away world with folders that are deleted when the program ends.
 
-    They are on the disk that is kept in memory, where the system has one, so that nothing is written elsewhere.
+    They are on a disk in memory, if the system has one, so that nothing is written elsewhere.
 
     Raises:
         InvalidParameter: there is no store of this name, or it cannot be loaded.
@@ -170,6 +170,6 @@ def placed(settings: Settings) -> Settings:
 
 
 def claimed(settings: Settings) -> TemporaryDirectory[str] | None:
-    """What the first who asks has to clean up when it closes a throw-away world; the program's end does otherwise."""
+    """The folder of a throw-away world, for its first caller to delete on closing; otherwise it goes at exit."""
     with _placing:
         return _unclaimed.pop(settings.database, None)

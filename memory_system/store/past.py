@@ -1,6 +1,6 @@
-"""An agent's past: the tables of a moment, and what its history told then.
+"""An agent's past: the tables at a moment, and the history as of then.
 
-The tables are those of now with what has changed since taken back, or filled from the beginning, whichever is shorter.
+The tables are the present ones with later changes taken back, or filled from the beginning, whichever is shorter.
 """
 
 from __future__ import annotations
@@ -27,34 +27,33 @@ from .protocols import Present
 
 _MOST = 4
 _MOST_ROWS = 100_000
-"""Rows of all that is kept; the last one is kept whatever its size."""
+"""Rows of all cached states; the last one is kept whatever its size."""
 
 KeptOf = Callable[[Iterable[str]], Mapping[str, Vectors]]
-"""The vectors that are kept, by content hash."""
+"""Returns the stored vectors, by content hash."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What an agent held at a moment: one table a tier, and the texts by name."""
+    """What an agent held at a moment: one table per tier, and the texts by name."""
 
     tables: Mapping[Tier, Table]
     texts: Mapping[str, str | None]
     lock: AbstractContextManager[bool] = field(default_factory=threading.RLock)
-    """Held by whoever asks the tables, which remember what they were asked."""
+    """Held while querying the tables, which cache their answers."""
 
 
 def rebuilt(ledger: Present, moment: Moment) -> State:
     """The state of an agent at a moment; the agent itself is only read, and nothing is embedded.
 
-    A text of then that the embedder in use never saw, since it was forgotten before the vectors were made anew, stays
-    without a vector.
+    A text that the embedder in use never saw, since it was forgotten before re-embedding, stays without a vector.
 
     Raises:
         StoreDamaged: the journal cannot be read.
     """
     past = ledger.journal.past
     with ledger.reading():
-        ledger.flush()  # what the tables show has to be told apart by its number
+        ledger.flush()  # the state of the tables must have a number of its own
         newest = ledger.revision
         near = past.is_nearer_to_now(moment.revision, newest)
         tables = {tier: table.copied() if near else Table() for tier, table in ledger.tables.items()}
@@ -70,7 +69,7 @@ def rebuilt(ledger: Present, moment: Moment) -> State:
 
 
 def _take_in(tables: Mapping[Tier, Table], bodies: Bodies, kept_of: KeptOf) -> None:
-    """Let the tables hold these entries as they are said to be, and not those of which there is none."""
+    """Make the tables hold these entries in the given form, and remove those given as ``None``."""
     entries: list[tuple[MemoryEntry, Vectors | None]] = []
     for entry_id, body in bodies.items():
         held = next((table for table in tables.values() if entry_id in table), None)
@@ -90,19 +89,19 @@ _Key = tuple[int, int, datetime | None, int]
 
 
 class Pasts:
-    """The states of the last few moments that were looked at; thread-safe."""
+    """The states of the last few moments that were inspected; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: OrderedDict[_Key, State] = OrderedDict()
 
     def get(self, ledger: Present, moment: Moment) -> State:
-        """The state of an agent at a moment, rebuilt if it is not at hand.
+        """The state of an agent at a moment, rebuilt if it is not cached.
 
         Raises:
             StoreDamaged: it cannot be rebuilt.
         """
-        key = (*moment.key, ledger.journal.bin.last_purge())  # what is purged is not to be seen from then on
+        key = (*moment.key, ledger.journal.bin.last_purge())  # what is purged must not be visible from then on
         with self._lock:
             state = self._held.get(key)
             if state is not None:
@@ -120,7 +119,7 @@ class Pasts:
 
 
 class _PastJournal:
-    """The history as it could be told at a moment."""
+    """The history as it was at a moment."""
 
     def __init__(self, ledger: Present, moment: Moment) -> None:
         self._ledger = ledger
@@ -129,7 +128,7 @@ class _PastJournal:
         self.evidence: Evidence = ledger.journal.evidence.as_of(moment.revision)
 
     def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
-        """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
+        """The newest change sets first, at most ``limit`` of those that match, and only those older than ``before``."""
         first = self._revision + 1
         with self._reading() as journal:
             return self._then(journal.history(limit, first if before is None else min(before, first), sought))
@@ -147,33 +146,33 @@ class _PastJournal:
 
     @contextmanager
     def _reading(self) -> Iterator[Journal]:
-        """The journal, as long as it still tells of this moment."""
+        """The journal, as long as it still covers this moment."""
         with self._ledger.reading():
             self._ledger.journal.refuse_let_go(self._revision)
             yield self._ledger.journal
 
     def _then(self, told: Sequence[Applied]) -> list[Applied]:
-        """With what had been undone at the revision."""
+        """The same, with what had been undone by the revision."""
         undone = self._ledger.journal.past.undone([one.change_set for one in told], self._revision)
         return [dataclasses.replace(one, undone_by=undone.get(one.revision)) for one in told]
 
     def kinds(self) -> HistoryKinds:
-        """Who and what there was in the history."""
+        """The authors and operations in the history."""
         with self._reading() as journal:
             return journal.told.kinds(journal.horizon.floor, self._revision)
 
     def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
-        """Memories that were gone, the last forgotten first; those that have been purged since are not told."""
+        """Memories that were gone, the latest forgotten first; those purged since are left out."""
         with self._reading() as journal:
             return journal.bin.forgotten(limit, offset, contains, self._revision, operation)
 
     def count_forgotten(self, contains: str) -> int:
-        """How many those were."""
+        """How many of those there were."""
         with self._reading() as journal:
             return journal.bin.count(contains, self._revision)
 
     def last_version(self, entry_id: str) -> MemoryEntry | None:
-        """A memory as it last was, also one that had been forgotten; ``None`` if it had never been."""
+        """A memory as it last was, even if forgotten by then; ``None`` if it had never existed."""
         with self._reading() as journal:
             return journal.past.last_version(entry_id, self._revision)
 
@@ -189,12 +188,12 @@ class _PastJournal:
 
 
 class PastLedger:
-    """What a ledger told at a moment.
+    """A ledger as it was at a moment.
 
     Args:
         moment: which one.
         state: what the agent held then.
-        ledger: the agent's, of whose history only what was known then is told.
+        ledger: the agent's; of its history only what was known then is shown.
     """
 
     def __init__(self, moment: Moment, state: State, ledger: Present) -> None:
@@ -202,7 +201,7 @@ class PastLedger:
         self.journal = _PastJournal(ledger, moment)
         self.messages: Sequence[str] = ()
         self.revision = moment.revision
-        # below zero, so that it is never a stamp of the present; which accesses had happened is told apart
+        # below zero, so that it never equals a stamp of the present; the second number tells accesses apart
         until = 0 if moment.until is None else int(moment.until.timestamp())
         self.stamp = moment.revision, -1 - moment.access - until
         self.refuse_other_embedder = ledger.refuse_other_embedder
@@ -212,7 +211,7 @@ class PastLedger:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Hold what the tables remember still, among threads; the rows do not change."""
+        """Hold the caches of the tables still, among threads; the rows do not change."""
         with self._lock:
             yield
 
@@ -227,7 +226,7 @@ class PastLedger:
 
     @property
     def lived(self) -> Mapping[Tier, Table]:
-        """The tables of what recall ranges over."""
+        """The tables that recall ranges over."""
         return {tier: self.tables[tier] for tier in LIVED}
 
     def texts(self) -> dict[str, str | None]:

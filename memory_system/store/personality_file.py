@@ -1,4 +1,4 @@
-"""The personality file of one agent as it lies on disk, where people edit it with other programs."""
+"""The personality file of one agent on disk, where people edit it with other programs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..errors import InvalidPersonality, StoreError
 
 
 class PersonalityFile:
-    """Notices edits: reads the file when its state moved, or moved so lately that another edit could look the same."""
+    """Notices edits: reads the file if it changed, or changed so recently that another edit could look the same."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._seen: State | None = None
 
     def edited(self) -> str | None:
-        """The text, if the file may have been edited since ``seen`` was last called; ``None`` if not, or if missing.
+        """The text, if the file may have been edited since the last call of ``seen``; ``None`` if not, or if missing.
 
         Raises:
             InvalidPersonality: the file is too large, or not UTF-8.
@@ -27,7 +27,7 @@ class PersonalityFile:
         return None if self._about() in (self._seen, None) else static_memory.read(self.path)
 
     def seen(self) -> None:
-        """Take the file as it is for known."""
+        """Treat the present file as known."""
         state = self._about()
         self._seen = state if state is not None and at_rest(state) else None
 
@@ -37,20 +37,20 @@ class PersonalityFile:
             static_memory.write(self.path, text)
 
     def text(self) -> str | None:
-        """What lies on disk, good or broken; ``None`` where nothing can be read."""
+        """The text on disk, valid or not; ``None`` if it cannot be read."""
         try:
             return static_memory.read(self.path)
         except InvalidPersonality:
             return None
 
     def put_back(self, text: str) -> None:
-        """Write the text; what is on disk and differs is kept beside it as ``<name>.json.broken-<n>``."""
+        """Write the text; a different file on disk is kept next to it as ``<name>.json.broken-<n>``."""
         if self.path.exists() and self.text() != text:
             self._set_aside()
         static_memory.write(self.path, text)
 
     def set_aside_if_broken(self) -> None:
-        """Make way for a good personality: a file that is none is kept beside it."""
+        """Make way for a valid personality: an invalid file is kept under another name."""
         if self.path.exists() and self.problem(None) is not None:
             self._set_aside()
 
@@ -63,7 +63,7 @@ class PersonalityFile:
     def _about(self) -> State | None:
         try:
             return state_of(self.path)
-        except OSError:  # missing, or a link that leads nowhere: ``problem`` tells
+        except OSError:  # missing, or a link that leads nowhere: ``problem`` reports it
             return None
 
     def problem(self, held: str | None) -> str | None:
@@ -81,20 +81,20 @@ class PersonalityFile:
 
 
 def write_as_changed(path: Path, change_set: ChangeSet) -> None:
-    """Write what a change set makes of the personality; a file that was edited since is left alone."""
+    """Write the personality as changed by a change set; a file that was edited since is left alone."""
     for text in change_set.texts:
         if text.name == "personality" and _holds(path, text.before):
             static_memory.write(path, text.after)
 
 
 def follow_in_file(path: Path, change_set: ChangeSet) -> None:
-    """The same of what another machine has changed; of a file that cannot be written the next opening tells."""
+    """The same for a change by another machine; the next opening reports a file that cannot be written."""
     with suppress(OSError, StoreError):
         write_as_changed(path, change_set)
 
 
 def _holds(path: Path, text: str | None) -> bool:
-    """Whether the file is as it was before a change, or gone."""
+    """Whether the file is as before a change, or gone."""
     try:
         return static_memory.read(path) in (None, text)
     except InvalidPersonality:

@@ -1,4 +1,4 @@
-"""Policy: whether an agent may be changed. It is asked where something is about to be written, and nowhere else."""
+"""Policy: whether an agent may be changed. It is checked when something is about to be written, and nowhere else."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from .journal.as_of import Moment
 
 @dataclass(frozen=True)
 class Policy:
-    """Lets everything be done, unless it has a reason against it.
+    """Allows everything, unless it has a reason not to.
 
     Args:
-        why: the sentence that tells people why nothing can be changed; ``None`` = it can.
+        why: the sentence that explains to people why nothing can be changed; ``None`` = it can.
     """
 
     error: ClassVar[type[errors.MemorySystemError]] = errors.ReadOnly
     why: str | None = None
 
     def refuse(self) -> None:
-        """Do nothing where an agent may be changed.
+        """Do nothing if an agent may be changed.
 
         Raises:
-            NotAllowed, ReadOnlyPast, ReadOnly: it may not; by the kind of the policy.
+            NotAllowed, ReadOnlyPast, ReadOnly: it may not; depending on the kind of policy.
         """
         if self.why is not None:
             raise self.error(self._sentence(self.why))
@@ -34,14 +34,14 @@ class Policy:
 
 
 class Viewer(Policy):
-    """Lets somebody look at everything and change nothing."""
+    """Allows reading everything and changing nothing."""
 
     error = errors.NotAllowed
 
 
 @dataclass(frozen=True)
 class Past(Policy):
-    """Shows an agent as it was: nothing of it can be changed any more.
+    """For an agent's past, of which nothing can be changed any more.
 
     Args:
         moment: which moment is shown.
@@ -53,11 +53,11 @@ class Past(Policy):
 
 @dataclass(frozen=True)
 class ReadOnly(Policy):
-    """Shows an agent whose journal is damaged, from what its store holds; or one that lies on a read-only disk.
+    """For an agent whose journal is damaged, shown from its store, or one on a read-only disk.
 
     Args:
         name: the agent's name.
-        damaged: whether it is for its journal, of which a new one can be begun.
+        damaged: whether the journal is the reason, so that a new one can be begun.
     """
 
     name: str = ""

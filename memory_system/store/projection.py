@@ -1,6 +1,6 @@
-"""The stores of one agent, a collection a tier: told what the journal says, and seen to agree with it.
+"""The stores of one agent, one collection per tier: kept in step with the journal, and checked against it.
 
-OnDemand: a store that is made only when something is first written to it, so that who writes nothing has none.
+OnDemand: a store that is created only when something is first written to it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from .named import NamedStores
 
 
 class OnDemand(Memory):
-    """A store that may not be there yet, which is as good as an empty one.
+    """A store that need not exist yet, in which case it counts as empty.
 
     Args:
-        store: the store; to use it makes it.
-        is_there: whether it has been made.
+        store: the store; using it creates it.
+        is_there: whether it has been created.
     """
 
     def __init__(self, store: Memory, is_there: Callable[[], bool]) -> None:
@@ -80,11 +80,11 @@ class OnDemand(Memory):
 AT_ONCE = 1000
 """Memories that are written to a new store together."""
 _WIDTH = 384
-"""How many zeros stand for no vector in a store that has none yet: as all-MiniLM-L6-v2 makes."""
+"""How many zeros represent a missing vector in a store that has no vectors yet: as for all-MiniLM-L6-v2."""
 
 
 def forget(folder: Path, place: StorePlace | None, origin: str | None = None) -> None:
-    """Delete what a Chroma server holds of the agent whose files would lie in this folder; other stores are left.
+    """Delete what a Chroma server holds of the agent whose files would be in this folder; other stores are left alone.
 
     Raises:
         StoreUnavailable: the server cannot be reached.
@@ -94,10 +94,10 @@ def forget(folder: Path, place: StorePlace | None, origin: str | None = None) ->
 
 
 class Stores:
-    """Chroma, or the store that is used instead, as the ledger uses it. Every step can be repeated without harm.
+    """Chroma, or the store that is used instead, in the form the ledger needs. Every step can be repeated without harm.
 
     Args:
-        folder: the folder of Chroma's files, ``.../world/agent/chroma``; made if it is missing.
+        folder: the folder of Chroma's files, ``.../world/agent/chroma``; created if missing.
         place: the Chroma server that holds them instead, under names of that world and agent; or another store.
     """
 
@@ -113,22 +113,22 @@ class Stores:
         self.place = place
         self.server = place if isinstance(place, ChromaAddress) else None
         self._owned = False
-        self._shrunk: dict[Tier, None] = {}  # lost memories since it was last looked at
+        self._shrunk: dict[Tier, None] = {}  # lost memories since the last check
         self.embedder = ""
-        """The identity of what made the vectors that are stored, once whoever opened this has found it out."""
+        """The identity of what made the stored vectors, once the opener of this has found it out."""
         self.memories: Mapping[Tier, Memory] = {tier: self._on_demand(tier, kept[tier]) for tier in kept}
-        """The store of each tier; none where the journal has all by itself."""
+        """The store of each tier; empty if the journal is the only copy."""
 
     def _on_demand(self, tier: Tier, memory: Memory) -> Memory:
         return memory if tier in self._made_at_once else OnDemand(memory, lambda: self._store.has(tier.value))
 
     @property
     def in_journal(self) -> bool:
-        """Whether nothing is stored but what the journal holds."""
+        """Whether the journal is the only copy."""
         return not self.memories
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Close all files."""
         self._store.close()
 
     @property
@@ -138,12 +138,12 @@ class Stores:
 
     @property
     def lasts(self) -> bool:
-        """Whether what is stored is there when it is opened again."""
+        """Whether the contents survive closing and opening."""
         return not isinstance(self._store, NamedStores) or self._store.lasts
 
     @property
     def is_crowded_out(self) -> bool:
-        """Whether a write has to open files in the place of another agent's, which takes longer than the write."""
+        """Whether a write would close another agent's files to open its own, which takes longer than the write."""
         return isinstance(self._store, ChromaStore) and self._store.is_crowded_out
 
     @property
@@ -153,27 +153,27 @@ class Stores:
 
     @property
     def made_with(self) -> str | None:
-        """The identity of what made the vectors that are stored, where it was noted."""
+        """The identity of what made the stored vectors, if it was noted."""
         return self._store.made_with
 
     def claim(self, revision: int, *, as_left: bool = False) -> None:
-        """Say before a write for this revision that it is this process's; the caller holds the agent's file lock.
+        """Claim a coming write for this revision and process; the caller holds the agent's file lock.
 
         Args:
             revision: the newest of the journal.
-            as_left: whether the files are as somebody left them who had nothing cut off.
+            as_left: whether the files are as they were last left, with nothing interrupted.
         """
         self._store.claim(revision, as_left=as_left)
 
     def begin_again(self, revision: int, origin: str) -> None:
-        """Take the journal at this revision for whole, whatever was claimed before; ``origin`` is its first change."""
+        """Accept the journal at this revision as complete despite earlier claims; ``origin`` is its first change."""
         self._store.begin_again(revision)
         if self.server is not None:
             self._store.note_owner(origin)
 
     @property
     def where(self) -> str:
-        """The address of the server that holds the store, or its name; empty if it is Chroma's files of the agent's."""
+        """The address of the store's server, or the store's name; empty for Chroma's files in the agent's folder."""
         return self.place.shown if self.place is not None else ""
 
     def refuse_unreachable(self) -> None:
@@ -188,10 +188,10 @@ class Stores:
         """Do nothing if what a server holds under this agent's name is this agent's, or nobody's.
 
         Args:
-            origin: answers the id of the journal's first change set; empty if there is none.
+            origin: returns the id of the journal's first change set; empty if there is none.
 
         Raises:
-            ForeignStore: another agent of this name wrote it, as of another installation.
+            ForeignStore: another agent of this name wrote it, for example one of another installation.
         """
         owner = self._store.owner if self.server is not None else None
         if owner and owner != (ours := origin()) and (ours or not self.claimed):
@@ -203,18 +203,18 @@ class Stores:
             )
 
     def left_at(self, state: str) -> bool:
-        """Whether a server's collections were let go of in this state of the journal; of files their note tells."""
+        """Whether a server's collections were released in this state of the journal; files have a note of their own."""
         return self.server is None or self._store.left_at == state
 
     def leave(self, state: Callable[[], str], revision: int) -> None:
-        """Note in what state of the journal a server's collections are let go of; and how far this machine has read."""
+        """Note in which state of the journal a server's collections are released, and how far this machine has read."""
         if self.server is not None:
             self._store.note_left(state())
         if self.in_journal:
             self.claim(revision)
 
     def own(self, origin: Callable[[], str]) -> None:
-        """Note whose a server's collections are, if that is not noted."""
+        """Note the owner of a server's collections, if that is not noted yet."""
         if self.server is not None and not self._owned and (owner := origin()):
             self._store.note_owner(owner)
             self._owned = True
@@ -226,16 +226,16 @@ class Stores:
         return {tier: distance for tier, distance in found.items() if distance != OUR_DISTANCE}
 
     def counts(self) -> dict[str, int]:
-        """How many entries each tier's store holds; of a shelf that holds none nothing is said."""
+        """How many entries each tier's store holds; a shelf without entries is left out."""
         counts = {tier: memory.count() for tier, memory in self.memories.items()}
         return {tier.value: count for tier, count in counts.items() if tier in LIVED or count}
 
     def carry_out(self, changes: Sequence[Change], vectors: Mapping[str, Vectors], revision: int) -> None:
-        """Write what the changes leave, and then delete what they take away.
+        """Write what the changes leave, and then delete what they remove.
 
         Args:
             changes: what was committed, in one change set or in several one after the other.
-            vectors: the vector, shape (d,), of each new text, by content hash; one without is stored with zeros.
+            vectors: the vector, shape (d,), of each new text, by content hash; a missing one is stored as zeros.
             revision: the newest of these changes.
         """
         self.claim(revision)
@@ -245,14 +245,14 @@ class Stores:
 
     @property
     def is_tidy(self) -> bool:
-        """Whether nothing was taken away since all was tidy."""
+        """Whether nothing was removed since everything was tidied."""
         return not self._shrunk
 
     def tidy(self) -> bool:
-        """Make the index of what lost memories anew where that is worth it, a part at a time.
+        """Rebuild the index of collections that lost memories if that is worth it, a part at a time.
 
         Returns:
-            whether nothing of it is left to do.
+            whether nothing is left to do.
         """
         while self._shrunk:
             tier = next(iter(self._shrunk))
@@ -262,7 +262,7 @@ class Stores:
         return True
 
     def upsert(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
-        """Write entries, each into its tier's store."""
+        """Write entries, each to its tier's store."""
         for tier, memory in self.memories.items():
             of_tier = [entry for entry in entries if entry.tier is tier]
             if of_tier:
@@ -279,13 +279,13 @@ class Stores:
         revision: int,
         progress: Callable[[float], None],
     ) -> None:
-        """Write entries into stores that are empty, a part at a time.
+        """Write entries to stores that are empty, a part at a time.
 
         Args:
             entries: all of them.
-            vectors: answers the vectors of some entries, by content hash.
+            vectors: returns the vectors of some entries, by content hash.
             revision: the journal's.
-            progress: told how far it is, 0 to 1.
+            progress: called with the progress, 0 to 1.
         """
         self.claim(revision)
         for start in range(0, len(entries), AT_ONCE):
@@ -298,11 +298,11 @@ class Stores:
         return stored or next((len(one) for one in found if one is not None), _WIDTH)
 
     def see_others(self) -> None:
-        """Have the next call see what other processes wrote, if they did."""
+        """Make the next call see what other processes wrote, if anything."""
         self._store.see_others()
 
     def delete(self, changes: Sequence[Change], left: Mapping[str, MemoryEntry | None]) -> list[Tier]:
-        """Delete memories from each tier in which they are no longer; answers the tiers from which some went."""
+        """Delete memories from each tier that they have left; return the tiers that lost some."""
         less: list[Tier] = []
         for tier, memory in self.memories.items():
             were = dict.fromkeys(
@@ -326,13 +326,13 @@ class Stores:
         cut_off: Sequence[ChangeSet] = (),
         problem: str | None = None,
     ) -> list[str]:
-        """Make the stores hold these entries and no others; says in sentences what was amiss.
+        """Make the stores hold these entries and no others; report in sentences what was wrong.
 
         Args:
             wanted: what the journal says.
-            vectors: the vectors of texts, by content hash; one without is stored with zeros.
+            vectors: the vectors of texts, by content hash; a missing one is stored as zeros.
             revision: the journal's; 0 = it has nothing to rebuild from.
-            cut_off: what was committed and is finished by this, of which nothing needs to be said.
+            cut_off: what was committed and is finished by this, which need not be reported.
             problem: what is known to be wrong with the files, so that they are not opened.
 
         Raises:
@@ -350,7 +350,7 @@ class Stores:
             self.set_aside("damaged", self.embedder)
             found = differences(self.memories, wanted)
         held = sum(map(len, found.surplus.values()))
-        if not revision and self.place is None:  # an index may be silent about rows that its database has
+        if not revision and self.place is None:  # an index may leave out rows that its database has
             held = max(held, sum(rows.counts(self.folder).values()))
         if held and not revision:
             agent = self.folder.parent
@@ -375,13 +375,13 @@ class Stores:
         return messages
 
     def _without_journal(self, error: StoreDamaged) -> StoreDamaged:
-        """What a damaged store is without a journal to rebuild it from: its database may have the rows still."""
+        """The error for a damaged store without a journal to rebuild it from: its database may still have the rows."""
         held = sum(rows.counts(self.folder).values()) if self.place is None else 0
         agent = self.folder.parent.name
         return JournalDamaged(f"The journal of {agent!r} is missing or empty. {error}") if held else error
 
     def _is_first(self) -> bool:
-        """Whether there never was a store before this one, so that nothing was repaired; asked once."""
+        """Whether there was no store before this one, so that nothing was repaired; checked once."""
         note = self.folder.with_name(TO_BE_MADE)
         if first := note.exists():
             note.unlink()
@@ -404,7 +404,7 @@ class Stores:
         self._store.wipe_spare()
 
     def set_aside(self, why: str, embedder: str) -> Path:
-        """Begin with an empty store for vectors of this embedder; answers where the old one lies, if there was one.
+        """Begin with an empty store for vectors of this embedder; return where the old one is, if there was one.
 
         What a server held is deleted: the journal holds all of it.
         """

@@ -1,6 +1,6 @@
-"""Readable: what can be asked of where an agent's memories stand, be it the ledger or a moment of its past.
+"""Readable: the interface for reading an agent's memories, from the ledger or at a moment of its past.
 
-Present: what only the ledger can be asked. Neither can be written to; ``Policy`` says who may.
+Present: what only the ledger offers. Neither can be written to; ``Policy`` says who may.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .journal.trash import Forgotten
 
 
 class Told(Protocol):
-    """What a history tells."""
+    """A readable history."""
 
     @property
     def evidence(self) -> Evidence:
         """Which memories rest on which."""
 
     def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
-        """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
+        """The newest change sets first, at most ``limit`` of those that match, and only those older than ``before``."""
 
     def get(self, revision: int) -> Applied:
         """One change set.
@@ -39,34 +39,34 @@ class Told(Protocol):
         """
 
     def kinds(self) -> HistoryKinds:
-        """Who and what there is in the history."""
+        """The authors and operations in the history."""
 
     def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
-        """Memories that are gone and not purged, by any operation or by this one; the last forgotten first."""
+        """Memories that are gone but not purged, by any operation or by this one; the latest forgotten first."""
 
     def count_forgotten(self, contains: str) -> int:
-        """How many those are."""
+        """How many of those there are."""
 
     def last_version(self, entry_id: str) -> MemoryEntry | None:
-        """A memory as it last was, also one that has been forgotten; ``None`` if it never was."""
+        """A memory as it last was, even if forgotten; ``None`` if it never existed."""
 
     def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
         """The latest access of each of these memories; those never recalled are left out."""
 
     def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
-        """The kept vectors, shape (d,), of these content hashes; those never embedded are left out."""
+        """The stored vectors, shape (d,), of these content hashes; those never embedded are left out."""
 
 
 class Readable(Protocol):
-    """Tables, texts and history, held still while they are read; of the present, or of a moment of the past."""
+    """Tables, texts and history, held still while they are read; of the present, or of a moment in the past."""
 
     @property
     def tables(self) -> Mapping[Tier, Table]:
-        """One table a tier."""
+        """One table per tier."""
 
     @property
     def lived(self) -> Mapping[Tier, Table]:
-        """The tables of what recall ranges over: those of ``LIVED``."""
+        """The tables that recall ranges over: those of ``LIVED``."""
 
     @property
     def journal(self) -> Told:
@@ -95,10 +95,10 @@ class Readable(Protocol):
         """The text of this name."""
 
     def texts(self) -> dict[str, str | None]:
-        """All texts by name; ``None`` where one that every agent may have is not there."""
+        """All texts by name; ``None`` if one that every agent may have does not exist."""
 
     def refuse_other_embedder(self) -> None:
-        """Do nothing where the agent's vectors were made by the embedder in use.
+        """Do nothing if the agent's vectors were made by the embedder in use.
 
         Raises:
             OtherEmbedder: they were made by another one.
@@ -124,7 +124,7 @@ class Present(Readable, Protocol):
         """The whole history."""
 
     def flush(self) -> None:
-        """Write what waits of recalls, now, so that the history tells it."""
+        """Write the waiting recalls, now, so that the history includes them."""
 
     def without_vector(self) -> list[MemoryEntry]:
-        """The memories that have no vector of the embedder in use."""
+        """The memories without a vector of the embedder in use."""

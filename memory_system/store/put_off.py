@@ -1,4 +1,4 @@
-"""What asks for a decision and was put off, kept in the journal as JSON text, so that everybody who looks knows it."""
+"""Decisions that were postponed, kept in the journal as JSON text, so that every user sees the same."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..errors import InvalidParameter, shown
 TEXT = "later"
 """The name of the text in the journal."""
 MOST = 1_000
-"""Decisions of one agent that are put off; of more, those that were put off first ask again."""
+"""Postponed decisions of one agent; beyond that, the earliest postponed come up again."""
 _MAX_BYTES = 1_000_000
 _MAX = MAX_ID
 
@@ -48,7 +48,7 @@ _WORDS = {
 
 
 def words(kind: str) -> str:
-    """What a decision is about, in a few words.
+    """The subject of a decision, in a few words.
 
     Raises:
         InvalidParameter: there is no such kind.
@@ -60,15 +60,15 @@ def words(kind: str) -> str:
 
 @dataclass(frozen=True)
 class PutOff:
-    """A decision that was put off.
+    """A decision that was postponed.
 
     Args:
         kind: what it is about.
         of: which one of its kind: the id of a memory, the name of a cue or a person, the fingerprints of texts; empty
-            where there is one of its kind at most. At most 300 characters.
-        until: the world's time at which it asks again, with its zone, as ISO 8601; empty where it asks again as soon
-            as something about it changes.
-        mark: what it was like, in at most 300 characters that are the same for as long as nothing changes.
+            if there is at most one of its kind. At most 300 characters.
+        until: the world's time at which it comes up again, with its zone, as ISO 8601; empty if it comes up as soon as
+            something about it changes.
+        mark: its state, in at most 300 characters that stay the same as long as nothing changes.
 
     Raises:
         InvalidParameter: one is not as described, or neither a time nor a mark is given.
@@ -92,16 +92,16 @@ class PutOff:
 
     @property
     def at(self) -> datetime | None:
-        """When it asks again; ``None`` = when something about it changes."""
+        """When it comes up again; ``None`` = when something about it changes."""
         return parse_time(self.until) if self.until else None
 
     def holds(self, now: datetime, mark: str) -> bool:
-        """Whether it is still put off at a time of the world, with what it is like then."""
+        """Whether it is still postponed at a time of the world, given its state then."""
         return self.mark == mark if self.at is None else now < self.at
 
 
 def mark_of(*parts: object) -> str:
-    """What is the same for as long as these are: 32 characters."""
+    """A digest of 32 characters that stays the same as long as these values do."""
     return hashlib.sha256("\n".join(map(str, parts)).encode("utf-8")).hexdigest()[:32]
 
 

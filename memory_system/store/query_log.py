@@ -1,4 +1,4 @@
-"""Logged queries: what was asked of an agent, with all its parameters, and what was answered, as values and as JSON."""
+"""Logged queries: what an agent was asked, with all parameters, and the answer, as values and as JSON."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ..recall.query import Facets, Query
 from ..recall.verdicts import Candidate
 
 MOST_HITS = 200
-"""Hits of one query that are kept; of a longer answer only how many there were."""
+"""Hits of one query that are kept; for a longer answer only their number."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A query as it was just answered, on its way into the log.
+    """A query that was just answered, on its way to the log.
 
     Args:
         query: what was asked, complete.
-        hits: the answer, in its order.
-        given: the parameters that the caller named; the agent's settings stood for the others.
+        hits: the answer, in order.
+        given: the parameters that the caller named; the others came from the agent's settings.
         author: who asked.
         touched: whether what was recalled counted as accessed.
         embedder: the identity of what made the vectors.
         revision: the newest revision that it saw.
-        access: the newest access that it saw, but for those waiting before it.
+        access: the newest access that it saw, except those waiting before it.
         asked_at: the real time.
     """
 
@@ -67,7 +67,7 @@ class LoggedQuery:
         query: what was asked, complete; its ``now`` is the world's time.
         hits: the answer in its order, at most the first 200.
         recalled: how many memories the answer had.
-        given: the parameters that the caller named; the agent's settings stood for the others.
+        given: the parameters that the caller named; the others came from the agent's settings.
         author: who asked.
         touched: whether what was recalled counted as accessed.
         embedder: the identity of what made the vectors.
@@ -90,7 +90,7 @@ class LoggedQuery:
 
 
 def body_of(asked: Asked) -> str:
-    """All of a query but its place in the log, as JSON."""
+    """Everything about a query except its place in the log, as JSON."""
     body = {
         "query": query_to_json(asked.query),
         "hits": [_hit_to_json(hit) for hit in asked.hits[:MOST_HITS]],
@@ -122,7 +122,7 @@ def logged_of(row: Any) -> LoggedQuery:
 
 
 def query_to_json(query: Query) -> dict[str, Any]:
-    """All parameters of a query but its cue and time, JSON-ready."""
+    """All parameters of a query except its cue and time, JSON-ready."""
     facets = {name: value for name, value in vars(query.facets).items() if value not in (None, (), "")}
     for name in ("since", "until"):
         if name in facets:
@@ -168,5 +168,5 @@ def _hit_to_json(hit: Candidate) -> list[Any]:
 
 
 def _hit_from_json(hit: list[Any], weights: Weights) -> LoggedHit:
-    entry_id, tier, rank, (relevancy, recency, importance, sub_parts, *sure), via = hit  # once there was no confidence
+    entry_id, tier, rank, (relevancy, recency, importance, sub_parts, *sure), via = hit  # older ones have no confidence
     return LoggedHit(entry_id, Tier(tier), rank, Score(relevancy, recency, importance, weights, sub_parts, *sure), via)

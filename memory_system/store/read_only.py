@@ -1,10 +1,10 @@
-"""An agent whose journal is damaged, shown from what its store holds; and a new journal begun from that.
+"""An agent whose journal is damaged, shown from its store; and a new journal begun from that.
 
-And an agent on a disk that is read-only, shown from a copy of its journal.
+And an agent on a read-only disk, shown from a copy of its journal.
 
 The store was written after the journal, change by change, so it holds every memory as it last was, with its vector.
-What it does not hold is the history, the settings, and when memories were recalled: they are taken from the journal, as
-far as that can still be read.
+It does not hold the history, the settings, and the times of recalls: they are read from the journal, as far as that
+is still possible.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .projection import Stores
 from .write_lock import WriteLock
 
 RESCUE = "rescue"
-"""The operation under which the history tells that memories were read back from the store."""
+"""The operation in the history for memories read back from the store."""
 
 
 def open_ledger(
@@ -56,9 +56,9 @@ def open_ledger(
     chroma: StorePlace | None = None,
     take_over: bool = False,
 ) -> Ledger:
-    """An agent's ledger; one that can only be read where the journal is damaged and the store is whole.
+    """An agent's ledger; a read-only one if the journal is damaged but the store is whole.
 
-    So it can where the disk is read-only, and the journal, which lies in a file, is whole.
+    It is also read-only if the disk is and the journal, in a file, is whole.
 
     See ``Ledger`` for the arguments.
 
@@ -79,7 +79,7 @@ def open_ledger(
         return LookedAtLedger(folder, personality, embedder, clock, error, journals.of(folder), take_over=take_over)
     if rescued.as_found == seen:
         return rescued
-    rescued.close()  # a journal was begun or put back meanwhile: what was found damaged is not what lies there now
+    rescued.close()  # a journal was begun or put back meanwhile, so the damaged one is no longer there
     try:
         return opening()
     except JournalDamaged as damage:
@@ -91,7 +91,7 @@ def _journal_files(folder: Path) -> dict[str, list[int]]:
 
 
 class ReadOnlyLedger(Ledger):
-    """What the store of an agent holds, in a journal of its own in a temporary folder. It refuses every change.
+    """What the store of an agent holds, in a separate journal in a temporary folder. It refuses every change.
 
     Raises:
         JournalDamaged: the store cannot be read either, or holds nothing.
@@ -117,7 +117,7 @@ class ReadOnlyLedger(Ledger):
         try:
             with self._file_lock.held():
                 self.as_found = _journal_files(folder)
-                """The journal's files as they were when they were found damaged."""
+                """The journal's files when they were found damaged."""
                 self._read_back(damage)
         except BaseException:
             self._scratch.cleanup()
@@ -164,7 +164,7 @@ class ReadOnlyLedger(Ledger):
 
     @property
     def stamp(self) -> tuple[int, int]:
-        """Stays as it is, since nothing changes."""
+        """Always the same, since nothing changes."""
         return self._revision, self._access
 
     @property
@@ -176,20 +176,20 @@ class ReadOnlyLedger(Ledger):
         if self.gone:
             raise StoreError(f"The agent {self.folder.name!r} was closed, or its journal was put back. Open it again.")
 
-    at_rest = Ledger.writing  # what it reads lies elsewhere
+    at_rest = Ledger.writing  # the files it reads are elsewhere
 
     def close(self, *, asleep: bool = False) -> None:  # noqa: ARG002 - nothing waits
-        """Let go of all files; closing twice does no harm."""
+        """Close all files; closing twice does no harm."""
         if not self._closed:
             self._closed = True
             self.journal.close()
             self._scratch.cleanup()
 
     def begin_anew(self) -> Path | None:
-        """Put the journal that was read back in the damaged one's place, which is set aside; and close.
+        """Replace the damaged journal, which is set aside, by the one that was read back; and close.
 
         Returns:
-            Where the damaged journal lies now; ``None`` if there was none.
+            Where the damaged journal is now; ``None`` if there was none.
         """
         journal, aside = self.folder / JOURNAL, self.folder / f"journal-damaged-{time.time_ns()}.sqlite3"
         with self.writing():
@@ -224,7 +224,7 @@ class LookedAtLedger(ReadOnlyLedger):
         clock: the real time.
         refused: why it could not be opened to be written.
         home: where its journal is.
-        take_over: as for ``Ledger``; vectors that it lacks are made in the copy.
+        take_over: as for ``Ledger``; missing vectors are made in the copy.
 
     Raises:
         StoreDamaged: ``refused``, since the journal cannot be read either.
@@ -257,12 +257,12 @@ class LookedAtLedger(ReadOnlyLedger):
         self.messages.append(why)
 
     def _files(self) -> dict[str, list[int]]:
-        log = self.folder / f"{JOURNAL}-wal"  # what is written elsewhere lies there first
+        log = self.folder / f"{JOURNAL}-wal"  # other programs' writes appear here first
         return files.stamp(self.folder / JOURNAL, self.folder / POINTER, log)
 
     @property
     def gone(self) -> bool:
-        """Whether this was closed, or has been written by a machine that may."""
+        """Whether this was closed, or was changed by a machine that may write it."""
         return self._closed or self._files() != self._as_copied
 
     def _take_from(self, copy: Path, refused: StoreDamaged) -> None:
@@ -319,7 +319,7 @@ class _Stored:
 
 
 def _stored(home: JournalHome, damage: JournalDamaged, server: StorePlace | None) -> _Stored:
-    """What the store holds; of an index that lacks rows or is damaged, what Chroma's own database tells."""
+    """What the store holds; if an index is damaged or lacks rows, the contents of Chroma's own database."""
     chroma, what_to_do = home.folder / "chroma", _what_to_do(home)
     with closing(Stores(chroma, server)) as stores:
         made_with = stores.made_with
@@ -351,10 +351,10 @@ def _by_index(stores: Stores) -> _Stored:
 
 
 def _by_database(by_index: _Stored, chroma: Path, problem: str | None) -> _Stored:
-    """The rows of Chroma's database, with the vectors that can still be had.
+    """The rows of Chroma's database, with the vectors that can still be obtained.
 
     Raises:
-        StoreDamaged: it cannot be read whole.
+        StoreDamaged: it cannot be read in full.
     """
     told = rows.read(chroma)
     known = {entry.id for entry in by_index.entries}
@@ -383,7 +383,7 @@ def _problem(chroma: Path) -> str | None:
 
 
 def _readable(home: JournalHome, copy: Path, clock: Clock) -> bool:
-    """Copy a journal, if what can be read of it hangs together."""
+    """Copy a journal, if what can be read of it is consistent."""
     journal = home.folder / JOURNAL
     if not home.anchor.is_file() or not home.anchor.stat().st_size:
         return False

@@ -1,4 +1,4 @@
-"""Rehearsals: which agent is a branch of which, since when and what for, as a file in the branch's folder tells it."""
+"""Rehearsals: which agent is a branch of which, since when and why, recorded in a file in the branch's folder."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _JOINERS = " _-'."
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """An agent that was branched from another, to be played with.
+    """An agent that was branched from another, for trying things out.
 
     Args:
         name: the agent that rehearses.
         of: the agent that it was branched from.
-        revision: the newest revision of both when it was begun, 0 or more; what came later came apart.
+        revision: the newest revision of both when it was begun, 0 or more; after that they diverged.
         begun_at: the real time at which it was begun.
         world_time: the world's time then.
         author: who began it.
         purpose: what is tried, in a few words, at most 80 characters; may be empty.
-        together: what those that were begun in one go have in common; empty if it was begun by itself.
+        together: an id shared by those begun at one go; empty if it was begun by itself.
     """
 
     name: str
@@ -57,10 +57,10 @@ class Rehearsal:
 
 
 def checked_purpose(purpose: object) -> str:
-    """What is tried, on one line.
+    """The purpose, on one line.
 
     Raises:
-        InvalidParameter: it is no text, cannot be seen, or is longer than 80 characters.
+        InvalidParameter: it is not a text, is invisible, or is longer than 80 characters.
     """
     if not isinstance(purpose, str):
         raise InvalidParameter(f"What is tried must be text, not {kind_of(purpose)}.")
@@ -73,10 +73,10 @@ def checked_purpose(purpose: object) -> str:
 
 
 def read(folder: Path) -> Rehearsal | None:
-    """What the folder of an agent says; ``None`` if the agent is no rehearsal.
+    """The rehearsal recorded in an agent's folder; ``None`` if the agent is not one.
 
     Raises:
-        StoreDamaged: the file cannot be read, or says no such thing.
+        StoreDamaged: the file cannot be read, or is invalid.
     """
     path = folder / FILE
     try:
@@ -92,8 +92,8 @@ def read(folder: Path) -> Rehearsal | None:
 
 
 def played(folder: Path) -> str:
-    """The character that the agent of a folder plays: itself, or whom it rehearses."""
-    with suppress(StoreDamaged):  # whoever looks at that agent is told
+    """The character that the agent of a folder plays: itself, or the one it rehearses."""
+    with suppress(StoreDamaged):  # opening that agent reports it
         if (rehearsal := read(folder)) is not None:
             return rehearsal.of
     return folder.name
@@ -111,7 +111,7 @@ def _checked(name: str, told: Mapping[str, Any]) -> Rehearsal:
 
 
 def write(folder: Path, rehearsal: Rehearsal) -> None:
-    """Say of an agent whose rehearsal it is.
+    """Record that an agent is a rehearsal.
 
     Raises:
         StoreError: the folder cannot be written.
@@ -128,7 +128,7 @@ def free_name(of: str, taken: set[str]) -> str:
         taken: the names that others have, casefolded.
     """
     latin = all(unicodedata.name(letter, "").startswith("LATIN") for letter in of if letter.isalpha())
-    word = " rehearsal" if latin else ""  # names are of one script
+    word = " rehearsal" if latin else ""  # a name has one script
     for number in itertools.count(1 if word else 2):
         ending = word + (f" {number}" if number > 1 else "")
         beginning = of[: MAX_NAME - len(ending)]

@@ -1,9 +1,9 @@
-"""The lease of a world: a note of the server that serves it, so that whoever opens it in another process is told.
+"""The lease of a world: a note by the server that serves it, so that opening the world in another process warns.
 
 Two processes may write one world; each sees what the other did. But a game that shares a machine with the server is
-quicker and simpler as its client, and who opens the folder may not know that somebody else is at it. The note stands
-beside the world's folder, with a lock that is held as long as the server runs: the system lets go of it however the
-server ends, so that a note that was left lying is known to be stale.
+quicker and simpler as its client, and people who open the folder may not know that it is in use. The note is a file
+next to the world's folder, with a lock that is held as long as the server runs: the system releases it however the
+server ends, so that a leftover note is known to be stale.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 _PATIENCE = 2.0
-"""Seconds for which a server waits while somebody looks whether the last note is stale."""
+"""Seconds for which a server waits while another process checks whether the last note is stale."""
 _MOST_BYTES = 10_000
 
 
 class ServedElsewhere(UserWarning):
-    """Another process serves the world that is opened; both may be used, and the server's client may be the better."""
+    """Another process serves the world that is opened; both may be used, but the server's client may be better."""
 
 
 @contextmanager
 def served(world: Path, address: str) -> Iterator[bool]:
-    """Let everybody who opens a world know that this process serves it, for as long as this lasts.
+    """Announce to everybody who opens a world that this process serves it, for as long as this lasts.
 
     Args:
         world: the world's folder.
@@ -75,7 +75,7 @@ def server_of(world: Path) -> str | None:
 
 
 def warn_if_served(world: Path, stacklevel: int = 3) -> None:
-    """Warn whoever opens a world that another process serves, and name its client."""
+    """Warn when opening a world that another process serves, and name the server's client."""
     address = server_of(world)
     if address is not None:
         warnings.warn(

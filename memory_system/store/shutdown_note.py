@@ -1,7 +1,7 @@
-"""The note of how an agent was last closed: by it, opening tells at little cost whether anything can be wrong.
+"""The note of how an agent was last closed, from which opening quickly sees whether anything can be wrong.
 
-While nobody has the agent open it lies in ``closed.json``; opening renames it, so that a process that was killed leaves
-none. Even then it tells which of Chroma's index files have not been written since, and so cannot be half written.
+While nobody has the agent open it is in ``closed.json``; opening renames it, so that a process that was killed leaves
+none. Even then it shows which of Chroma's index files have not been written since, and so cannot be half written.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Note:
         files: size and time of the journal's and the store's files.
         clean: whether nobody has opened the agent since.
         store: the address of the server that held the store; empty if its files are the agent's own.
-        ours: whether the store ranked by our distance, in every tier; notes of older versions do not say so.
-        waiting: the revisions that the store lacked, of an agent that was put to sleep; ``counts`` are with them.
+        ours: whether the store ranked by our distance, in every tier; missing in notes of older versions.
+        waiting: the revisions that the store lacked when the agent was put to sleep; ``counts`` includes them.
     """
 
     revision: int
@@ -44,30 +44,30 @@ class Note:
     waiting: Sequence[int] = ()
 
     def altered(self, lying: Stamp) -> list[str]:
-        """Which of an agent's ``files_of`` are not as they were; none after a copy that changed their times only."""
+        """Which of an agent's ``files_of`` have changed; none after a copy that changed only their times."""
         return altered(self.files, lying)
 
     def as_left(self, lying: Stamp, store: str = "") -> bool:
-        """Whether the agent was closed with this store, and each of its ``files_of`` is as then, its time included."""
+        """Whether the agent was closed with this store, and its ``files_of`` are unchanged, including their times."""
         return self.clean and self.store == store and bool(self.files) and self.files == lying
 
     def later(self, revision: int, counts: Mapping[str, int], embedder: str, waiting: Iterable[int]) -> Note:
-        """The note of an agent whose store was not looked at since this one, and lacks these revisions."""
+        """The note of an agent whose store was not checked since this one, and lacks these revisions."""
         return replace(self, revision=revision, counts=counts, embedder=embedder, waiting=sorted(waiting))
 
 
 def tells(note: Note | None, pending: Iterable[ChangeSet]) -> bool:
-    """Whether a note says that these, and no others, wait for the store."""
+    """Whether a note says that exactly these are waiting for the store."""
     return note is not None and {*note.waiting} == {change_set.revision for change_set in pending}
 
 
 def files_of(folder: Path) -> Stamp:
-    """The files of an agent that a note tells of, with their sizes and times."""
+    """The files of an agent that a note covers, with their sizes and times."""
     return stamp(*(folder / name for name in ("chroma", "journal.sqlite3", "journal.sqlite3-wal", "journal.json")))
 
 
 def said_of(altered: Iterable[str]) -> list[str]:
-    """What to tell of index files that something else changed: when Chroma writes them, its database changes too."""
+    """The message about index files that something else changed: when Chroma writes them, its database changes too."""
     changed = [name for name in altered if name.startswith("chroma/")]
     if not changed or "chroma/chroma.sqlite3" in changed:
         return []
@@ -76,7 +76,7 @@ def said_of(altered: Iterable[str]) -> list[str]:
 
 
 def read(folder: Path) -> Note | None:
-    """The last note in an agent's folder; ``None`` if there is none, or it is not to be read."""
+    """The last note in an agent's folder; ``None`` if there is none, or it cannot be read."""
     for name in (_CLOSED, _OPENED):
         try:
             told = json.loads((folder / name).read_text(encoding="utf-8"))
@@ -90,7 +90,7 @@ def read(folder: Path) -> Note | None:
 
 
 def _is_one(note: Note) -> bool:
-    """Whether each field of what was read is of its kind."""
+    """Whether each field of what was read has the right type."""
     counts, files = note.counts, note.files
     return (
         isinstance(note.waiting, list | tuple)
@@ -104,7 +104,7 @@ def _is_one(note: Note) -> bool:
 
 def opened(folder: Path) -> None:
     """Note that somebody has the agent open."""
-    with suppress(OSError):  # then the next opening looks more closely than it needs to, or less: it compares all files
+    with suppress(OSError):  # then the next opening checks more than it needs to, or less: it compares all files
         (folder / _CLOSED).replace(folder / _OPENED)
 
 

@@ -1,7 +1,7 @@
 """A world that keeps everything in its own folder, so that it can be copied, renamed and deleted as one: a save slot.
 
-Its personalities lie in the folder too, not in the one that all worlds without this share. A file says so, since when
-there is the world, and of which other it is a branch. It is written last, so that half of a world is none.
+Its personalities are in the folder too, not in the one that all other worlds share. A file records this, when the
+world was made, and which world it is a branch of. It is written last, so that an incomplete world does not count.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Branched:
-    """Of which world another is a branch.
+    """The world that another one was branched from.
 
     Args:
         world: its name.
         at: when the branch was made (real time).
-        world_time: what the clock of the world said then.
-        revisions: at which revision each of its agents was, by name.
+        world_time: the world's time then.
+        revisions: the revision of each of its agents then, by name.
     """
 
     world: str
@@ -40,7 +40,7 @@ class Branched:
 
 @dataclass(frozen=True)
 class Slot:
-    """What the file says: when the world was made (real time), and of which it is a branch, ``None`` if of none."""
+    """The contents of the file: when the world was made (real time), and its origin, ``None`` if it is not a branch."""
 
     made_at: datetime
     branched: Branched | None = None
@@ -57,7 +57,7 @@ def is_own(world: Path) -> bool:
 
 
 def personalities_of(world: Path, shared: Path) -> Path:
-    """Where the personality files of the world in this folder lie: in it, or in the folder that many share.
+    """The folder of the personality files of the world in this folder: its own, or the shared one.
 
     Raises:
         StoreError: the folder may not be entered.
@@ -66,7 +66,7 @@ def personalities_of(world: Path, shared: Path) -> Path:
 
 
 def read_slot(world: Path) -> Slot | None:
-    """What the file of a world says; ``None`` if it has none.
+    """The contents of a world's file; ``None`` if it has none.
 
     Raises:
         StoreDamaged: it cannot be read.
@@ -91,7 +91,7 @@ def read_slot(world: Path) -> Slot | None:
 
 
 def write_slot(world: Path, slot: Slot) -> None:
-    """Write the file, whole or not at all.
+    """Write the file, completely or not at all.
 
     Raises:
         OSError: it cannot be written.

@@ -1,4 +1,4 @@
-"""Soon: something that is done in the background, within a delay, however often it is asked for meanwhile."""
+"""Soon: something that is done in the background, within a delay, however often it is requested meanwhile."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import suppress
 
 
 class Soon:
-    """Has an act done by a thread of its own.
+    """Runs an act in a thread of its own.
 
     Args:
-        act: what is to be done; what it raises is its own affair.
+        act: what to do; it must handle its own errors.
     """
 
     def __init__(self, act: Callable[[], None]) -> None:
@@ -22,7 +22,7 @@ class Soon:
         self._again: float | None = None
 
     def begin(self, delay: float) -> None:
-        """Have it done within so many seconds, or, if it is being done, once more within so many seconds after that."""
+        """Have it done within so many seconds; if it is being done, once more within so many seconds after that."""
         with self._lock:
             if self._acting:
                 self._again = min(delay, self._again or delay)
@@ -33,7 +33,7 @@ class Soon:
                 self._start(delay)
 
     def cancel(self) -> None:
-        """What was to be done so far has been done, or is being done, by somebody else."""
+        """Cancel what was requested so far: it has been done, or is being done, elsewhere."""
         with self._lock:
             self._again = None
             if self._timer is not None:
@@ -42,8 +42,8 @@ class Soon:
 
     def _start(self, delay: float) -> None:
         timer = threading.Timer(delay, self._run)
-        timer.daemon = True  # a program that ends does by itself what waits, and need not wait for a thread
-        with suppress(RuntimeError):  # no thread is left: it waits for whoever does it in the foreground
+        timer.daemon = True  # an exiting program does the waiting work itself, and need not wait for a thread
+        with suppress(RuntimeError):  # no thread is left: it waits to be done in the foreground
             timer.start()
             self._timer = timer
 

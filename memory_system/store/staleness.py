@@ -1,9 +1,9 @@
-"""Staleness: whether what a memory rests on is still as it was when the memory was derived. Pure.
+"""Staleness: whether a memory's evidence is still as it was when the memory was derived. Pure.
 
-A memory that was derived from others (a reflection, summary, synopsis or plan) is stale when one of them says something
-else by now, is said to have happened at another time, or has been deleted; since the memory was derived, derived again,
-or looked at and kept. What merely moved between tiers, faded by migration, was forgotten by the summary that stands for
-it, or was replaced by a new plan of its day has not changed.
+A memory that was derived from others (a reflection, summary, synopsis or plan) is stale when one of them has since
+changed its text or its time, or has been deleted; since means since the memory was derived, derived again, or checked
+and kept. Evidence that moved between tiers, faded by migration, was forgotten by the summary that replaces it, or was
+replaced by a new plan of its day does not count as changed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ..core.entry import MemoryEntry
 
 REDERIVE = "rederive"
 KEEP = "keep"
-"""The operations that say: by the evidence as it is now, this memory is right."""
+"""The operation that confirms a memory in view of its present evidence."""
 FADING = ("migrate", "summarise", "plan", "synopsis")
-"""Operations whose forgetting takes nothing back of what was concluded before."""
+"""Operations whose forgetting does not affect earlier conclusions."""
 
 TAKING_BACK = ("undo", "restore", "go back")
-"""Operations that bring back what was, if need be across many changes at once."""
+"""Operations that bring back an earlier state, possibly across many changes at once."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Alteration:
     Args:
         before: as it was.
         after: as it is; ``None`` = it was deleted.
-        last: the last change of it.
+        last: its last change.
     """
 
     before: MemoryEntry
@@ -70,7 +70,7 @@ class Stale:
 
     Args:
         entry: the memory.
-        since: the revision by which it was derived, or last kept.
+        since: the revision that derived it, or last confirmed it.
         alterations: what changed, in the order in which it cites its evidence.
     """
 
@@ -80,11 +80,11 @@ class Stale:
 
 
 def stale(entry: MemoryEntry, traces: Mapping[str, Sequence[Trace]]) -> Stale | None:
-    """What has changed of what a memory rests on; ``None`` if nothing has.
+    """What has changed in a memory's evidence; ``None`` if nothing has.
 
     Args:
         entry: the memory as it is.
-        traces: all changes of it, and of those of its evidence that may have changed, each the oldest first.
+        traces: all changes of it, and of those of its evidence that may have changed, each oldest first.
     """
     own = standing(traces.get(entry.id, ()))
     bases = _bases(own)
@@ -101,7 +101,7 @@ def stale(entry: MemoryEntry, traces: Mapping[str, Sequence[Trace]]) -> Stale | 
 
 
 def deleted(traces: Sequence[Trace]) -> bool:
-    """Whether a memory is gone because somebody deleted it, and did not just fade."""
+    """Whether a memory is gone because it was deleted, not because it faded."""
     if not traces or traces[-1].after is not None:
         return False
     left = standing(traces)
@@ -109,7 +109,7 @@ def deleted(traces: Sequence[Trace]) -> bool:
 
 
 def standing(traces: Sequence[Trace]) -> list[Trace]:
-    """The changes that made a memory what it is, the newest first, without what was undone and what undid it."""
+    """The changes that made a memory what it is, newest first, without what was undone and what undid it."""
     left: list[Trace] = []
     revisions = {one.revision for one in traces}
     limit: float = float("inf")
@@ -126,7 +126,7 @@ def standing(traces: Sequence[Trace]) -> list[Trace]:
 
 
 def _brought_back(one: Trace, traces: Sequence[Trace]) -> int | None:
-    """The revision of the state that a change brought back, if that is what it did."""
+    """The revision of the state that a change brought back, if it did."""
     if one.operation not in TAKING_BACK:
         return None
     earlier = [other for other in traces if other.revision < one.revision and other.after == one.after]
@@ -134,7 +134,7 @@ def _brought_back(one: Trace, traces: Sequence[Trace]) -> int | None:
 
 
 def _bases(own: Sequence[Trace]) -> list[int]:
-    """The revisions whose evidence is what a memory may rest on: those that kept it, and last the one it is by."""
+    """The revisions whose evidence a memory may rest on: those that confirmed it, and last the one that derived it."""
     bases = []
     for trace in own:
         made = trace.operation == REDERIVE or trace.before is None
@@ -146,7 +146,7 @@ def _bases(own: Sequence[Trace]) -> list[int]:
 
 
 def _entered(own: Sequence[Trace], source: str) -> int:
-    """The revision by which a memory came to rest on another."""
+    """The revision at which a memory came to rest on another."""
     for trace in own:
         before = trace.before.evidence if trace.before else ()
         if trace.after is not None and source in trace.after.evidence and source not in before:
@@ -164,7 +164,7 @@ def _alteration(history: Sequence[Trace], bases: Sequence[int]) -> Alteration | 
 
 
 def _state_at(history: Sequence[Trace], revision: int) -> tuple[MemoryEntry, bool] | None:
-    """A memory as it was right after a revision; by what came next, where the history keeps nothing from before."""
+    """A memory right after a revision; inferred from the next change if the history keeps nothing from before."""
     earlier = [trace for trace in history if trace.revision <= revision]
     if not earlier and history and history[0].before is not None:
         return history[0].before, False
@@ -172,7 +172,7 @@ def _state_at(history: Sequence[Trace], revision: int) -> tuple[MemoryEntry, boo
 
 
 def _state(history: Sequence[Trace]) -> tuple[MemoryEntry, bool] | None:
-    """A memory as it last was, and whether somebody deleted it; ``None`` before it was."""
+    """A memory as it last was, and whether it was deleted on purpose; ``None`` before it existed."""
     if not history:
         return None
     version = history[-1].after or history[-1].before

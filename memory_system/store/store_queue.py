@@ -1,7 +1,7 @@
-"""What the journal holds and the store takes in soon: in the background, together, and in the order of the journal.
+"""Changes in the journal that the store has yet to take in: in the background, together, and in the journal's order.
 
-Nothing that is asked rests on the store, and what it lacks is in the journal, not marked done: whoever opens the agent
-after a kill writes it. So nobody who changes something needs to wait for it, and many small changes cost one write.
+No query depends on the store, and whatever it lacks is in the journal, not marked done: after a kill, opening the
+agent writes it. So nobody who changes something needs to wait for it, and many small changes cost one write.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from .soon import Soon
 DELAY_SECONDS = 0.25
 """How long the store may be behind the journal while nothing else is done."""
 CROWDED_SECONDS = 300.0
-"""The same where more agents are written in turn than may have their stores open, so that each opening is of use."""
+"""The same where more agents are written in turn than may have their stores open, so that each opening pays."""
 AT_ONCE = 16
-"""Changes that the store takes in while others wait: some 20 ms, so that no game notices."""
+"""Changes that the store takes in while others wait: some 20 ms, too short for a game to notice."""
 EASING_AT_ONCE = 32
-"""The same of what whoever adds some waits for: a row in a write of 32 takes two thirds of one in a write of 16."""
+"""The same while adding changes waits for it: a row in a write of 32 takes two thirds of one in a write of 16."""
 BREATH_SECONDS = 0.01
-"""What the background leaves to others between two writes at least: longer than they wait before they try again.
+"""The least pause of the background between two writes: longer than others wait before they try again.
 
-It leaves them as long as the write took, since Chroma lets no other thread of Python go on within it.
+It pauses for as long as the write took, since Chroma lets no other Python thread run within it.
 """
 MOST_AT_ONCE = 256
-"""Changes that it takes in at once where somebody waits for all of them."""
+"""Changes that it takes in at once while a caller waits for all of them."""
 MOST_ASLEEP = 48
 """Changes that the store may lack for longer: of an agent that sleeps, or where stores are crowded out."""
 MANY = 2_000
-"""Changes that wait before whoever adds some has as many taken in, so that a life without a pause pays as it goes."""
+"""Waiting changes beyond which adding some makes as many be taken in, so that a life without a pause pays its way."""
 MOST = 50_000
-"""Changes that wait at most; after more, whoever adds one waits until all are taken in."""
+"""The most changes that may wait; beyond that, adding one waits until all are taken in."""
 TOGETHER = 1_024
-"""Changes whose outcome is worked out together: what moves on before the store has taken it in is written once."""
+"""Changes that are combined: a memory that changes again before the store has taken it in is written once."""
 UNTIDY = 1_000
-"""Changes that are taken in before something is tidied although more wait: some never cease to come."""
+"""Changes that are taken in before tidying begins although more wait: some never stop arriving."""
 
 
 class Part(NamedTuple):
@@ -55,7 +55,7 @@ class Part(NamedTuple):
         revision: its number.
         changes: the changes.
         vectors: the vectors, shape (d,), of its texts, by content hash.
-        last: whether the change set is taken in with these.
+        last: whether these complete the change set.
     """
 
     revision: int
@@ -65,9 +65,9 @@ class Part(NamedTuple):
 
 
 class _Net:
-    """What some parts, the first that wait, come to, one change for each memory; the store takes it in bit by bit.
+    """The net effect of the first waiting parts, one change per memory; the store takes it in bit by bit.
 
-    Once begun it stays as it is until all of it is taken in: before that nobody can tell what the store holds of it.
+    Once begun it stays unchanged until all of it is taken in: before that it is unknown what the store holds of it.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -81,14 +81,14 @@ class _Net:
 
 
 class StoreQueue:
-    """The change sets that are committed and shown, and that the store lacks.
+    """The change sets that are committed and shown, but not yet in the store.
 
     Args:
-        take_in: has the store take in changes, their vectors, and their newest revision; can be repeated.
-        tidy: has the store do a part of what is left to be done when it has taken in all; answers whether that is all.
-        settle: has the agent's only writer call ``settle`` for about so many changes, for the background.
-        report: told in a sentence what could not be taken in; it stays in the queue for the next who writes.
-        is_crowded_out: answers whether the store has to be opened in the place of another agent's.
+        take_in: makes the store take in changes, their vectors, and their newest revision; can be repeated.
+        tidy: makes the store do a part of its tidying once it has taken in everything; returns whether that is all.
+        settle: makes the agent's only writer call ``settle`` for about so many changes, for the background.
+        report: called with a sentence about what could not be taken in; it stays in the queue for the next writer.
+        is_crowded_out: returns whether opening the store would close another agent's.
     """
 
     def __init__(
@@ -107,25 +107,25 @@ class StoreQueue:
         self._parts: deque[Part] = deque()
         self._net: _Net | None = None
         self._soon = Soon(self._in_background)
-        self._untidy = 0  # changes that were taken in since all was tidy
-        self._count = 0  # changes that wait
-        self._seen = 0  # up to this revision all that the journal has pending was seen to wait here
+        self._untidy = 0  # changes that were taken in since everything was tidied
+        self._count = 0  # changes that are waiting
+        self._seen = 0  # up to this revision everything pending in the journal was found waiting here
         self.stuck = False
-        """Whether the last that was tried could not be taken in."""
+        """Whether the last attempt failed."""
 
     def __len__(self) -> int:
-        """How many changes wait."""
+        """How many changes are waiting."""
         return self._count
 
     def may_wait(self, journal: Journal) -> bool:
-        """Whether what waits is little, and all that the journal has pending, so that the next opening can go on."""
+        """Whether little is waiting, and it is all that is pending in the journal, so that the next opening can go on."""
         little = not (self.stuck or self._untidy or self._net) and len(self) <= MOST_ASLEEP
         return little and self.revisions == journal.pending_revisions()
 
     def has_all_pending(self, journal: Journal) -> bool:
-        """Whether all that the journal has pending waits here; what was seen to is not looked at again.
+        """Whether everything pending in the journal is waiting here; what was checked is not checked again.
 
-        Nothing becomes pending that was not: what is new has a higher revision.
+        Nothing old becomes pending: what is new has a higher revision.
         """
         later = journal.pending_revisions(self._seen)
         with self._lock:
@@ -137,12 +137,12 @@ class StoreQueue:
 
     @property
     def must_settle(self) -> bool:
-        """Whether who writes next has to wait until the store has taken in what it lacks."""
+        """Whether the next writer has to wait until the store has taken in what it lacks."""
         return self.stuck or len(self) > MOST
 
     @property
     def revisions(self) -> frozenset[int]:
-        """The numbers of the change sets that wait."""
+        """The numbers of the waiting change sets."""
         with self._lock:
             return frozenset(part.revision for part in self._parts)
 
@@ -160,22 +160,22 @@ class StoreQueue:
         self._soon.begin(CROWDED_SECONDS if may_wait else DELAY_SECONDS)
 
     def taken_in(self, revision: int, journal: Journal, *, tidy: bool) -> None:
-        """Note that the store took in a change set at once; what that leaves to tidy follows in the background."""
-        with suppress(StoreDamaged):  # of a full disk: the change stands, and the next write does it again
+        """Note that the store took in a change set at once; any tidying follows in the background."""
+        with suppress(StoreDamaged):  # the disk is full: the change is permanent, and the next write does it again
             journal.mark_done(revision)
         if not tidy:
             self._untidy += 1
             self._soon.begin(DELAY_SECONDS)
 
     def take_up(self, change_sets: Iterable[ChangeSet], vectors: Mapping[str, Vectors]) -> None:
-        """Go on with what somebody left: as ``add``, of each."""
+        """Continue what another process left: as ``add``, for each."""
         for one in change_sets:
             self.add(one, vectors)
 
     def ease(self, added: int) -> None:
-        """Where many wait, have the store take in about as many as the caller added, 256 at most, a few at a time.
+        """If many are waiting, make the store take in about as many as the caller added, 256 at most, a few at a time.
 
-        What it cannot take in waits, and whoever writes next is told so.
+        What it cannot take in keeps waiting, and the next writer is notified.
         """
         with suppress(MemorySystemError):
             for _ in range(0, min(added, MOST_AT_ONCE), EASING_AT_ONCE):
@@ -183,12 +183,12 @@ class StoreQueue:
                     break
 
     def settle(self, journal: Journal, most: int | None = None) -> bool:
-        """Have the store take in all that waits, or about ``most`` changes; answers whether nothing is left to do.
+        """Make the store take in everything that is waiting, or about ``most`` changes; return whether nothing is left.
 
-        The caller is the agent's only writer. What another process has taken in meanwhile is passed over.
+        The caller is the agent's only writer. What another process has taken in meanwhile is skipped.
 
         Raises:
-            StoreError: it cannot be written; what waits stays.
+            StoreError: it cannot be written; the rest keeps waiting.
         """
         if not self._parts:
             return self._tidied(most)
@@ -239,14 +239,14 @@ class StoreQueue:
             for part in parts:
                 self._parts.popleft()
                 self._count -= len(part.changes)
-        seen, self._seen = self._seen, 0  # where one cannot be marked done, it is looked for again
+        seen, self._seen = self._seen, 0  # if one cannot be marked done, it is checked again
         for part in parts:
             if part.last:
                 journal.mark_done(part.revision)
         self._seen = seen
 
     def forget(self) -> None:
-        """Somebody took it all in by other means."""
+        """Drop everything: it was taken in by other means."""
         with self._lock:
             self._parts.clear()
             self._count = self._seen = 0
@@ -255,7 +255,7 @@ class StoreQueue:
         self.stuck = False
 
     def settle_at_exit(self) -> None:
-        """As in the background, for a program that ends without closing: what fails is told in a sentence."""
+        """As in the background, for a program that ends without closing: a failure is reported in a sentence."""
         self._settle_all(lambda _seconds: None, lambda told: sys.stderr.write(f"{told}\n"))
 
     def _in_background(self) -> None:

@@ -11,7 +11,7 @@ from ..errors import StoreError
 
 
 class TableLock:
-    """A lock that its holder may take again, and may let go of for a while, however often it was taken."""
+    """A re-entrant lock that its holder can release for a while, however often it was acquired."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -20,7 +20,7 @@ class TableLock:
 
     @property
     def mine(self) -> bool:
-        """Whether the thread that asks holds it."""
+        """Whether the calling thread holds it."""
         return self._holder == threading.get_ident()
 
     def __enter__(self) -> None:
@@ -36,7 +36,7 @@ class TableLock:
 
     @contextmanager
     def at_once(self) -> Iterator[bool]:
-        """Hold it within, if nobody does, not even who asks; answers whether it is held."""
+        """Hold it within, if no thread does, not even the caller; return whether it is held."""
         if self.mine or not self._lock.acquire(blocking=False):
             yield False
             return
@@ -48,7 +48,7 @@ class TableLock:
 
     @contextmanager
     def let_go(self) -> Iterator[None]:
-        """Others may take it within; then it is held as before. For its holder alone."""
+        """Release it within, then hold it as before. For its holder only."""
         taken, self._taken, self._holder = self._taken, 0, None
         for _ in range(taken):
             self._lock.release()
@@ -61,7 +61,7 @@ class TableLock:
 
 
 class _Reading:
-    """Holds tables still within; the same one serves every reading, which is begun more than a dozen times a query."""
+    """Holds tables still within; one object serves every reading, of which a query begins more than a dozen."""
 
     def __init__(self, begin: Callable[[], None], end: Callable[[BaseException | None], None]) -> None:
         self._begin, self._end = begin, end
@@ -74,13 +74,13 @@ class _Reading:
 
 
 class Turns:
-    """Many read while one writes, but for the moments in which the tables change.
+    """Many read while one writes, except while the tables change.
 
     Args:
         agent: its name, for messages.
-        tables: what holds the tables still.
+        tables: the lock that holds the tables still.
         refuse_closed: raises if the agent is in other hands.
-        catch_up: takes in what other processes wrote.
+        catch_up: reads what other processes wrote.
         others_out: held while this process alone may write.
     """
 
@@ -98,24 +98,24 @@ class Turns:
         self._catch_up = catch_up
         self._others_out = others_out
         self._writer = 0  # the thread that writes, or wrote last
-        self._within = 0  # how often the thread whose turn it is has begun to write, one within the other
-        self._still = 0  # how many readings hold the tables, one within the other
+        self._within = 0  # how many nested writings the thread whose turn it is has begun
+        self._still = 0  # how many nested readings hold the tables
         self._reading = _Reading(self._hold_still, self._let_move)
         self._turn = threading.RLock()
-        """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
+        """Held by the thread that writes; never waited for while holding the tables, which avoids a deadlock."""
 
     @property
     def mine(self) -> bool:
-        """Whether it is the turn of the thread that asks to write."""
+        """Whether the calling thread has the turn to write."""
         return self._within > 0 and self._writer == threading.get_ident()
 
     def reading(self) -> AbstractContextManager[None]:
-        """Hold the tables still, after taking in what other processes wrote; who reads within it takes in no more."""
+        """Hold the tables still, after reading what other processes wrote; nested readings read no more."""
         return self._reading
 
     @property
     def still(self) -> bool:
-        """Whether the thread that asks holds the tables still."""
+        """Whether the calling thread holds the tables still."""
         return self._still > 0 and self._tables.mine
 
     def _hold_still(self) -> None:
@@ -136,7 +136,7 @@ class Turns:
         refuse_exhausted(f"The agent {self._agent!r}", error)
 
     def at_once(self) -> AbstractContextManager[bool]:
-        """Hold the tables as they are, if nobody does at this moment; answers whether they are held."""
+        """Hold the tables as they are, if no thread does at this moment; return whether they are held."""
         return self._tables.at_once()
 
     @contextmanager
@@ -165,7 +165,7 @@ class Turns:
                 with nullcontext() if self._within else self.others_reading():  # while another program writes
                     alone.enter_context(self._others_out())
             except StoreError:
-                self._refuse_closed()  # there is no lock where there is no agent any more
+                self._refuse_closed()  # a vanished agent has no lock any more
                 raise
             self._refuse_closed()  # it may have been moved while another held the lock
             self._within += 1
@@ -178,7 +178,7 @@ class Turns:
 
     @contextmanager
     def others_reading(self) -> Iterator[None]:
-        """Let go of the tables, if this thread holds them, and hold them again after it."""
+        """Release the tables, if this thread holds them, and hold them again afterwards."""
         if not self._tables.mine:
             yield
             return

@@ -18,7 +18,7 @@ _AGAIN_SECONDS = 0.005
 
 
 class WriteLock:
-    """The file lock of one agent's folder. Whoever holds it may take it again."""
+    """The file lock of one agent's folder; re-entrant."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -28,11 +28,10 @@ class WriteLock:
     def held(self) -> Iterator[None]:
         """Hold the lock.
 
-        Raises:
-            StoreBusy: another process held it for 30 seconds.
-            StoreDamaged: the folder cannot be written.
-            StoreError: this process is a fork of the one that opened it.
-            Exhausted: this program may open no more files.
+        StoreBusy: another process held it for 30 seconds.
+        StoreDamaged: the folder cannot be written.
+        StoreError: this process is a fork of the one that opened it.
+        Exhausted: this program may open no more files.
         """
         try:
             with as_exhausted(f"The agent {self._folder.name!r}"):
