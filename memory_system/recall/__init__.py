@@ -1,4 +1,4 @@
-"""Recall: from a cue to the memories that answer it, and for every other one why it does not."""
+"""Recall: from a cue to the memories that answer it, and for all others the reason why they do not."""
 
 from .cues import judgment_of
 from .forecast import Forecast

@@ -1,4 +1,4 @@
-"""Candidates: every memory beside its score and verdict, each made only when somebody looks at it."""
+"""Candidates: every memory with its score and verdict, each made only when it is accessed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TIERS = LIVED
 class Judged:
     """One tier, judged: entries, parts, totals, ranks (1 = highest) and verdicts (numbers of ``VERDICTS``) by row.
 
-    ``words`` are the documents of STM and LTM under the ranking, case-folded. ``instance`` tells which instance of the
-    cue met a row better than the cue, where it was asked by instances too.
+    ``words`` are the documents of STM and LTM under the ranking, case-folded. ``instance`` returns which instance of
+    the cue met a row better than the cue, if the query has instances.
     """
 
     tier: Tier
@@ -41,13 +41,13 @@ class Judged:
 class Candidates(Sequence[Candidate]):
     """All candidates of a query: the recalled in the order of the answer, then the others by score.
 
-    What is needed of all of them at once can be had as columns, without making any.
+    Whatever is needed of all of them at once is available as columns, without making any.
 
     Args:
-        tiers: the tiers in the order in which they were asked.
-        given: who has a seat.
+        tiers: the tiers in the order in which they were searched.
+        given: the seats.
         query: what was asked.
-        synopses: the synopses of conversations that compete with their turns, where any do.
+        synopses: the synopses of conversations that compete with their turns, if any do.
         guided: what a second round found, in its order.
     """
 
@@ -119,7 +119,7 @@ class Candidates(Sequence[Candidate]):
 
     @property
     def tiers(self) -> tuple[Judged, ...]:
-        """The tiers in the order in which they were asked, as columns; what a second round found is not in them."""
+        """The tiers in the order in which they were searched, as columns, without the finds of a second round."""
         return self._tiers
 
     def of(self, entry_id: str) -> Candidate | None:
@@ -131,7 +131,7 @@ class Candidates(Sequence[Candidate]):
         return None if number is None else self._made(number)
 
     def _number(self, entry_id: str) -> int | None:
-        """Where a memory stands among all, tier by tier and row by row."""
+        """The position of a memory among all, tier by tier and row by row."""
         start = 0
         for tier in self._tiers:
             if entry_id in tier.ids:
@@ -140,13 +140,13 @@ class Candidates(Sequence[Candidate]):
         return None
 
     def best(self, count: int) -> list[Candidate]:
-        """Those of the highest scores, whatever their tier and verdict; what has no vector is left out."""
+        """The candidates with the highest scores, of any tier and verdict; those without a vector are left out."""
         totals = np.concatenate([tier.totals for tier in self._tiers])
         order = np.argsort(np.where(np.isnan(totals), np.inf, -totals), kind="stable")[:count]
         return [self._made(int(number)) for number in order if not np.isnan(totals[number])]
 
     def which(self, *verdicts: Verdict) -> list[int]:
-        """The places in this sequence of the candidates with one of these verdicts."""
+        """The positions in this sequence of the candidates with one of these verdicts."""
         wanted = [VERDICTS.index(verdict) for verdict in verdicts]
         numbers = np.concatenate([tier.verdicts for tier in self._tiers])[self._order]
         places = np.flatnonzero(np.isin(numbers, wanted))

@@ -1,4 +1,4 @@
-"""The vectors that cues are compared by."""
+"""The vectors that represent cues in comparisons."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .hybrid.words import words
 def cue_vectors(embedder: Embedder, cues: Sequence[str]) -> Vectors:
     """The vectors of cues, shape (n, d), of unit length.
 
-    Under an embedder that says so (``words_too``), a cue lies half way between itself and its words that count: it is
-    near what is told, which is rarely a question.
+    With an embedder that asks for it (``words_too``), a cue's vector lies half way between the cue's own and that of
+    its significant words: it is then closer to memories, which are rarely questions.
 
     Raises:
         EmbedderError: the cues could not be embedded.

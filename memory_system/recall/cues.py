@@ -1,4 +1,4 @@
-"""Saved cues and judgments: what an agent must recall, and what people said of what it recalled.
+"""Saved cues and judgments: what an agent must recall, and what people said about what it recalled.
 
 A saved cue is a regression test: "must recall X", "must not recall Y". A judgment is a cue with the memories that
 were called right or wrong answers to it. Both are kept in the agent's journal as JSON text.
@@ -37,9 +37,9 @@ class SavedCue:
 
     Args:
         name: 1 to 80 printable characters; runs of spaces count as one. Unique within the agent, whatever the case.
-        cue: what memory is asked, 1 to 32,000 characters; spaces around it are taken off.
-        must: ids of the memories that have to be recalled, at most 100; repeats are taken once.
-        must_not: ids of those that may not be, at most 100, none of them in ``must``.
+        cue: the prompt for memory, 1 to 32,000 characters; spaces around it are removed.
+        must: ids of the memories that have to be recalled, at most 100; repeats count once.
+        must_not: ids of those that must not be, at most 100, none of them in ``must``.
 
     Raises:
         InvalidParameter: one is not as described.
@@ -67,7 +67,7 @@ class Judgment:
     """A cue, with the memories that were called right answers to it and those that were called wrong ones.
 
     Args:
-        cue: what memory was asked, 1 to 32,000 characters; spaces around it are taken off.
+        cue: the prompt for memory, 1 to 32,000 characters; spaces around it are removed.
         right: ids of the memories that answer it.
         wrong: ids of those that do not, none of them in ``right``.
 
@@ -116,10 +116,10 @@ def _ids(field: str, value: object) -> tuple[str, ...]:
 
 
 def name_key(name: object) -> str:
-    """What two names of saved cues have in common if they count as the same: their case does not tell them apart.
+    """A key that is equal for two names of saved cues that count as the same: they may differ in case.
 
     Raises:
-        InvalidParameter: it cannot be such a name.
+        InvalidParameter: it is not a valid name.
     """
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _name(name)).casefold())
 
@@ -170,7 +170,7 @@ def dump_judgments(judgments: Sequence[Judgment]) -> str:
 
 
 def with_cue(cues: Sequence[SavedCue], saved: SavedCue) -> tuple[SavedCue, ...]:
-    """The cues with one in the place of that of the same name, or at the end."""
+    """The cues with one added at the end, or in place of the one with the same name."""
     key = name_key(saved.name)
     if all(name_key(cue.name) != key for cue in cues):
         return (*cues, saved)
@@ -178,16 +178,16 @@ def with_cue(cues: Sequence[SavedCue], saved: SavedCue) -> tuple[SavedCue, ...]:
 
 
 def judgment_of(judgments: Iterable[Judgment], cue: str) -> Judgment | None:
-    """What was said of the answers to a cue; ``None`` if nothing was."""
+    """The judgment on the answers to a cue; ``None`` if there is none."""
     wanted = cue.strip()
     return next((judgment for judgment in judgments if judgment.cue == wanted), None)
 
 
 def with_verdict(judgments: Sequence[Judgment], cue: str, entry_id: str, verdict: bool | None) -> tuple[Judgment, ...]:
-    """The judgments after a memory was called right (true) or wrong (false) for a cue, or neither any more (``None``).
+    """The judgments after a memory was called right (true) or wrong (false) for a cue, or no longer either (``None``).
 
     Raises:
-        InvalidParameter: the cue or the id cannot be one.
+        InvalidParameter: the cue or the id is invalid.
     """
     asked = checked_cue(cue).strip()
     judgment = judgment_of(judgments, asked)
@@ -211,12 +211,12 @@ def judgments_jsonl(judgments: Iterable[Judgment], entries: Iterable[MemoryEntry
     """The judgments as JSON lines ``{"cue", "right", "wrong"}``, as ``python -m memory_system evaluate`` reads them.
 
     Args:
-        judgments: what was said.
-        entries: the memories, if they are to stand in lines before the judgments, so that the file can be
-            evaluated by itself. Ids that are not among them are then left out, and a cue with no other.
+        judgments: the judgments.
+        entries: the memories, if they are to precede the judgments as lines, so that the file can be evaluated by
+            itself. Ids that are not among them are then left out, as is a cue with no other ids.
 
     Returns:
-        A line for each, every one with a line end; empty if there is nothing to tell.
+        A line for each, every one with a line end; empty if there are none.
     """
     lines: list[dict[str, Any]] = []
     known: set[str] | None = None
@@ -229,7 +229,7 @@ def judgments_jsonl(judgments: Iterable[Judgment], entries: Iterable[MemoryEntry
 
 
 def _told(entry: MemoryEntry) -> dict[str, Any]:
-    """A memory as ``MemoryEntry.from_dict`` takes it, where the caller's own keys are called metadata."""
+    """A memory as ``MemoryEntry.from_dict`` accepts it, with the caller's own keys as metadata."""
     line = entry_to_json(entry)
     extras = line.pop("extras", None)
     return line | ({"metadata": extras} if extras else {})

@@ -1,9 +1,10 @@
-"""Expansion: a cue that asks for several things is asked by instances too, such as “kayaking” for “hobbies”.
+"""Expansion: a cue that asks for several things is also searched by instances, such as “kayaking” for “hobbies”.
 
-An instance competes for seats by what it lends: a memory that it meets better than the cue does rises towards what the
-instance finds there, at most to a tenth more than what the cue itself meets best. So relevancy stays on its scale,
-nothing falls, and whether there is an answer at all is for the cue to say. The best instance lends most, and all of
-them together the rest, so that what several meet stands above what one does; a few instances lend less than ten do.
+An instance competes for seats by lending: a memory that it meets better than the cue does rises towards what the
+instance finds there, up to a tenth more than what the cue itself meets best. So relevancy stays on its scale,
+nothing falls, and only the cue decides whether there is an answer at all. The best instance lends most, and all of
+them together the rest, so that a memory met by several ranks above one met by a single instance; a few instances lend
+less than ten do.
 """
 
 from __future__ import annotations
@@ -23,24 +24,24 @@ from .query import Query
 from .table import Table
 
 BY_BEST, BY_ALL = 0.6, 0.4
-"""How far a memory rises from what the cue finds of it to what the best instance does, and to the mean of all."""
+"""How far a memory rises from the cue's relevancy to that of the best instance, and to the mean of all."""
 MANY = 10
-"""So many instances lend in full; fewer by the square root of their share of it, since they tell less of a list."""
+"""So many instances lend in full; fewer by the square root of their share of it, since they say less about a list."""
 ABOVE = 1.1
-"""The most that is lent, in times of what the cue itself meets best. Measured on LoCoMo, see
+"""The most that is lent, as a multiple of what the cue itself meets best. Measured on LoCoMo, see
 ``benchmarks/relevancy.md``."""
 _FEW, _TIMES = 256, 2
-"""Rows that reach a relevancy, and how many such are kept: some 4 KB."""
+"""Rows that reach a relevancy, and how many such results are cached: some 4 KB."""
 
 
 @dataclass(frozen=True, eq=False)
 class Relevancy:
-    """How relevant a tier's rows are to a cue. It may be kept, and then is asked again with what it has found before.
+    """How relevant a tier's rows are to a cue. It can be kept, and then reuses what it has found before.
 
     Args:
         values: the relevancies, shape (n,), 0 to 1; NaN for a memory without a vector.
-        parts: what they are made of, by name, shape (n,) each.
-        odds: of an answer.
+        parts: its components, by name, shape (n,) each.
+        odds: the odds of an answer.
     """
 
     values: Floats
@@ -54,7 +55,7 @@ class Relevancy:
         return highest(self.values)
 
     def reaching(self, least: float) -> NDArray[np.intp]:
-        """The rows whose relevancy is at least so much, ascending; all rows are looked at for the first time only."""
+        """The rows whose relevancy is at least so much, ascending; only the first call scans all rows."""
         found = self._reaching.get(least)
         if found is None:
             found = np.flatnonzero(self.values >= least) if self.peak >= least else np.zeros(0, np.intp)
@@ -77,7 +78,7 @@ class Expanded:
 
     Args:
         query: what is asked, with at least one instance.
-        tables: one table a tier, of which it is asked.
+        tables: one table per tier.
         cue: measures by the cue.
         instances: measure by each instance, in the order of the query's.
     """
@@ -105,7 +106,7 @@ class Expanded:
 
     @cached_property
     def _best(self) -> float:
-        """The highest relevancy by the cue of all that may be found; 0 where there is none."""
+        """The cue's highest relevancy among all that may be found; 0 if there is none."""
         best = 0.0
         for tier in LIVED:
             found, admitted = self._cue(tier, self._tables[tier]).values, self._query.admitted(self._tables[tier])
@@ -131,6 +132,6 @@ def _lent(own: Relevancy, others: Sequence[Relevancy], best: float) -> tuple[Rel
         return np.where(lends, own + (shares * (of_others - own)).sum(axis=0), own)
 
     mixed = {name: lent(part, np.stack([one.parts[name] for one in others])) for name, part in parts.items()}
-    # added in the order of the parts, so that what is shown adds up to the last bit
+    # added in the order of the parts, so that the displayed values add up to the last bit
     raised = sum(mixed.values(), np.zeros(len(values))) if mixed else lent(values, offered)
     return Relevancy(np.where(lends, raised, values), mixed, own.odds), np.where(lends, chosen, -1)

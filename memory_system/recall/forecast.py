@@ -1,15 +1,16 @@
 """The forgetting forecast: when each memory falls out of an answer, if nothing is added and nothing is accessed.
 
-The threshold is crossed at a time that is known in closed form. That another memory overtakes it, or that an
-earlier tier leaves it no seat, is seen by asking at later times, close together at first and then ever wider, and by
-halving the first stretch in which it goes. Every forecast was run: a minute before it the memory is recalled, at it
-and a minute later it is not. A memory that goes and comes back between two of those times is taken to have stayed.
+The time at which a score crosses the threshold is known in closed form. Whether another memory overtakes it, or an
+earlier tier leaves it no seat, is found by asking at later times, first close together and then further and further
+apart, and by halving the first interval in which it leaves. Every forecast was run: a minute before it the memory is
+recalled, at it and a minute later it is not. A memory that leaves and comes back between two of those times is
+assumed to have stayed.
 
-Asking: one state of the memory, put the same question to again and again in other words, weights and times.
+Asking: one state of the memory, queried again and again with other words, weights and times.
 
 How one score changes as time passes and nothing is accessed: the closed form behind forecasts and why-nots.
 
-With h the hours since the last access and c the curve of the decay, where relevancy stays and nothing is scaled,
+With h the hours since the last access and c the curve of the decay, if relevancy is constant and nothing is scaled,
 
     score(h) = w_recency * (1 if h <= 1 else c(h)) + w_importance * importance + w_relevancy * relevancy
 
@@ -44,19 +45,19 @@ from .what_if import WhatIf
 
 
 def _by_similarity(_query: Query, _cue: Vectors, _tables: Mapping[Tier, Table]) -> None:
-    """What every measure is without anything beside the vectors."""
+    """No further measure: similarity needs only the vectors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Asker:
-    """Asks tables that are held still, and touches nothing.
+    """Queries tables that are held still, and changes nothing.
 
     Args:
-        tables: one table a tier.
+        tables: one table per tier.
         vectors: the vector of every cue that will be asked, shape (d,).
         agent: the name used in the context text.
-        measure: how relevancy is measured for a query of tables, where it is not by similarity.
-        at: the tables that a query is asked of, where they depend on its time.
+        measure: how relevancy is measured for a query of tables, if not by similarity.
+        at: returns the tables for a query, if they depend on its time.
     """
 
     tables: Mapping[Tier, Table]
@@ -69,7 +70,7 @@ class Asker:
         return self.tables if self.at is None else self.at(query)
 
     def answer(self, query: Query, what_if: WhatIf | None = None) -> Recall:
-        """What a query recalls, or would if a memory were rated otherwise."""
+        """What a query recalls, or would recall if a memory had another rating."""
         cue, tables = self.vectors[query.cue], self._asked(query)
         measured = self.measure(query, cue, tables)
         return answer(query, cue, tables, self.agent, explain=False, measured=measured, what_if=what_if)
@@ -81,12 +82,12 @@ class Asker:
 
 
 def has_closed_form(query: Query) -> bool:
-    """Whether time changes the scores of a query by recency alone, each by itself."""
+    """Whether time changes the scores of a query only through recency, each independently."""
     return query.scoring.measure is not Measure.HYBRID and not query.scoring.normalise
 
 
 def counts_from(entry: MemoryEntry) -> float | None:
-    """When recency begins to count, in Unix seconds: its last access, and that it happened is one; ``None`` = never."""
+    """When recency begins to count, in Unix seconds: the last access, or the event itself; ``None`` = never."""
     if entry.timestamp is None:
         return None
     happened = entry.timestamp.timestamp()
@@ -100,10 +101,10 @@ def learnt(entry: MemoryEntry) -> float:
 
 
 def hours_above(score: Score, threshold: float, curve: Curve, learnt: float = 0.0) -> float:
-    """Up to which age in hours a score is above a threshold; infinite = for ever, 0 = never.
+    """The age in hours up to which a score is above a threshold; infinite = for ever, 0 = never.
 
     Args:
-        score: it at any age, its parts as they are.
+        score: the score at any age, with its parts.
         threshold: what it must exceed.
         curve: the decay and its form.
         learnt: the seconds between the event and its last recall.
@@ -116,7 +117,7 @@ def hours_above(score: Score, threshold: float, curve: Curve, learnt: float = 0.
     if rest + score.weights.recency <= threshold:
         return 0.0
     share = (threshold - rest) / score.weights.recency
-    hours = curve.hours_until(share, learnt) if share else math.inf  # so small that it was rounded away
+    hours = curve.hours_until(share, learnt) if share else math.inf  # so small that it was rounded to 0
     return max(FRESH_SECONDS / 3600, hours) if hours < _BEYOND else math.inf
 
 
@@ -124,7 +125,7 @@ def score_at(score: Score, entry: MemoryEntry, seconds: float, curve: Curve) -> 
     """The score at another time.
 
     Args:
-        score: it at any age, its parts as they are.
+        score: the score at any age, with its parts.
         entry: the memory that has it.
         seconds: the time, in Unix seconds.
         curve: the decay and its form.
@@ -143,7 +144,7 @@ _TIMES = 40
 """At how many times it is asked at first."""
 _QUOTED = 60
 _BEYOND = 1e12
-"""Hours that no calendar has."""
+"""More hours than any calendar has."""
 
 
 @dataclass(frozen=True)
@@ -152,9 +153,9 @@ class Forecast:
 
     Args:
         entry_id: which memory.
-        leaves: from when on it is not recalled, to the minute; ``None`` = not within the horizon.
+        leaves: the time from which it is not recalled, to the minute; ``None`` = not within the horizon.
         because: why, in a sentence.
-        curve: its score, or its confidence where that has to pass, at times from the question to the horizon, the
+        curve: its score, or its confidence if that has to pass, at times from the question to the horizon, the
             earliest first.
         threshold: what the score or the confidence has to exceed.
     """
@@ -169,16 +170,16 @@ class Forecast:
 def forecasts(
     asker: Asker, query: Query, horizon: timedelta = YEAR, *, only: Collection[str] | None = None
 ) -> tuple[Forecast, ...]:
-    """When each memory that is recalled falls out of the answer, in the order of the answer.
+    """When each recalled memory falls out of the answer, in the order of the answer.
 
     Args:
-        asker: asks the memory as it stands.
-        query: what is asked, at the time from which on is looked ahead.
-        horizon: how far, a minute to 36,525 days.
-        only: the ids of the memories that are looked at; all if ``None``.
+        asker: queries the memory in its present state.
+        query: what is asked; the forecast starts at its time.
+        horizon: how far to look ahead, a minute to 36,525 days.
+        only: the ids of the memories to forecast; all if ``None``.
 
     Raises:
-        InvalidParameter: the horizon is no such span of time, or ends after the year 9999.
+        InvalidParameter: the horizon is not in this range, or ends after the year 9999.
     """
     ahead = _Ahead(asker, query, horizon)
     found = ahead.hits(0)
@@ -186,7 +187,7 @@ def forecasts(
 
 
 class _Ahead:
-    """The answers to a query at later times, told in whole minutes from now; each is asked for once."""
+    """The answers to a query at later times, in whole minutes from now; each is asked for once."""
 
     def __init__(self, asker: Asker, query: Query, horizon: timedelta) -> None:
         self._asker = asker
@@ -204,7 +205,7 @@ class _Ahead:
         return (self._start + minutes * _MINUTE).astimezone(self._query.now.tzinfo)
 
     def hits(self, minutes: int) -> dict[str, Candidate]:
-        """What is recalled then, by id, in the order of the answer."""
+        """What is recalled at that time, by id, in the order of the answer."""
         if minutes not in self._hits:
             explained = self._explained.get(minutes)
             recall = self._asker.answer(self._query_at(minutes)) if explained is None else explained
@@ -212,7 +213,7 @@ class _Ahead:
         return self._hits[minutes]
 
     def explained(self, entry_id: str, minutes: int) -> Candidate | None:
-        """What becomes of a memory then."""
+        """The verdict on a memory at that time."""
         if minutes not in self._explained:
             self._explained[minutes] = self._asker.explain(self._query_at(minutes))
         return self._explained[minutes].candidates.of(entry_id)
@@ -221,11 +222,11 @@ class _Ahead:
         return replace(self._query, now=self.at(minutes))
 
     def gone(self, entry_id: str, minutes: int) -> bool:
-        """Whether it is not recalled then, nor a minute later: two that lose their freshness in turn swap for less."""
+        """Whether it is recalled neither then nor a minute later: two that lose freshness in turn may swap briefly."""
         return entry_id not in self.hits(minutes) and entry_id not in self.hits(minutes + 1)
 
     def forecast(self, hit: Candidate) -> Forecast:
-        """When one memory goes that is recalled now."""
+        """When a memory that is recalled now leaves the answer."""
         curve = self._curve(hit)
         crossing = self._crossing(hit)
         leaves = self._leaves(hit.entry.id, crossing)

@@ -1,19 +1,19 @@
-"""Tables kept beside the store: which of them can be used, and when they are written anew.
+"""Saved tables next to the store: which of them can be used, and when they are written again.
 
-A small agent is opened from its journal at once. A large one is opened from its kept tables, which show some revision
-of its journal; what came later is taken in from there.
+A small agent is opened from its journal at once. A large one is opened from its saved tables, each at some revision
+of its journal; later changes are added from there.
 
-A table beside the store, as a file that is read in one go: opening it makes no entry and computes nothing.
+A table is a file that is read in one go: opening it makes no entry and computes nothing.
 
-The file is derived: what it says is believed only if its checksums and its place in the journal fit, and it is
-otherwise made anew. It is read and not mapped: a mapped file that another program cuts short in place, as ``cp`` and
-``rsync --inplace`` do, kills the process at its next look (SIGBUS), and reading takes no longer.
+The file is derived: it is used only if its checksums and its place in the journal match, and otherwise made again. It
+is read and not mapped: a mapped file that another program truncates in place, as ``cp`` and
+``rsync --inplace`` do, kills the process at its next access (SIGBUS), and reading takes no longer.
 
-The vectors and their codes, which are most of it, are read when somebody first recalls, and again after they were laid
-aside. Whatever has become of the file by then, the journal has them.
+The vectors and their codes, which are most of it, are read at the first recall, and again after they were dropped from
+memory. Whatever has become of the file by then, the journal has them.
 
 Layout: a magic line; the length and the checksum of a header; the header, in JSON; then each column at an offset that
-is a multiple of 4,096, with room for more rows, which takes no space on disk or in memory.
+is a multiple of 4,096, with spare rows, which use no space on disk or in memory.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 _ADVISED: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
 _LARGE_PAGES = 1 << 22
 _SPARE = 8
-"""An eighth of the rows is kept free, so that what is added after opening needs no copy of the whole."""
+"""One spare row per eight, so that additions after opening do not need a copy of the whole."""
 _MOST_SPARE_OF_FEW = 1024
-"""Of a small table as many rows as it has are kept free, but no more than this."""
+"""A small table gets as many spare rows as it has rows, but no more than this."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the journal a table stands: what it takes to know whether a saved one can be used.
+    """A table's position in the journal: what shows whether a saved one can be used.
 
     Args:
-        revision: the last revision that the table shows.
-        change_set: the id of that revision's change set; another id at that revision is another history.
-        access: the last access that it shows.
+        revision: the last revision in the table.
+        change_set: the id of that revision's change set; another id at that revision means another history.
+        access: the last access in the table.
         embedder: the identity of what made the vectors.
-        tier: whose table it is.
+        tier: the table's tier.
     """
 
     revision: int
@@ -73,10 +73,10 @@ class Place:
 
 
 def save(path: Path, table: Table, place: Place) -> None:
-    """Write a table; a file that was there is replaced at once and whole.
+    """Write a table; an existing file is replaced in one step.
 
     Raises:
-        OSError: it cannot be written; what was there is still there.
+        OSError: it cannot be written; an existing file is unchanged.
     """
     rows = len(table)
     table.columns.code(rows)
@@ -114,19 +114,19 @@ def save(path: Path, table: Table, place: Place) -> None:
 
 
 VectorsOf = Callable[[Sequence[str], str], Sequence[Vectors | None]]
-"""The vectors of texts by what an embedder made of them, ``None`` where the journal has none."""
+"""Returns an embedder's vectors of texts, ``None`` where the journal has none."""
 
 
 def load(path: Path, vectors_of: VectorsOf | None = None) -> tuple[Table, Place] | None:
-    """The table of a file that ``save`` wrote; ``None`` where there is no file, or it is not as it was written.
+    """The table in a file that ``save`` wrote; ``None`` if there is no file, or it was altered.
 
     Args:
         path: the file.
-        vectors_of: where vectors come from if the file does not hold them any more once they are needed; all is read at
-            once if not given.
+        vectors_of: where vectors come from if the file no longer holds them once they are needed; if not given,
+            everything is read at once.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe would block
             return None
         with path.open("rb") as file:
             if file.readline(len(_MAGIC)) != _MAGIC:
@@ -144,9 +144,9 @@ def load(path: Path, vectors_of: VectorsOf | None = None) -> tuple[Table, Place]
 
 
 _LISTS = ("text", "ends", "names")
-"""Sections without room for more: what is added after opening is held by itself."""
+"""Sections without spare rows: additions after opening are stored separately."""
 _OF_TEXTS = "texts."
-"""How the sections begin that hold what an index has read of the texts, which are such lists, too."""
+"""How the sections begin that hold what an index has read of the texts; they are such lists, too."""
 
 
 def _is_list(name: str) -> bool:
@@ -187,7 +187,7 @@ def _read(file: BufferedReader, header: dict[str, Any], vectors_of: VectorsOf | 
 
 
 def _is_filled(file: BufferedReader, section: Mapping[str, Any], array: NDArray[Any]) -> bool:
-    """Whether an array could be read from its section, which is as it was written."""
+    """Whether an array could be read from its section, and the section is unaltered."""
     if not array.size:
         return True
     into = array.view(np.uint8).reshape(-1).data
@@ -197,7 +197,7 @@ def _is_filled(file: BufferedReader, section: Mapping[str, Any], array: NDArray[
 
 @dataclass(frozen=True)
 class _Wide:
-    """The wide columns of a kept table: in its file, or, where that is not what it was, in the journal."""
+    """The wide columns of a saved table: from its file, or, if that has been altered, from the journal."""
 
     path: Path
     sections: Mapping[str, Mapping[str, Any]]
@@ -212,7 +212,7 @@ class _Wide:
         return int(self.sections["vectors"]["shape"][1])
 
     def read(self, room: int, changed: Iterable[int]) -> tuple[dict[str, NDArray[Any]], set[int]]:
-        """As ``Elsewhere`` says."""
+        """See ``Elsewhere``."""
         wide = {name: _room_for((room, self.width), kind) for name, kind in WIDE.items()}
         held, vectors = range(len(self.entries)), wide["vectors"]
         unread = set(changed if self._are_read(wide) else held).intersection(held)
@@ -230,16 +230,16 @@ class _Wide:
 
 
 def _room_for(shape: tuple[int, int], kind: type[np.generic]) -> NDArray[Any]:
-    """Zeros that take memory only where they are written to, and give it back to the system when they are let go of.
+    """Zeros that use memory only where they are written, and return it to the system when they are released.
 
-    They are in large pages where they fill some, as numpy's are: looking through them takes a third of the time.
+    They are in large pages if they fill some, like numpy's: scanning them takes a third of the time.
     """
     size = math.prod(shape) * np.dtype(kind).itemsize
     if not _PRIVATE or not size:
         return np.zeros(shape, kind)
-    mapped = mmap.mmap(-1, size, flags=_PRIVATE)  # without it a process that is forked would see what is written here
+    mapped = mmap.mmap(-1, size, flags=_PRIVATE)  # otherwise a forked process would see what is written here
     if size >= _LARGE_PAGES and _ADVISED is not None:
-        with suppress(OSError):  # a system that has none says so
+        with suppress(OSError):  # a system without large pages
             mapped.madvise(_ADVISED)
     return np.frombuffer(mapped, kind).reshape(shape)
 
@@ -259,7 +259,7 @@ def _each_line(entries: Rows) -> Iterable[bytes]:
 
 
 def drop_changed(tables: Mapping[Tier, Table], changed: Iterable[str], held: Mapping[Tier, Collection[str]]) -> None:
-    """Drop from each table what was changed since it was kept, and is not held in its tier any more."""
+    """Drop from each table the entries that changed since it was saved and are no longer in its tier."""
     for entry_id in changed:
         for tier, table in tables.items():
             if entry_id not in held[tier]:
@@ -267,17 +267,17 @@ def drop_changed(tables: Mapping[Tier, Table], changed: Iterable[str], held: Map
 
 
 FROM_ROWS = 100
-"""A tier with fewer rows is read from the journal, which takes some 30 microseconds of processor a row."""
+"""A tier with fewer rows is read from the journal, which takes some 30 microseconds of processor time per row."""
 _MOST_BEHIND = 500
-"""Revisions that may be taken in; a table further behind is made anew."""
+"""The most revisions to catch up on; a table further behind is made again."""
 _REWRITE = 0.02
-"""The share of rows by which a table may have changed before it is written again."""
+"""The share of rows that may change before a table is written again."""
 _FEW = 50
-"""Changes for which none is: to write the file of a hundred rows takes longer than to read so many from the journal."""
+"""The number of changes below which it is not: writing a file of a hundred rows is slower than reading the journal."""
 
 
 class KeptTables:
-    """The table files in one agent's folder. All that they hold is derived; losing them costs time only."""
+    """The table files in one agent's folder. Everything in them is derived; losing them only costs time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -285,12 +285,12 @@ class KeptTables:
         self._places: dict[Tier, Place] = {}
 
     def open(self, place: Place, change_set_at: Callable[[int], str], vectors_of: VectorsOf) -> dict[Tier, Table]:
-        """The tables that show this history, up to the revision of each (see ``shown``).
+        """The saved tables of this history, each up to its own revision (see ``shown``).
 
         Args:
             place: where the journal is.
             change_set_at: the id of a revision's change set.
-            vectors_of: the vectors that the journal has.
+            vectors_of: returns the vectors in the journal.
         """
         found: dict[Tier, Table] = {}
         for tier in Tier:
@@ -309,12 +309,12 @@ class KeptTables:
         return found
 
     def shown(self) -> tuple[int, int]:
-        """The earliest revision and the earliest access that the opened tables show."""
+        """The earliest revision and the earliest access of the opened tables."""
         places = self._places.values()
         return min(place.revision for place in places), min(place.access for place in places)
 
     def keep(self, tables: Mapping[Tier, Table], place: Place) -> None:
-        """Write what has changed much since it was written.
+        """Write tables that have changed much since they were written.
 
         Raises:
             OSError: a file cannot be written; the next opening takes longer.
@@ -326,7 +326,7 @@ class KeptTables:
                 save(self._path(tier), table, dataclasses.replace(place, tier=tier.value))
 
     def drop(self) -> None:
-        """Delete the files; they are written anew when the agent is closed.
+        """Delete the files; they are written again when the agent is closed.
 
         Raises:
             OSError: one cannot be deleted.

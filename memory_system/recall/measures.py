@@ -1,4 +1,4 @@
-"""Measures of relevancy beyond similarity, made ready for one query over an agent's tables."""
+"""Measures of relevancy beyond similarity, prepared for one query of an agent's tables."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from .rank import by_vectors
 from .table import Table
 
 _SHORT = 500
-"""Characters of a cue whose reading is remembered."""
+"""Characters of a cue up to which its analysis is cached."""
 
 
 @dataclass(frozen=True, eq=False)
 class _WorkedOut:
-    """What was worked out for a cue: of all tables together, and that of each in their order."""
+    """Results for a cue: of all tables together, and of each in order."""
 
     of_all: relevancy.Relevancy
     of_tables: tuple[Relevancy, ...]
 
     @classmethod
     def of(cls, found: relevancy.Relevancy, lengths: Sequence[int]) -> Self:
-        """Of tables of these lengths, the rows of which stand one after the other."""
+        """For tables of these lengths, whose rows follow one another."""
         each, end = [], 0
         for length in lengths:
             rows = slice(end, end := end + length)
@@ -44,14 +44,14 @@ class _WorkedOut:
 
 
 class Hybrid:
-    """Hybrid relevancy over tables that change; thread-safe, as far as the tables are held still.
+    """Hybrid relevancy over tables that change; thread-safe, as long as the tables are held still.
 
-    Where the best of all tiers get the seats, they are measured together; otherwise each tier by itself. What was
-    worked out for a cue is kept with the token states for as long as the texts stay as they are: who asks the same cue
-    again pays for its recency and importance only.
+    If the best of all tiers get the seats, they are measured together; otherwise each tier separately. Results
+    for a cue are kept with the token states as long as the texts stay the same: asking the same cue
+    again only costs its recency and importance.
 
     Args:
-        tokens: the token states that are compared; where there are none, late interaction is left out.
+        tokens: the token states to compare; without any, late interaction is left out.
     """
 
     def __init__(self, tokens: TokenStates) -> None:
@@ -60,12 +60,12 @@ class Hybrid:
         self._joint: tuple[Hashable, Joint] | None = None
 
     def measure(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table]) -> Measured:
-        """What answers the relevancies of a table, their parts and how the cue stands, for one query.
+        """A function that returns, for one query, a table's relevancies, their parts and the odds of an answer.
 
         Args:
             query: what is asked.
             vector: the cue's, shape (d,).
-            tables: one table a tier.
+            tables: one table per tier.
 
         Raises:
             EmbedderError: (when it is called) token states could not be computed.
@@ -90,12 +90,12 @@ class Hybrid:
         return together
 
     def measured(self, query: Query, vectors: Sequence[Vectors], tables: Mapping[Tier, Table]) -> Measured | None:
-        """How a query's relevancy is measured, whatever its measure; ``None`` where the cue's vector says all.
+        """How a query's relevancy is measured, whatever its measure; ``None`` if the cue's vector is enough.
 
         Args:
             query: what is asked.
             vectors: the cue's, shape (d,), and those of the query's instances, in their order.
-            tables: one table a tier.
+            tables: one table per tier.
         """
         measure = query.scoring.measure
         if measure is Measure.SIMILARITY and not query.instances:
@@ -110,7 +110,7 @@ class Hybrid:
         return Expanded(query, tables, found[0], found[1:]) if query.instances else found[0]
 
     def evidence(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table], entry_id: str) -> Evidence | None:
-        """Which words, tokens, names and times of a memory met the cue; ``None`` for one that is not held.
+        """Which words, tokens, names and times of a memory met the cue; ``None`` if there is no such memory.
 
         Raises:
             EmbedderError: token states could not be computed.
@@ -147,7 +147,7 @@ class Hybrid:
         return held[1]
 
     def _found(self, cue: Cue, vector: Vectors, texts: Texts, *tables: Table) -> _WorkedOut:
-        # what else a cue says follows from its text, its names and its times
+        # everything else about a cue follows from its text, its names and its times
         key = tuple(map(weakref.ref, tables)), cue.text, cue.names, cue.asked
         version = tuple(table.version for table in tables)
         found = self._kept.get(key, version)
@@ -175,5 +175,5 @@ def _reading(query: Query, names: frozenset[str]) -> Cue:
 
 @lru_cache(maxsize=256)
 def _remembered(text: str, day: date, zone: tzinfo | None, names: frozenset[str]) -> Cue:
-    """The reading of a cue, which counts "yesterday" from the day and its zone: the time of day plays no part."""
+    """The analysis of a cue, with "yesterday" relative to the day and its zone: the time of day does not matter."""
     return Cue.read(text, datetime.combine(day, time(), zone), names)

@@ -1,4 +1,4 @@
-"""Query: what memory is asked, and with which parameters.
+"""Query: a question to memory, with its parameters.
 
 Facets: which memories a query may find at all, by kind, tag, time, importance and words.
 """
@@ -33,7 +33,7 @@ _PLANNED, _PLAN = "plan", KINDS.index(Kind.PLAN)
 
 @dataclass(frozen=True)
 class Facets:
-    """What a memory must have to be found; whatever is left empty admits every memory.
+    """The conditions for a memory to be found; an empty one admits every memory.
 
     Args:
         kinds: one of these kinds.
@@ -42,12 +42,12 @@ class Facets:
         until: it happened before this time.
         min_importance: its importance is this or more, 0 to 1; an unrated memory has none.
         max_importance: its importance is this or less, 0 to 1.
-        contains: its text contains this, whatever the case of the letters.
-        without: it is none of these, by id: at most 10,000.
+        contains: its text contains this, in upper or lower case.
+        without: it is not one of these, by id: at most 10,000.
         sources: the agent came to know of it in one of these ways.
-        people: one of these is in it, whatever the case of the letters.
-        places: it happened at one of these, or, where a world knows the places, in one that lies in them; whatever the
-            case of the letters.
+        people: one of these is in it, in upper or lower case.
+        places: it happened at one of these, or, if the world knows the places, inside one of them; in upper or
+            lower case.
 
     Raises:
         InvalidParameter: one is not as described.
@@ -118,7 +118,7 @@ class Facets:
         return admitted
 
     def _of_scene(self, table: Table) -> NDArray[np.bool_]:
-        """Which rows have one of the sources, one of the people and one of the places that are asked for."""
+        """Which rows have one of the requested sources, one of the people and one of the places."""
         people, places = ({name.casefold() for name in names} for names in (self.people, self.places))
         found = np.zeros(len(table), np.bool_)
         for entry_id, scene in table.scenes.items():
@@ -150,7 +150,7 @@ def _listed(name: str, value: object, most: int = _MOST) -> list[str]:
 
 
 def _refuse_halves(what: str, texts: Iterable[str]) -> None:
-    """Take no text that cannot be written: a query is logged with all its parameters."""
+    """Refuse texts that cannot be written: a query is logged with all its parameters."""
     if not all(map(is_text, texts)):
         raise InvalidParameter(f"{what} contains half of a surrogate pair, which is not text.")
 
@@ -165,10 +165,10 @@ EMPTY_CUE = "The cue is empty: ask something."
 
 
 def checked_cue(cue: object) -> str:
-    """The cue, if memory can be asked it.
+    """The cue, if it is valid.
 
     Raises:
-        InvalidParameter: it is no text, blank, or longer than 32,000 characters.
+        InvalidParameter: it is not a text, is blank, or is longer than 32,000 characters.
     """
     if not isinstance(cue, str | None):
         raise InvalidParameter(f"The cue must be a text, not {shown(cue)}.")
@@ -181,18 +181,18 @@ def checked_cue(cue: object) -> str:
 
 
 def static_seats(top_k: int, share: float) -> int:
-    """How many of ``top_k`` seats static memory may take while others wait, at this share of them."""
+    """How many of ``top_k`` seats static memory may take while others wait, given its share."""
     return math.ceil(top_k * share - 1e-9)
 
 
 _CLASSIC = PRESETS["classic"]
 OF_SETTINGS = ("top_k", "threshold", "static_threshold", "static_share", "scoring")
-"""The parameters of a query that the agent's settings stand for where they are not given."""
+"""The parameters of a query that default to the agent's settings."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked, and with which parameters.
+    """A question to memory, with its parameters.
 
     Args:
         cue: the prompt that memory is queried with, 1 to 32,000 characters.
@@ -203,9 +203,9 @@ class Query:
         static_share: the share of ``top_k`` that static memory may take while others wait, 0 to 1.
         scoring: weights, decay and measure of relevancy.
         facets: which memories may be found at all.
-        requery: how many of the best hits become cues of a second round for the seats left free, 0 to 20.
-        instances: what the cue stands for, such as “kayaking” for “hobbies”, at most 20: asked too, and their finds
-            compete.
+        requery: how many of the best hits become cues of a second round for free seats, 0 to 20.
+        instances: examples of what the cue stands for, such as “kayaking” for “hobbies”, at most 20: they are searched
+            too, and their finds compete.
         unexpanded: why a language model that was asked for instances gave none; empty if it was not asked, or did.
 
     Raises:
@@ -230,7 +230,7 @@ class Query:
             object.__setattr__(self, "instances", tuple(_listed("instances", self.instances, MAX_INSTANCES)))
             for instance in self.instances:
                 checked_cue(instance)
-        plain = {  # numbers of numpy are numbers, but none that the log can write
+        plain = {  # numpy's numbers are numbers, but the log cannot write them
             "top_k": whole("top_k", self.top_k, 0, MAX_TOP_K),
             "requery": whole("requery", self.requery, 0, MAX_REQUERY),
             "threshold": in_range("The threshold", self.threshold, 0, 30),
@@ -260,8 +260,8 @@ class Query:
     def admitted(self, table: Table) -> NDArray[np.bool_] | None:
         """Which rows of a table may be found, shape (n,); ``None`` = all of them.
 
-        The facets say it. Plans of days that are over, in the zone of ``now``, are found only where plans are asked
-        for: what was intended then is not what is to be done now.
+        This depends on the facets. Plans of past days, in the zone of ``now``, are found only if plans are asked
+        for: what was intended then is no longer to be done.
         """
         if not len(table):
             return None
@@ -281,7 +281,7 @@ class Query:
 
 
 class QueryOptions(TypedDict, total=False):
-    """The parameters of a query that are given by name, as ``Query`` has them; ``None`` is as good as not given."""
+    """The parameters of a query by name, as in ``Query``; ``None`` is the same as not given."""
 
     now: datetime | None
     static_threshold: float | None
@@ -291,11 +291,11 @@ class QueryOptions(TypedDict, total=False):
     requery: int
     instances: Sequence[str]
     expand: int
-    """How many instances of the cue the language model is asked for, 0 to 20."""
+    """How many instances of the cue to ask the language model for, 0 to 20."""
 
 
 def query_of(cue: str, settings: AgentSettings, now: datetime, given: Mapping[str, Any]) -> Query:
-    """A query with what was given, and an agent's settings for the rest.
+    """A query with the given parameters, and an agent's settings for the rest.
 
     Raises:
         InvalidParameter: a parameter is out of its range.

@@ -1,13 +1,13 @@
-"""Recall: which memories answer a cue, and for every other one why it does not.
+"""Recall: which memories answer a cue, and for all others the reason why they do not.
 
-A rule of the scoring gives the seats (see ``seats``): the tiers one after the other, or the best of all of them.
+A rule of the scoring assigns the seats (see ``seats``): tier by tier, or the best of all of them.
 Static memory never decays and is scored by relevancy alone, so that it has a threshold of its own under both rules.
 
 Re-query: the best hits become cues of a second round, for the seats that the first one left free.
 
-The first round's answer stays as it is, so a second one never takes a hit away (recall at k cannot fall). What a hit
-leads to has the relevancy, and the confidence, of the hit times its cosine to the hit: a path is never stronger than
-its first step. It is the spreading of activation (Collins and Loftus 1975, Psychological Review 82) by one step.
+The first round's answer stays unchanged, so a second one never removes a hit (recall at k cannot fall). A find of the
+second round has the relevancy, and the confidence, of the hit times its cosine to the hit: a path is never stronger
+than its first step. It is one step of spreading activation (Collins and Loftus 1975, Psychological Review 82).
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ def second_round(
     scored: Mapping[Tier, Parts],
     left_out: Collection[str] = (),
 ) -> tuple[Candidate, ...]:
-    """What the best hits lead to, at most as many as there are seats free, the highest score first.
+    """What the best hits lead to, at most as many as there are free seats, the highest score first.
 
     Args:
         query: what was asked; its ``requery`` best hits become cues.
         found: the hits of the first round.
-        tables: one table a tier; static memory leads on, and is not led to.
-        scored: the parts of every tier as the first round scaled them, of which recency and importance stay.
+        tables: one table per tier; static memory leads to others, but is not led to.
+        scored: the parts of every tier as scaled in the first round, of which recency and importance are reused.
         left_out: what is not led to, by id: synopses whose turns are in the answer.
 
-    Under the ranking nothing is led to in whose words another memory of STM or LTM has a seat.
+    Under the ranking, a memory is skipped if another of STM or LTM with the same words has a seat.
     """
     held = {candidate.entry.id for candidate in found}.union(left_out)
     best: dict[str, tuple[float, Score, Candidate, Tier, int]] = {}
@@ -68,9 +68,9 @@ def second_round(
             table = tables[tier]
             if not len(table):
                 continue
-            # of unit vectors 1 / (1 + distance) is 1 / (3 - 2 cos)
+            # for unit vectors 1 / (1 + distance) is 1 / (3 - 2 cos)
             cosines = 1.5 - 0.5 / formulas.relevancy(table.vectors, vector, table.columns["squares"][: len(table)])
-            relevancies = hit.score.relevancy * np.clip(cosines, 0, 1)  # not scaled again, where parts are scaled
+            relevancies = hit.score.relevancy * np.clip(cosines, 0, 1)  # not scaled again, if parts are scaled
             sure = None if hit.score.confidence is None else hit.score.confidence * np.clip(cosines, 0, 1)
             parts = dataclasses.replace(scored[tier], relevancy=relevancies, sub_parts={}, confidence=sure)
             totals = parts.totals
@@ -111,7 +111,7 @@ FEW = 512
 
 _NO_TOTALS = np.zeros(0)
 _NEAR = 1e-4
-"""How far a relevancy may lie below another whose confidence is the same but for its last bits."""
+"""How much lower a relevancy may be than another with the same confidence except for its last bits."""
 _NOTHING = Parts(_NO_TOTALS, _NO_TOTALS, _NO_TOTALS, Weights())
 
 
@@ -129,10 +129,10 @@ def _by_cosine(cue: Vectors, _tier: Tier, table: Table) -> Relevancy:
 class Recall:
     """The answer to a query: iterate over it for the recalled candidates.
 
-    Under the ranking they stand best first, under the cascade in the order static, STM, LTM, best first in each.
+    Under the ranking they are in order of score; under the cascade in the order static, STM, LTM, best first in each.
 
     ``candidates`` holds the recalled ones only after ``query_memory``, and every memory after ``explain``, which
-    answers an ``Explanation``.
+    returns an ``Explanation``.
     """
 
     query: Query
@@ -141,7 +141,7 @@ class Recall:
     agent: str
     milliseconds: float
     nearest: Candidate | None = None
-    """What came nearest where nothing passed a threshold; its ``because`` says by how much it missed."""
+    """The nearest miss if nothing passed a threshold; its ``because`` says by how much it missed."""
 
     @property
     def hits(self) -> tuple[Candidate, ...]:
@@ -156,7 +156,7 @@ class Recall:
 
     @property
     def context(self) -> str:
-        """The recalled memories as a text that can be put into a prompt; empty if nothing was recalled."""
+        """The recalled memories as a text for use in a prompt; empty if nothing was recalled."""
         hits = [hit.entry for hit in self.hits]
         known = [entry.document for entry in hits if entry.tier is Tier.STATIC and not known_to(entry)]
         of_world = [entry.document for entry in hits if known_to(entry)]
@@ -231,19 +231,19 @@ def answer(
     measured: Measured | None = None,
     what_if: WhatIf | None = None,
 ) -> Recall:
-    """The exact top-k of every tier by score; touches nothing.
+    """The exact top-k of every tier by score; changes nothing.
 
     Args:
         query: what is asked.
         cue_vector: the cue's vector, shape (d,).
-        tables: one table a tier; those of ``LIVED`` are asked.
+        tables: one table per tier; those of ``LIVED`` are searched.
         agent: the name used in the context text.
-        explain: whether every candidate is answered, with its verdict, or the recalled ones only.
-        measured: how relevancy is measured where it is not by vectors alone.
-        what_if: a memory that is to count as rated otherwise.
+        explain: whether to return every candidate with its verdict, or only the recalled ones.
+        measured: how relevancy is measured if not by vectors alone.
+        what_if: a memory to treat as if it had another rating.
 
     Raises:
-        ValueError: it is hybrid, and nothing was handed in.
+        ValueError: the measure is hybrid, and ``measured`` is missing.
     """
     if measured is None and query.scoring.measure is Measure.COSINE:
         measured = partial(_by_cosine, cue_vector)
@@ -263,14 +263,14 @@ def answer(
 
 @dataclass(frozen=True)
 class _Asked:
-    """A query over the tables as they stand."""
+    """A query over the tables in their present state."""
 
     query: Query
     cue: Vectors
     tables: Mapping[Tier, Table]
     measured: Measured | None
     held: Mapping[Tier, Table]
-    """The tables as they are, where one is asked as it would be if a memory were rated otherwise."""
+    """The original tables, if the query assumes another rating of a memory."""
     _passed: dict[Tier, tuple[NDArray[np.intp], Floats]] = field(default_factory=dict, init=False)
 
     def hits(self) -> tuple[Candidate, ...]:
@@ -304,7 +304,7 @@ class _Asked:
         return (*found, *self._guided(found, synopses))
 
     def _behind_turns(self, ranked: Mapping[Tier, _Ranked]) -> list[Place]:
-        """The synopses among the best of each tier that take no seat, since a turn of theirs may have one."""
+        """The synopses among the best of each tier that get no seat, since one of their turns may have one."""
         if not any(one.table.tags for one in ranked.values()):
             return []
         among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
@@ -312,14 +312,14 @@ class _Asked:
         return [at for at, turns in told if any(self._able[tier][row] for tier, row in turns)]
 
     def _behind_twins(self, ranked: Mapping[Tier, _Ranked], swept: set[str]) -> set[Place]:
-        """Those that take no seat, since one among the best of each tier scores higher in the same words.
+        """Memories that get no seat, since one among the best of each tier scores higher with the same words.
 
-        That one is the highest of all in its tier, so that the others need not come up one after the other: they are
-        sought by their vectors, which mostly are the same, and where that has been done, by their words.
+        That one is the highest of all in its tier, so that the others need not come up one by one: they are
+        searched by their vectors, which are mostly identical, and once that has been done, by their words.
 
         Args:
             ranked: the best of each tier.
-            swept: the words that were sought before.
+            swept: the words that were searched before.
         """
 
         def ahead(at: Place) -> tuple[float, str]:
@@ -360,9 +360,9 @@ class _Asked:
         return found
 
     def _passing(self, tier: Tier) -> tuple[NDArray[np.intp], Floats]:
-        """Which rows of a tier may be found and are sure enough, in their order, and how sure they are.
+        """Which rows of a tier may be found and have enough confidence, in order, and their confidences.
 
-        A confidence grows with relevancy, so that only those near the threshold, and above, have to be worked out.
+        Confidence grows with relevancy, so that only rows near the threshold, and above, have to be computed.
         """
         if tier not in self._passed:
             found, allowed = self._found(tier), self._allowed[tier]
@@ -375,7 +375,7 @@ class _Asked:
         return self._passed[tier]
 
     def nearest(self) -> Candidate | None:
-        """What lacks least to pass its threshold; ``None`` where something passes, or nothing can be found."""
+        """The memory closest to passing its threshold; ``None`` if something passes, or nothing can be found."""
         found: list[tuple[float, str, Tier, int]] = []
         plain = self.query.scoring.confident and not self.query.scoring.normalise
         scored = {} if plain else self._all_parts()
@@ -436,7 +436,7 @@ class _Asked:
         return Candidates(judged, given, self.query, synopses, guided) if guided else everyone
 
     def _ranked(self, tier: Tier, behind: Collection[int] = ()) -> _Ranked:
-        """The best of a tier, but for these rows."""
+        """The best of a tier, except these rows."""
         table, query, admitted = self.tables[tier], self.query, self._allowed[tier]
         if not len(table):
             return _Ranked(tier, table, [], _NOTHING)
@@ -461,7 +461,7 @@ class _Asked:
         return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
 
     def _surest(self, tier: Tier) -> tuple[NDArray[np.intp], Floats]:
-        """The rows that may be the surest of those that may be found, and how sure they are."""
+        """The rows that may have the highest confidence among those that may be found, and their confidences."""
         found, allowed = self._found(tier), self._allowed[tier]
         rows = found.reaching(self._peaks[tier] - _NEAR)
         if allowed is not None:
@@ -476,17 +476,17 @@ class _Asked:
         return formulas.score(found.values[rows], importance, last_access, happened, now, scoring, some, sure)
 
     def _found(self, tier: Tier) -> Relevancy:
-        """The relevancies of a tier's rows, and what they are made of."""
+        """The relevancies of a tier's rows, and their components."""
         if self.measured is None:
             return by_vectors(Measure.SIMILARITY, self.tables[tier], self.cue)
         return self.measured(tier, self.held[tier])
 
     def _instance(self, tier: Tier, row: int) -> str:
-        """The instance of the cue that met a row better than the cue; empty where none did."""
+        """The instance of the cue that met a row better than the cue; empty if none did."""
         return self.measured.lender(tier, row) if isinstance(self.measured, Expanded) else ""
 
     def _sure(self, tier: Tier, rows: slice) -> Floats | None:
-        """The confidences of rows of a tier, shape (n,); ``None`` where it is the scores that have to pass."""
+        """The confidences of rows of a tier, shape (n,); ``None`` if the scores have to pass."""
         if not self.query.scoring.confident:
             return None
         found = self._found(tier)
@@ -499,7 +499,7 @@ class _Asked:
 
     @cached_property
     def _peaks(self) -> dict[Tier, float]:
-        """The same of each tier; minus infinity where there is none."""
+        """The same for each tier; minus infinity if there is none."""
         peaks = {}
         for tier in LIVED:
             found, allowed = self._found(tier), self._allowed[tier]
@@ -509,7 +509,7 @@ class _Asked:
     def _aged(self, tier: Tier) -> tuple[Floats, Floats, Floats]:
         """The importance, last accesses and times of a tier's rows."""
         table = self.tables[tier]
-        importance, last_access = table.importance.copy(), table.last_access  # kept by an answer that is read later
+        importance, last_access = table.importance.copy(), table.last_access  # an answer is read later, so keep a copy
         if tier is Tier.STATIC:  # always by relevancy alone
             importance = last_access = np.full(len(table), math.nan)
         return importance, last_access, table.happened

@@ -1,12 +1,12 @@
-"""Seats: which of the memories above their thresholds are the answer, and in which order they stand in it.
+"""Seats: which of the memories above their thresholds form the answer, and in what order.
 
-Two rules. Under the **cascade** the tiers are asked in the order static, STM, LTM, each while the answer is short.
-Under the **ranking** the best of all tiers together get the seats, best first; equal scores stand in the order of their
-ids. Under both, static memory takes at most ``static_share`` of the ``top_k`` seats (rounded up), and more only where
+Two rules. Under the **cascade** the tiers are searched in the order static, STM, LTM, each while the answer is short.
+Under the **ranking** the best of all tiers together get the seats, best first; equal scores are in the order of their
+ids. Under both, static memory takes at most ``static_share`` of the ``top_k`` seats (rounded up), and more only if
 STM and LTM together cannot fill the rest.
 
-Under the ranking what says the same is one answer. While a turn of a conversation may be found and passes, the synopsis
-that rests on it takes no seat; and of memories of STM and LTM in the same words, the one that scores highest has it.
+Under the ranking the same content is one answer. While a turn of a conversation may be found and passes, the synopsis
+that rests on it gets no seat; and of memories of STM and LTM in the same words, only the highest score gets one.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from .query import Query
 from .table import Table
 
 SYNOPSIS = "synopsis"
-"""The tag of what sums up a conversation; its evidence are the turns."""
+"""The tag of summaries of conversations; their evidence is the turns."""
 
 
 @dataclass(frozen=True, eq=False)
 class Seated:
-    """Who has a seat.
+    """The assignment of seats.
 
     Args:
-        order: the answer: for each seat its tier, and the place in that tier's order by score, counted from 0.
+        order: the answer: for each seat its tier, and the position in that tier's order by score, counted from 0.
         static: the most seats that static memory may take here.
-        lowest: the score that the last seat went to, where every memory competed for it; minus infinity where a seat
-            is free, infinity where there is none, NaN under the cascade.
+        lowest: the score of the last seat, if every memory competed for it; minus infinity if a seat is free, infinity
+            if there are no seats, NaN under the cascade.
     """
 
     order: Sequence[tuple[Tier, int]]
@@ -47,7 +47,7 @@ class Seated:
 
     @cached_property
     def of(self) -> Mapping[Tier, int]:
-        """How many of each tier are recalled: the best of it."""
+        """How many of each tier are recalled, best first."""
         return {tier: len(seats) for tier, seats in self.numbers.items()}
 
     @cached_property
@@ -58,12 +58,12 @@ class Seated:
 
 
 def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Sequence[str]]) -> Seated:
-    """Give out the seats.
+    """Assign the seats.
 
     Args:
         query: what is asked.
         scores: for each tier the scores above its threshold, the highest first, at most ``top_k``.
-        ids: whose they are.
+        ids: of the same memories.
     """
     static, stm, ltm = (len(scores[tier]) for tier in LIVED)
     most = static_most(query.top_k, query.static_seats, stm, ltm)
@@ -84,19 +84,19 @@ def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Seque
 
 
 Place = tuple[Tier, int]
-"""Where a memory is: its tier and row."""
+"""A memory's tier and row."""
 Told = Callable[[Tier, int], str]
 Synopses = Mapping[Place, Sequence[Place]]
-"""Where each synopsis is, and where those of its turns are that are held."""
+"""The place of each synopsis, and the places of its turns that still exist."""
 
 
 @dataclass(frozen=True)
 class Behind:
-    """Which rows of each tier take no seat, since what says the same may have one, shape (n,) each.
+    """Which rows of each tier get no seat, since the same content may have one, shape (n,) each.
 
     Args:
         turns: synopses.
-        twins: the same words score higher elsewhere.
+        twins: the same words have a higher score elsewhere.
     """
 
     turns: Mapping[Tier, NDArray[np.bool_]]
@@ -109,11 +109,11 @@ class Behind:
 
 
 def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] | None = None) -> Synopses:
-    """The synopses of conversations that have a turn left.
+    """The synopses of conversations of which a turn is left.
 
     Args:
-        tables: one table a tier.
-        ids: the memories of each tier that are looked at; all if ``None``.
+        tables: one table per tier.
+        ids: the memories of each tier to check; all if ``None``.
     """
     found: dict[Place, list[Place]] = {}
     for tier in DECAYING:
@@ -135,11 +135,11 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
 
 
 def in_the_same_words(told: Told, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
-    """Those of some rows of STM and LTM that say the same as another, by their words.
+    """Those of the given rows of STM and LTM that have the same words as another.
 
     Args:
         told: the ``wording`` of the row of a tier.
-        rows: those of each tier that are looked at.
+        rows: the rows of each tier to check.
     """
     found: dict[str, list[Place]] = {}
     for tier in DECAYING:
@@ -153,9 +153,9 @@ class Twins:
     """Memories of STM and LTM in the same words.
 
     Args:
-        places: where they are, shape (m,), counted over the rows of STM and then those of LTM; those in the same words
-            beside each other, in the order of their ids.
-        words: which words each says, by number, shape (m,).
+        places: where they are, shape (m,), numbered over the rows of STM and then those of LTM; those in the same words
+            are adjacent, in the order of their ids.
+        words: a number for the words of each, shape (m,).
     """
 
     places: NDArray[np.intp]
@@ -168,7 +168,7 @@ class Twins:
         ids: Mapping[Tier, Sequence[str]],
         rows: Mapping[Tier, Iterable[int]],
     ) -> Twins:
-        """Those of some rows, of tiers that say these words, case-folded, and have these ids."""
+        """Twins among the given rows, with these case-folded words and these ids."""
         several = in_the_same_words(lambda tier, row: wording(words[tier][row]), rows).values()
         before = {Tier.STM: 0, Tier.LTM: len(ids[Tier.STM])}
         ordered = [sorted(places, key=lambda at: ids[at[0]][at[1]]) for places in several]
@@ -177,11 +177,11 @@ class Twins:
         return cls(np.array(counted, np.intp), numbers)
 
     def outdone(self, able: NDArray[np.bool_], totals: Floats) -> NDArray[np.bool_]:
-        """Which rows are able to take a seat and stand behind another in the same words.
+        """Which rows could get a seat but are behind another in the same words.
 
         Args:
             able: shape (n,), over STM and then LTM.
-            totals: their scores, shape (n,); of equal ones the lowest id goes ahead.
+            totals: their scores, shape (n,); among equal ones the lowest id wins.
         """
         competing = able[self.places]
         order = np.lexsort((np.where(competing, -totals[self.places], np.inf), self.words))  # ids decide: it is stable
@@ -200,7 +200,7 @@ def behind(
     able: Mapping[Tier, NDArray[np.bool_]],
     totals: Mapping[Tier, Floats],
 ) -> Behind:
-    """Which rows take no seat, since what says the same may have one.
+    """Which rows get no seat, since the same content may have one.
 
     Args:
         seats: the rule; under the cascade there are none.
@@ -222,7 +222,7 @@ def behind(
 
 
 def static_most(top_k: int, static: int, stm: int, ltm: int) -> int:
-    """The most of ``top_k`` seats that static memory may take beside so many of STM and LTM above the threshold.
+    """The most of ``top_k`` seats that static memory may take, given how many of STM and LTM are above the threshold.
 
     Args:
         top_k: see ``Query``.

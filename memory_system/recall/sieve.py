@@ -1,8 +1,8 @@
-"""The few directions in which most vectors differ most: what bounds a dot product at a fraction of its cost.
+"""The few directions in which most vectors differ most, which bound a dot product at a fraction of its cost.
 
-Vectors of texts lie close to a space of far fewer dimensions than they have numbers. With A of h orthonormal columns,
-a = A'x and r = x - A a, x·q = a·A'q + r·(q - A A'q), which is at most a·A'q + |r| |q - A A'q| (Cauchy and Schwarz). Of
-each vector a is kept in int8, and |r|; a vector whose bound is too low need not be looked at.
+Vectors of texts are close to a space of far fewer dimensions than they have numbers. With A of h orthonormal columns,
+a = A'x and r = x - A a, x·q = a·A'q + r·(q - A A'q), which is at most a·A'q + |r| |q - A A'q| (Cauchy and Schwarz). For
+each vector, a is stored in int8, and |r|; a vector whose bound is too low need not be computed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..core.memory import Vectors
 
 DIRECTIONS = 64
 SIEVED_FROM = 262_144
-"""From this many rows on the directions are worth keeping: below, the codes of all rows are scanned in some 10 ms."""
+"""From this many rows on the directions are worth having: below, scanning the codes of all rows takes some 10 ms."""
 _AT_ONCE = 8_192
 _SAMPLE = 4096
 _ROUNDED = 64 * 2.0**-24
-"""Times d and the lengths: more than what float32 rounds of products and sums of d numbers, and of 64 directions."""
+"""Times d and the lengths: a bound on float32's rounding of products and sums of d numbers, and of 64 directions."""
 _LARGEST = 127
 _FAR = 1e15
-"""The rest of a vector that lies further out than the codes reach: it stays in, and widens no other's bound."""
+"""The remainder of a vector beyond the range of the codes: it is never excluded, and loosens no other's bound."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Asked:
     """A cue in the directions.
 
     Args:
-        codes: what lies in them, shape (h,).
-        scale: what the product of two codes counts.
-        outside: the length of what does not lie in them.
-        error: what the bounds of all rows may lack.
+        codes: its component in them, shape (h,).
+        scale: the value of the product of two codes.
+        outside: the length of its component outside them.
+        error: how much the bounds of all rows may be too low.
     """
 
     codes: NDArray[np.int8]
@@ -47,14 +47,14 @@ class Asked:
 
 
 class Sieve:
-    """Row by row: what lies in the directions, as codes times one step, and the length of what does not."""
+    """For each row: the component in the directions, as codes times one step, and the length of the remainder."""
 
     def __init__(self, sample: Vectors) -> None:
-        """Of vectors such as are going to be held, shape (n, d); a row of NaN is none."""
+        """For vectors like those to be added, shape (n, d); a row of NaN is not a vector."""
         sample = np.nan_to_num(sample)
         _, directions = np.linalg.eigh(sample.T.astype(np.float64) @ sample)
         self.rows = 0
-        """So many rows are held, but for those in ``again``."""
+        """The number of rows held, except those in ``again``."""
         self.again: set[int] = set()
         self._axes = np.ascontiguousarray(directions[:, -DIRECTIONS:]).astype(np.float32)
         self._step = 1.1 * float(np.abs(sample @ self._axes).max(initial=0.0)) / _LARGEST or 1.0
@@ -73,7 +73,7 @@ class Sieve:
         return self._codes.nbytes + self._rests.nbytes + self._axes.nbytes
 
     def hold(self, vectors: Vectors, *, most: int = _AT_ONCE) -> bool:
-        """Hold some more of these vectors, shape (n, d); answers whether all of them are held now."""
+        """Add some more of these vectors, shape (n, d); return whether all of them are held now."""
         if len(self._rests) < len(vectors):
             room = len(vectors) + len(vectors) // 8
             codes, rests = np.zeros((room, self._codes.shape[1]), np.int8), np.zeros(room, np.float32)
@@ -104,7 +104,7 @@ class Sieve:
         self._longest = max(self._longest, float(np.sqrt(squares.max(initial=0.0))))
 
     def asked(self, cue: Vectors) -> Asked:
-        """A cue, shape (d,), as it is compared with rows."""
+        """A cue, shape (d,), in the form that is compared with rows."""
         inside = cue @ self._axes
         length = float(np.linalg.norm(cue.astype(np.float64)))
         rounding = _ROUNDED * len(cue) * length * length
@@ -115,7 +115,7 @@ class Sieve:
         return Asked(codes, step * self._step, float(outside), error)
 
     def bounds(self, asked: Asked, rows: slice) -> NDArray[np.float32]:
-        """What the dot products of some rows with a cue do not exceed by more than its error, shape (n,)."""
+        """Upper bounds, up to the cue's error, for the dot products of some rows with a cue, shape (n,)."""
         dots: NDArray[np.float32] = coded_dots(asked.codes, self._codes[rows])
         dots *= np.float32(asked.scale)
         dots += self._rests[rows] * np.float32(asked.outside)
@@ -123,7 +123,7 @@ class Sieve:
 
 
 def coded(vector: Vectors) -> tuple[NDArray[np.int8], float, float]:
-    """A vector, shape (d,), as int8 codes times a step, and the length of what they miss."""
+    """A vector, shape (d,), as int8 codes times a step, and the length of the error."""
     step = float(np.abs(vector).max()) / _LARGEST or 1.0
     codes = np.rint(vector / np.float32(step)).astype(np.int8)
     missed = vector.astype(np.float64) - codes * step
@@ -131,6 +131,6 @@ def coded(vector: Vectors) -> tuple[NDArray[np.int8], float, float]:
 
 
 def coded_dots(codes: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """The dot products of codes, shape (d,), with rows of codes, shape (n, d), without any error."""
+    """The exact dot products of codes, shape (d,), with rows of codes, shape (n, d)."""
     dots: NDArray[np.float32] = np.asarray(simsimd.cdist(codes[None], rows, "dot", out_dtype="f32"))[0]
     return dots

@@ -1,8 +1,8 @@
-"""Rows: the entries of a table, each read from its saved form only when somebody asks for it.
+"""Rows: the entries of a table, each read from its saved form only when it is accessed.
 
-Columns: the numbers of a table's rows side by side, with room to grow, and the int8 form that is scanned first.
+Columns: the numbers of a table's rows in parallel arrays, with room to grow, and the int8 form that is scanned first.
 
-Table: what recall computes on. One tier's entries, vectors, last accesses and importances, side by side.
+Table: what recall computes on. One tier's entries, vectors, last accesses and importances, in parallel.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .sieve import Sieve
 
 
 class Saved:
-    """Entries as lines of JSON in one run of bytes, as a kept table holds them.
+    """Entries as lines of JSON in one run of bytes, as in a saved table.
 
     Args:
         text: the lines, shape (bytes,), uint8.
@@ -41,7 +41,7 @@ class Saved:
     def __init__(self, text: NDArray[np.uint8], ends: NDArray[np.uint64]) -> None:
         self._text = text
         self._ends = ends
-        self._made: dict[int, MemoryEntry] = {}  # for whoever reads the same ones again, as each plan does
+        self._made: dict[int, MemoryEntry] = {}  # a cache for those read repeatedly, as by each plan
 
     def line(self, number: int) -> bytes:
         """One line."""
@@ -53,7 +53,7 @@ class Saved:
         return str(json.loads(self.line(number))["document"])
 
     def body(self, number: int) -> Mapping[str, Any]:
-        """One entry as ``entry_to_json`` tells it, without making the entry."""
+        """One entry in the form of ``entry_to_json``, without making the entry."""
         told: dict[str, Any] = json.loads(self.line(number))
         return told
 
@@ -68,12 +68,12 @@ class Saved:
 
 
 _MADE = 2000
-"""Entries that are remembered, at most."""
+"""The most entries to cache."""
 NOTHING_SAVED = Saved(np.zeros(0, np.uint8), np.zeros(0, np.uint64))
 
 
 class Rows(Sequence[MemoryEntry]):
-    """Entries by row: those at hand as they are, the others as the number of their saved line.
+    """Entries by row: loaded ones as they are, the others as the number of their saved line.
 
     Args:
         held: an entry, or the number of its line in ``saved``.
@@ -101,7 +101,7 @@ class Rows(Sequence[MemoryEntry]):
         entry = self.saved.entry(held) if isinstance(held, int) else held
         seconds = self.accessed[row if row >= 0 else len(self) + row]
         if math.isnan(seconds):
-            if entry.last_access is not None:  # as it was before it was ever recalled
+            if entry.last_access is not None:  # from before any recall
                 entry = entry.accessed(None)
         elif entry.last_access is None or entry.last_access.timestamp() != seconds:
             entry = entry.accessed(from_seconds(float(seconds)))
@@ -114,12 +114,12 @@ class Rows(Sequence[MemoryEntry]):
         return self.saved.document(held) if isinstance(held, int) else held.document
 
     def body(self, row: int) -> Mapping[str, Any]:
-        """A row as ``entry_to_json`` tells it, without making an entry of it."""
+        """A row in the form of ``entry_to_json``, without making an entry of it."""
         held = self.held[row]
         return self.saved.body(held) if isinstance(held, int) else entry_to_json(held)
 
     def wants_rating(self, row: int) -> bool:
-        """Whether a row was to be rated and is not, without making an entry of it."""
+        """Whether a row should have been rated and is not, without making an entry of it."""
         held = self.held[row]
         if isinstance(held, MemoryEntry):
             return wants_rating(held.rating, held.explanation)
@@ -127,13 +127,13 @@ class Rows(Sequence[MemoryEntry]):
         return wants_rating(body.get("rating"), body.get("explanation", ""))
 
     def copied(self) -> Rows:
-        """The rows as they stand now, whatever becomes of the table; what is held is copied once for each change."""
+        """A copy of the rows, independent of the table; the loaded entries are copied once for each change."""
         if self._copy is None:
             self._copy = list(self.held)
         return Rows(self._copy, self.accessed[: len(self)].copy(), self.saved)
 
     def changed(self, accessed: Floats) -> None:
-        """Take note that a row was put or dropped, which may have made a new array of last accesses."""
+        """Note that a row was put or dropped, which may have replaced the array of last accesses."""
         self.accessed, self._copy = accessed, None
 
 
@@ -152,15 +152,15 @@ PLAIN: Mapping[str, type[np.generic]] = {
     "scales": np.float32,
     "residuals": np.float32,
 }
-"""One number a row. ``squares``: a vector's squared length; ``squares32`` and ``importance32``: for estimates;
+"""One number per row. ``squares``: a vector's squared length; ``squares32`` and ``importance32``: for estimates;
 ``last_access``: Unix seconds that recency counts from; ``accessed``: when it was last recalled, NaN = never; ``scales``
 and ``residuals`` belong to ``codes``."""
 WIDE: Mapping[str, type[np.generic]] = {"vectors": np.float32, "codes": np.int8}
-"""d numbers a row. ``codes`` times ``scales`` is the vector but for an error of length ``residuals``."""
+"""d numbers per row. ``codes`` times ``scales`` is the vector except for an error of length ``residuals``."""
 
 
 class Elsewhere(Protocol):
-    """Where the wide columns of a table can be read: most of what it takes is theirs, and most acts need none of it."""
+    """A source for the wide columns of a table: they use most of its memory, and most operations need none of them."""
 
     @property
     def width(self) -> int:
@@ -170,8 +170,8 @@ class Elsewhere(Protocol):
         """The wide columns by name, shape (room, d), and which rows have no codes yet.
 
         Args:
-            room: how many rows are to fit; a row that has no vector is filled with NaN.
-            changed: rows that have another vector than what was read before.
+            room: how many rows to make space for; a row without a vector is filled with NaN.
+            changed: rows whose vector has changed since it was last read.
 
         Raises:
             StoreError: they cannot be read.
@@ -181,8 +181,7 @@ class Elsewhere(Protocol):
 class Columns:
     """Arrays of one capacity, of which the first rows are in use.
 
-    Rows are set, moved and read; nothing is derived from them here but the int8 codes, which are made when they are
-    asked for.
+    Rows are set, moved and read; nothing is derived from them here except the int8 codes, which are made on demand.
 
     Args:
         arrays: by name.
@@ -197,13 +196,13 @@ class Columns:
         elsewhere: Elsewhere | None = None,
     ) -> None:
         self._arrays: dict[str, NDArray[Any]] = dict(arrays or {})
-        self._coded = coded  # rows before this have codes, but for those in _recode
+        self._coded = coded  # rows before this have codes, except those in _recode
         self._recode: set[int] = set()
         self._elsewhere = elsewhere
-        self._changed: set[int] = set()  # rows whose vector is not what is read elsewhere
+        self._changed: set[int] = set()  # rows whose vector differs from the one in ``elsewhere``
         self._sieve: Sieve | None = None
         self.lost = 0
-        """How often a row was found to have no vector any more, by when the wide ones were read again."""
+        """How many rows turned out to have lost their vector when the wide columns were read again."""
         self._residual = float(np.max(arrays["residuals"][:coded], initial=0.0)) if arrays else 0.0
         if not arrays:
             self._arrays = {name: np.zeros(0, kind) for name, kind in PLAIN.items()}
@@ -216,18 +215,18 @@ class Columns:
 
     @property
     def laid_aside(self) -> bool:
-        """Whether the wide ones are not in memory now."""
+        """Whether the wide columns are not in memory now."""
         return "vectors" not in self._arrays
 
     def lay_aside(self) -> None:
-        """Keep the wide ones in memory no longer, where they can be read again."""
+        """Release the wide columns from memory, if they can be read again."""
         if self._elsewhere is not None:
             self._sieve = None
             for name in WIDE:
                 self._arrays.pop(name, None)
 
     def take_up(self) -> None:
-        """Read the wide ones, if they are laid aside.
+        """Read the wide columns, if they were released.
 
         Raises:
             StoreError: they cannot be read.
@@ -249,7 +248,7 @@ class Columns:
 
     @property
     def changed(self) -> bool:
-        """Whether any vector is not what is read elsewhere, or none is."""
+        """Whether any vector differs from the one in ``elsewhere``, or there is no such source."""
         return bool(self._changed) or self._elsewhere is None
 
     @property
@@ -261,7 +260,7 @@ class Columns:
     def size(self) -> int:
         """How many bytes the arrays take."""
         sieve = self._sieve
-        held = sum(array.nbytes for array in tuple(self._arrays.values()))  # which may be laid aside meanwhile
+        held = sum(array.nbytes for array in tuple(self._arrays.values()))  # they may be released meanwhile
         return held + (sieve.size if sieve is not None else 0)
 
     @property
@@ -273,11 +272,11 @@ class Columns:
 
     @property
     def residual(self) -> float:
-        """No code errs by more than this length; it never shrinks, so that no row need be looked through."""
+        """An upper bound on the error of all codes; it never shrinks, so that no row need be scanned."""
         return self._residual
 
     def put(self, row: int, vector: NDArray[np.float32] | None, **values: float) -> None:
-        """Set a row, making room for it if it is the next one; no vector = a row of NaN."""
+        """Set a row, making space for it if it is the next one; no vector = a row of NaN."""
         self._alter(row)
         if vector is not None and not self.width:
             self._widen(len(vector))
@@ -305,14 +304,14 @@ class Columns:
             self._sieve.again.add(row)
 
     def free(self, row: int) -> None:
-        """The last row in use is in use no longer."""
+        """Release the last row in use."""
         self._coded = min(self._coded, row)
         self._recode.discard(row)
         if self._sieve is not None:
             self._sieve.rows = min(self._sieve.rows, row)
 
     def code(self, rows: int) -> None:
-        """See that the first ``rows`` have codes: the vector divided by its largest number / 127, rounded."""
+        """Make sure that the first ``rows`` have codes: the vector divided by its largest number / 127, rounded."""
         self.take_up()
         if self._recode:
             self._code(np.fromiter((row for row in self._recode if row < rows), np.intp))
@@ -322,7 +321,7 @@ class Columns:
         self._coded = max(self._coded, rows)
 
     def sieve(self, rows: int) -> Sieve | None:
-        """What bounds the dot products of the first ``rows``; each call makes a part, ``None`` until all is made."""
+        """Bounds for the dot products of the first ``rows``; each call builds a part, ``None`` until it is complete."""
         vectors = self["vectors"][:rows]
         if self._sieve is None:
             self._sieve = Sieve.of(vectors)
@@ -347,7 +346,7 @@ class Columns:
         return {name: array[:rows] for name, array in self._arrays.items()}
 
     def copied(self, rows: int) -> Columns:
-        """The first rows as they stand now, whatever becomes of these."""
+        """An independent copy of the first rows."""
         self.take_up()
         other = Columns({name: array[:rows].copy() for name, array in self._arrays.items()}, min(self._coded, rows))
         other._recode = {row for row in self._recode if row < rows}
@@ -365,7 +364,7 @@ class Columns:
 
 
 def lengths_fit(columns: Mapping[str, tuple[tuple[int, ...], str]]) -> bool:
-    """Whether these are the columns of one table, as far as their names, shapes and kinds tell."""
+    """Whether these can be the columns of one table, by their names, shapes and types."""
     kinds = {name: np.dtype(kind) for name, (_shape, kind) in columns.items()}
     return (
         kinds == {name: np.dtype(kind) for name, kind in {**PLAIN, **WIDE}.items()}
@@ -375,18 +374,18 @@ def lengths_fit(columns: Mapping[str, tuple[tuple[int, ...], str]]) -> bool:
 
 
 KINDS = tuple(Kind)
-"""What the numbers of the column ``kind`` stand for."""
+"""The meaning of the numbers in the column ``kind``."""
 _CUES = 4
-"""Cues whose relevancies are kept: who moves a slider asks the same one again and again."""
+"""Cues whose relevancies are cached: moving a slider asks the same one again and again."""
 _DECAYS = 4
 _ENTRY_BYTES = 400
-"""About what an entry takes beside its row."""
+"""About the memory of an entry in addition to its row."""
 _WORDS_BYTES = 500
-"""About what an entry's words take once somebody has recalled."""
+"""About the memory of an entry's words after the first recall."""
 _FOLDED_BYTES = 200
-"""About what its text takes once it is kept case-folded as well."""
+"""About the memory of its text once it is also kept case-folded."""
 _MOST_AHEAD = 10.0
-"""How far, as an exponent of e, an access may lie after what was the newest one: float32 has room for eight times
+"""How far, as an exponent of e, an access may be later than the newest one so far: float32 allows eight times
 as much."""
 
 
@@ -400,18 +399,18 @@ class Scene:
 
     @classmethod
     def of(cls, entry: MemoryEntry) -> Scene | None:
-        """That of a memory; ``None`` where nothing is said of it."""
+        """The scene of a memory; ``None`` if nothing about it is known."""
         said = cls(entry.source, entry.people, entry.place)
         return said if said.source or said.people or said.place else None
 
 
 class Table:
-    """Rows in no particular order, kept dense: a row that leaves is filled by the last one.
+    """Rows in no particular order, without gaps: a removed row is replaced by the last one.
 
-    Derived from the journal and never written by itself; whoever changes it holds the agent's lock.
+    Derived from the journal and never written by itself; to change it, hold the agent's lock.
 
     Args:
-        columns: the numbers, one row an entry.
+        columns: the numbers, one row per entry.
         entries: the entries by row.
         ids: the id of each row.
         tags: the tags of those entries that have any, by id.
@@ -432,7 +431,7 @@ class Table:
         self.tags = tags or {}
         self.scenes = scenes or {}
         self.version = 0
-        """Grows with each row that is put or dropped; accesses leave it."""
+        """Increases with each row that is put or dropped; accesses do not change it."""
         self._rows = {entry_id: row for row, entry_id in enumerate(self.ids)}
         self._id_ranks: tuple[int, NDArray[np.intp]] | None = None
         self._relevancies: OrderedDict[bytes, Floats] = OrderedDict()
@@ -453,13 +452,13 @@ class Table:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes, its entries and their words included; room that is not used costs none."""
+        """About how many bytes it uses, including its entries and their words; unused capacity costs nothing."""
         used = self.columns.size * len(self) // max(self.columns.room, 1)
         texts = _WORDS_BYTES * (self._texts is not None) + _FOLDED_BYTES * (self._folded is not None)
         return used + (_ENTRY_BYTES + texts) * len(self)
 
     def rest(self) -> None:
-        """Keep in memory no longer what can be read again as soon as somebody recalls."""
+        """Release from memory what can be read again at the next recall."""
         self.columns.lay_aside()
         if self._texts is not None and not self.columns.changed:
             self._kept_texts = self._texts.parts()
@@ -468,7 +467,7 @@ class Table:
         self._relevancies.clear()
 
     def row(self, entry_id: str) -> int | None:
-        """Where an entry stands, until the next change; ``None`` if it is not held."""
+        """The row of an entry, until the next change; ``None`` if it does not exist."""
         return self._rows.get(entry_id) if isinstance(entry_id, str) else None
 
     def get(self, entry_id: str) -> MemoryEntry | None:
@@ -477,12 +476,12 @@ class Table:
         return None if row is None else self.entries[row]
 
     def vector(self, entry_id: str) -> Vectors:
-        """The vector of an entry that is held, shape (d,)."""
+        """The vector of an existing entry, shape (d,)."""
         vector: Vectors = self.columns["vectors"][self._rows[entry_id]]
         return vector
 
     def vector_at_hand(self, entry: MemoryEntry) -> Vectors | None:
-        """A copy of the vector of an entry's text, shape (d,), if that is held, has one, and nothing has to be read."""
+        """A copy of the vector of an entry's text, shape (d,), if that exists, has one, and nothing has to be read."""
         row = self._rows.get(entry.id)
         if row is None or self.columns.laid_aside or self.entries.document(row) != entry.document:
             return None
@@ -507,7 +506,7 @@ class Table:
 
     @property
     def to_rate(self) -> Collection[str]:
-        """The ids of entries that a language model was to rate and has not; looked for once, and then kept current."""
+        """The ids of entries that a language model should have rated and has not; computed once, then kept current."""
         if self._to_rate is None:
             self._to_rate = {entry_id for row, entry_id in enumerate(self.ids) if self.entries.wants_rating(row)}
         return self._to_rate
@@ -529,12 +528,12 @@ class Table:
 
     @property
     def kinds(self) -> NDArray[np.uint8]:
-        """What each is, shape (n,), as numbers of ``KINDS``."""
+        """The kind of each, shape (n,), as numbers of ``KINDS``."""
         return self.columns["kind"][: len(self)]
 
     @property
     def id_ranks(self) -> NDArray[np.intp]:
-        """The place of each row in the order of the ids, shape (n,)."""
+        """The position of each row in the order of the ids, shape (n,)."""
         if self._id_ranks is None or self._id_ranks[0] != self.version:
             ranks = np.empty(len(self), np.intp)
             ranks[sorted(range(len(self)), key=self.ids.__getitem__)] = np.arange(len(self))
@@ -542,7 +541,7 @@ class Table:
         return self._id_ranks[1]
 
     def relevancies(self, cue: Vectors) -> Floats:
-        """The similarity of every row to a cue of shape (d,), shape (n,); remembered for the last few cues."""
+        """The similarity of every row to a cue of shape (d,), shape (n,); cached for the last few cues."""
         key = cue.tobytes()
         held = self._relevancies.pop(key, None)
         if held is None:
@@ -555,8 +554,8 @@ class Table:
     def similarities(self, cue: Vectors) -> Floats:
         """As ``relevancies``, in a seventh of the time: each product is added up in float32, and so off by about 1e-7.
 
-        Row by row, too, so that equal vectors have equal similarities, wherever they stand. For measures of which
-        similarity is one part of several.
+        This is row by row, too, so that equal vectors have equal similarities, whatever their position. For measures in
+        which similarity is one part of several.
         """
         if not self.vectors.size:
             return self.relevancies(cue)
@@ -579,13 +578,13 @@ class Table:
         return self._aged[decay]
 
     def weighed(self, now: float, curve: Curve, weights: Weights) -> NDArray[np.float32]:
-        """Recency and importance of every row, weighed and added, shape (n,), NaN for one that lacks either.
+        """The weighted sum of recency and importance of every row, shape (n,), NaN for one that lacks either.
 
-        An estimate in float32, remembered for as long as the time stands still.
+        An estimate in float32, cached as long as the time stays the same.
 
         Args:
             now: Unix seconds.
-            curve: the decay and its form; only the exponential of one time is a multiple of that of another.
+            curve: the decay and its form; only for the exponential are the values at two times multiples of each other.
             weights: those of recency and importance count.
         """
         key = now, curve, weights.recency, weights.importance
@@ -603,7 +602,7 @@ class Table:
 
     @property
     def texts(self) -> TextIndex:
-        """What the texts hold besides their vectors, row by row; made when it is first asked for."""
+        """What the texts contain besides their vectors, row by row; built on first use."""
         if self._texts is None:
             index = self._restored_texts() or TextIndex()
             for row in range(len(index), len(self)):
@@ -612,21 +611,21 @@ class Table:
         return self._texts
 
     def keep_texts(self, parts: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what an index of these very rows has read of their texts, to spare reading them again."""
+        """Adopt what an index of these same rows has read of their texts, to spare reading them again."""
         self._kept_texts = parts
 
     @property
     def texts_are_read(self) -> bool:
-        """Whether there is an index of the texts already, here or kept."""
+        """Whether there is an index of the texts already, here or saved."""
         return self._texts is not None or self._kept_texts is not None
 
     @property
     def read_texts(self) -> Mapping[str, NDArray[Any]] | None:
-        """What an index has read of the texts, for ``keep_texts``; ``None`` while nobody has asked for one."""
+        """What an index has read of the texts, for ``keep_texts``; ``None`` before its first use."""
         return self._kept_texts if self._texts is None else self._texts.parts()
 
     def _restored_texts(self) -> TextIndex | None:
-        """The index that was kept, if one was, and it was made as this version makes them."""
+        """The saved index, if there is one, and its form is that of this version."""
         try:
             kept = self._kept_texts
             return None if kept is None else TextIndex.restored(kept, self.entries.saved)
@@ -635,7 +634,7 @@ class Table:
 
     @property
     def folded(self) -> Sequence[str]:
-        """The documents by row, case-folded; made when they are first asked for, and then kept current."""
+        """The documents by row, case-folded; made on first use, and then kept current."""
         if self._folded is None:
             self._folded = [self.entries.document(row).casefold() for row in range(len(self))]
         return self._folded
@@ -660,7 +659,7 @@ class Table:
         return self._bounds
 
     def _before_change(self) -> None:
-        """Read what is told by row, before the rows are others."""
+        """Read whatever depends on row numbers, before they change."""
         self.columns.take_up()
         if self._kept_texts is not None:
             self._texts, self._kept_texts = self._restored_texts(), None
@@ -682,7 +681,7 @@ class Table:
             vector,
             importance=importance,
             importance32=importance,
-            # that it happened counts as an access, also of an event told anew
+            # the event itself counts as an access, also for an event told again
             last_access=happened if math.isnan(accessed) else max(happened, accessed),
             accessed=accessed,
             timestamp=happened,
@@ -704,7 +703,7 @@ class Table:
         self._changed()
 
     def drop(self, entry_id: str) -> None:
-        """Remove an entry; an id that is not held is passed over."""
+        """Remove an entry; an unknown id is ignored."""
         if entry_id not in self._rows:
             return
         self._before_change()
@@ -732,7 +731,7 @@ class Table:
         self._changed()
 
     def touch(self, entry_ids: Iterable[str], at: datetime) -> int:
-        """Record an access; one that is not held, has no time or was recalled later is passed over.
+        """Record an access; an entry that does not exist, has no time or was recalled later is skipped.
 
         Returns:
             how many were recorded.
@@ -750,7 +749,7 @@ class Table:
         return len(touched)
 
     def copied(self) -> Table:
-        """The table as it stands now, whatever becomes of this one."""
+        """An independent copy of the table."""
         columns = self.columns.copied(len(self))
         entries = Rows(list(self.entries.held), columns["accessed"], self.entries.saved)
         other = Table(columns, entries, list(self.ids), dict(self.tags), dict(self.scenes))
@@ -759,7 +758,7 @@ class Table:
         return other
 
     def recall_only(self, accesses: Mapping[str, datetime], among: Iterable[str] | None = None) -> None:
-        """Take these for the latest accesses of some memories, of all if it is not said which; one without had none."""
+        """Set the latest accesses of some memories, by default of all; one without an access had none."""
         held = self.ids if among is None else [entry_id for entry_id in among if entry_id in self._rows]
         rows = np.array([self._rows[entry_id] for entry_id in held], np.intp)
         known = (accesses.get(entry_id) for entry_id in held)
@@ -771,7 +770,7 @@ class Table:
         self._weighed = None
 
     def _age(self, rows: list[int]) -> None:
-        """Bring what is remembered of ageing up to an access; where the numbers would grow too large, forget it."""
+        """Update the cached ageing after an access; if the numbers would grow too large, drop it."""
         if self._weighed is not None and rows:
             (now, curve, by_recency, by_importance), held = self._weighed
             recent = recency(self.last_access[rows], self.happened[rows], now, curve)

@@ -1,8 +1,8 @@
 """The exact top-k of a tier without computing every score exactly.
 
 Each score is first estimated, in float32 or from int8 codes, with a proven bound on the error; only rows whose
-upper bound reaches the best k lower bounds are computed exactly. The answer is that of a full computation. Of a very
-large table, most rows are left out before that, by what the few directions in which vectors differ most allow.
+upper bound reaches the best k lower bounds are computed exactly. The answer is that of a full computation. In a very
+large table, most rows are excluded before that, using the few directions in which vectors differ most.
 
 Bounds. A float32 dot product of d numbers errs by at most d u / (1 - d u) |x| |q|, u = 2^-24 (Higham 2002, Accuracy
 and Stability of Numerical Algorithms, section 3.1). With codes, x = s c + r and q = t e + p: x·q differs from
@@ -36,21 +36,21 @@ CODES_FROM = 4096
 """From this many rows on the int8 codes are scanned first: below, float32 is as fast (benchmarks/recall.py)."""
 _BLOCK = 256
 _SIEVED_AT_ONCE = 65_536
-"""Rows whose bounds are worked out at a time, so that they stay in the processor's cache."""
+"""Rows whose bounds are computed at a time, so that they stay in the processor's cache."""
 _TRIED = 64
-"""Rows that are computed exactly to see what the others have to reach."""
+"""Rows that are computed exactly to find out what the others have to reach."""
 _FEW_LEFT = 0.25
-"""The share of the rows up to which it is worth to look at each of those that are left by itself."""
+"""The share of the rows up to which it is worth computing each remaining one by itself."""
 _UNIT = 2.0**-24
 
 
 @dataclass(frozen=True)
 class Sought:
-    """What the top-k is to be found for.
+    """The specification of a top-k search.
 
     Args:
         cue: the cue's vector, shape (d,).
-        now: the world's time, aware of its zone.
+        now: the world's time, timezone-aware.
         scoring: weights and decay; by similarity, not normalised.
         threshold: a score must exceed it.
         top_k: most rows, 0 or more.
@@ -66,12 +66,12 @@ class Sought:
 
 
 def top_rows(table: Table, sought: Sought, *, codes: bool | None = None) -> tuple[list[int], Parts]:
-    """The ``top_k`` rows of the highest scores above the threshold, best first, equal ones in the order of their ids.
+    """The ``top_k`` rows with the highest scores above the threshold, best first, equal ones in the order of their ids.
 
     Args:
         table: the tier.
         sought: see there.
-        codes: whether the int8 codes are scanned; by the number of rows if ``None``.
+        codes: whether to scan the int8 codes; decided by the number of rows if ``None``.
 
     Returns:
         the rows, and the parts of their scores, row by row in the same order.
@@ -101,7 +101,7 @@ def top_rows(table: Table, sought: Sought, *, codes: bool | None = None) -> tupl
 
 
 def parts_of(table: Table, rows: RowNumbers, sought: Sought) -> Parts:
-    """The parts of these rows, computed as if all rows were."""
+    """The parts of these rows, identical to those of a computation over all rows."""
     columns = table.columns
     vectors = columns["vectors"][rows]
     relevancies = formulas.relevancy(vectors, sought.cue, columns["squares"][rows])
@@ -122,15 +122,15 @@ def top_measured(
     made_of: Mapping[str, Floats],
     passing: tuple[RowNumbers, Floats] | None = None,
 ) -> tuple[list[int], Parts]:
-    """As ``top_rows``, of relevancies that are known: recency, 0 to 1, is worked out only where it may decide.
+    """As ``top_rows``, for known relevancies: recency, 0 to 1, is computed only where it may decide.
 
     Args:
         table: the tier.
-        sought: see there; the cue plays no part.
+        sought: see there; the cue is not used.
         relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
-        made_of: what they are made of, by name, shape (n,) each.
-        passing: where the confidences have to exceed the threshold and not the scores: the rows whose confidences do,
-            in their order, and those.
+        made_of: their components, by name, shape (n,) each.
+        passing: if confidences have to exceed the threshold instead of scores: the rows whose confidences do,
+            in order, and these confidences.
     """
     columns, weights = table.columns, sought.scoring.weights
     sure: Floats | None = None
@@ -139,7 +139,7 @@ def top_measured(
         least = weights.relevancy * relevancies + weights.importance * table.importance
         if not table.complete:
             least[np.isnan(table.last_access)] = np.nan
-        # what is scored by relevancy alone is NaN here, and stays
+        # a row scored by relevancy alone is NaN here, and stays
         likely = ~(least + (weights.recency + rounding) <= sought.threshold)
         if sought.admitted is not None:
             likely &= sought.admitted
@@ -180,7 +180,7 @@ def _chosen(table: Table, sought: Sought, rows: RowNumbers, parts: Parts) -> tup
 
 
 def best_of(rows: RowNumbers, totals: Floats, ids: Sequence[str], top_k: int) -> list[int]:
-    """The ``top_k`` rows of the highest totals; equal totals stand in the order of their ids."""
+    """The ``top_k`` rows with the highest totals; equal totals are in the order of their ids."""
     if top_k == 0:
         return []
     if len(rows) > top_k:
@@ -191,7 +191,7 @@ def best_of(rows: RowNumbers, totals: Floats, ids: Sequence[str], top_k: int) ->
 
 
 def _sieved(table: Table, sought: Sought) -> RowNumbers | None:
-    """The rows, ascending, that may be among the best; ``None`` where not enough can be told of what they are near."""
+    """The rows, ascending, that may be among the best; ``None`` if the directions exclude too few."""
     sieve = table.columns.sieve(len(table))
     if sieve is None:
         return None
@@ -210,7 +210,7 @@ def _sieved(table: Table, sought: Sought) -> RowNumbers | None:
 
 
 def _relevancies(table: Table, some: slice | RowNumbers, dots: Estimates, cue: Vectors, more: float = 0.0) -> Estimates:
-    """The relevancies of some rows from twice their dot products, which they take the place of.
+    """The relevancies of some rows, computed in place from twice their dot products.
 
     ``more`` is added to each product.
     """
@@ -224,7 +224,7 @@ def _relevancies(table: Table, some: slice | RowNumbers, dots: Estimates, cue: V
 def _estimate(
     table: Table, sought: Sought, left: RowNumbers | None = None, *, codes: bool
 ) -> tuple[Estimates, Estimates, float]:
-    """Scores and relevancies of all rows, or of those that are left, shape (n,); a distance's error."""
+    """Scores and relevancies of all rows, or of the remaining ones, shape (n,); and the error of a distance."""
     some = slice(len(table)) if left is None else left
     dots, error = _coded_dots(table, sought.cue, some) if codes else _plain_dots(table, sought.cue)
     relevancies = _relevancies(table, some, dots, sought.cue)
@@ -232,13 +232,13 @@ def _estimate(
 
 
 def _rounding(sought: Sought) -> float:
-    """More than what float32 rounds of a score."""
+    """An upper bound on float32's rounding of a score."""
     weights: Mapping[str, float] = vars(sought.scoring.weights)
     return 64 * _UNIT * (sum(weights.values()) + 1.0)
 
 
 def _scores(table: Table, sought: Sought, some: slice | RowNumbers, relevancies: Estimates) -> Estimates:
-    """The scores of some rows, minus infinity for what cannot be found, whose relevancy then becomes 1."""
+    """The scores of some rows, minus infinity for those that cannot be found, whose relevancy then becomes 1."""
     weights = sought.scoring.weights
     scores = table.weighed(sought.now.timestamp(), sought.scoring.curve, weights)[some]
     plain = () if table.complete else np.flatnonzero(np.isnan(scores))
@@ -255,14 +255,14 @@ def _scores(table: Table, sought: Sought, some: slice | RowNumbers, relevancies:
 
 
 def _plain_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
-    """Twice the dot product of every row, shape (n,), and by how much it may be wrong."""
+    """Twice the dot product of every row, shape (n,), and an error bound."""
     dots = table.vectors @ (cue * np.float32(2))
     drift = len(cue) * _UNIT / (1 - len(cue) * _UNIT)
     return dots, 2 * drift * table.longest * _length(cue)
 
 
 def _coded_dots(table: Table, cue: Vectors, some: slice | RowNumbers) -> tuple[Estimates, float]:
-    """As ``_plain_dots``, of some rows and by the codes."""
+    """As ``_plain_dots``, for some rows and by the codes."""
     table.columns.code(len(table))
     codes, step, left = coded(cue)
     columns = table.columns
@@ -278,7 +278,7 @@ def _length(vector: NDArray[np.floating[Any]]) -> float:
 
 
 def _likely(estimated: Estimates, top_k: int) -> RowNumbers:
-    """Rows of ``top_k`` high estimates, in no order: the best of each of the best blocks, or of all if there are few.
+    """Rows of ``top_k`` high estimates, unordered: the best of each of the best blocks, or of all if there are few.
 
     Fewer if fewer can be found.
     """

@@ -1,4 +1,4 @@
-"""Verdicts: what became of each candidate, and why, in a sentence."""
+"""Verdicts: the outcome for each candidate, with the reason in a sentence."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NAMES: Mapping[Tier, str] = {
     Tier.RECALL: "recall",
     Tier.ARCHIVE: "archival",
 }
-"""What each tier's memory is called."""
+"""The name of each tier's memory."""
 
 
 class Verdict(StrEnum):
-    """What became of a candidate."""
+    """The outcome for a candidate."""
 
     RECALLED = "recalled"
     BELOW_THRESHOLD = "below threshold"
@@ -40,9 +40,9 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Candidate:
-    """One memory beside its score, its rank within its tier (1 = highest), its verdict, and the verdict in words.
+    """One memory with its score, its rank within its tier (1 = highest), its verdict, and the verdict in words.
 
-    ``via`` is the id of the hit that led to it, where it was found by a second round; ``instance`` the instance of the
+    ``via`` is the id of the hit that led to it, if a second round found it; ``instance`` the instance of the
     cue that met it better than the cue itself.
     """
 
@@ -61,7 +61,7 @@ class Candidate:
 
 
 VERDICTS = tuple(Verdict)
-"""What the numbers of ``verdicts_of`` stand for."""
+"""The meaning of the numbers of ``verdicts_of``."""
 
 
 def verdicts_of(
@@ -82,8 +82,8 @@ def verdicts_of(
         ranks: 1 = the highest of those that the facets admit, shape (n,).
         admitted: whether the facets admit it, shape (n,).
         passing: whether it exceeds its threshold, shape (n,).
-        behind: what takes no seat, since what says the same may have one.
-        given: who has a seat.
+        behind: the rows without a seat because the same content may have one.
+        given: the seats.
         query: what was asked.
     """
     taken = sum(given.of[earlier] for earlier in LIVED[: LIVED.index(tier)])
@@ -117,16 +117,16 @@ _FILTERED = {
 def because(
     verdict: Verdict, tier: Tier, score: Score, rank: int, given: Seated, query: Query, seat: int | None = None
 ) -> str:
-    """A verdict in a sentence for people, which says by which rule a seat was given or not.
+    """A verdict in a sentence for people, which names the rule by which a seat was given or not.
 
     Args:
-        verdict: what became of it.
-        tier: where it is.
+        verdict: the outcome.
+        tier: where the memory is.
         score: its own.
-        rank: its place in its tier, 1 = the highest.
-        given: who has a seat.
+        rank: its position in its tier, 1 = the highest.
+        given: the seats.
         query: what was asked.
-        seat: the one that it has, counted from 1.
+        seat: its seat, counted from 1.
     """
     name = NAMES[tier]
     ranking = query.scoring.seats is Seats.RANKING
@@ -168,12 +168,12 @@ def met_by(words: str, instance: str) -> str:
 
 
 def gap(size: float) -> str:
-    """A difference of scores for people; one that would read as 0.00 is "less than 0.01"."""
+    """A difference of scores for people; one that would display as 0.00 is "less than 0.01"."""
     return f"{size:.2f}" if size >= 0.005 else "less than 0.01"
 
 
 def below(tier: Tier, score: Score, threshold: float) -> str:
-    """By how much a score, or a confidence, misses a threshold, and for want of what, in a sentence."""
+    """By how much a score, or a confidence, misses a threshold, and what it lacks, in a sentence."""
     lacking = threshold - score.passing
     kind = "static threshold" if tier is Tier.STATIC else "threshold"
     if lacking == 0:

@@ -1,14 +1,14 @@
 """Two presets, judged blind: on how many cues one is better, how sure that is, and how many judgments are missing.
 
-A cue counts once everything was judged that only one of the two recalls; what both recall tells nothing of either. The
-better one is that of which more was judged right, less what was judged wrong. Whether one is better more often than the
-other is the exact two-sided sign test (Conover 1999, "Practical Nonparametric Statistics", section 3.4). The number of
-cues that are needed is that of a binomial test of 5 % with a power of 80 %,
+A cue counts once everything that only one of the two recalls has been judged; what both recall says nothing about
+either. The better one has more judged right, less what was judged wrong. Whether one is better more often than the
+other is decided by the exact two-sided sign test (Conover 1999, "Practical Nonparametric Statistics", section 3.4). The
+number of cues that are needed is that of a binomial test of 5 % with a power of 80 %,
 
     n = ((1.96 * 0.5 + 0.84 * sqrt(p (1 - p))) / (p - 0.5))^2
 
 with p the share of the cues on which the leading one is better, (lead + 1) / (n + 2), and at least 0.6: a smaller lead
-is not waited for. Who stops as soon as one is ahead finds one ahead too often: judge as many as are needed.
+is not worth waiting for. Stopping as soon as one is ahead finds one ahead too often: judge as many as are needed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .cues import Judgment
 
 LEVEL = 0.05
 MOST_JUDGED = 200
-"""Judged cues that are counted, the last: each is asked by both presets."""
+"""The number of latest judged cues that are counted: both presets are run on each."""
 _LEAST_LEAD = 0.6
 
 
 @dataclass(frozen=True)
 class Versus:
-    """What judgments say of two presets.
+    """The result of comparing two presets by judgments.
 
     Args:
         first: cues on which the first is better.
@@ -50,7 +50,7 @@ class Versus:
 
     @property
     def needed(self) -> int:
-        """On how many more cues one has to be better until it can be said which; 0 if it can be said."""
+        """On how many more cues one has to be better for a decision; 0 if there is one."""
         n, most = self.first + self.second, max(self.first, self.second)
         if self.p_value <= LEVEL:
             return 0

@@ -1,4 +1,4 @@
-"""What if: the tables as they would be if one memory were rated otherwise. The tables themselves stay as they are."""
+"""What if: the tables as they would be if one memory had another rating. The tables themselves do not change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class WhatIf:
     """One memory with another importance.
 
     Args:
-        entry_id: which memory; one that is not held changes nothing.
+        entry_id: which memory; an unknown one changes nothing.
         importance: 0 to 1, a rating of 1 to 10 divided by 10.
 
     Raises:
@@ -30,7 +30,7 @@ class WhatIf:
         in_range("The importance", self.importance, 0, 1)
 
     def over(self, tables: Mapping[Tier, Table]) -> dict[Tier, Table]:
-        """The tables with that importance; what is asked of them costs a copy of one column, and nothing is changed."""
+        """The tables with that importance; this costs a copy of one column, and nothing is changed."""
         return {tier: self._over(table) for tier, table in tables.items()}
 
     def _over(self, table: Table) -> Table:

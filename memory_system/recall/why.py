@@ -1,11 +1,11 @@
 """Why not, and what would change it: the smallest single changes to a query that recall a memory it did not recall.
 
-Each lever is turned as the page's controls turn it, to the value nearest to where it stands that recalls the memory.
-Where scores can be foreseen from one explanation, that value is found without asking, and then asked for; ratings and
-times are found by asking. Whatever is offered was run: the memory is recalled with that one change, and not with one
-grain less of it.
+Each lever is moved like the page's controls, to the value nearest to its present one that recalls the memory.
+Where scores can be predicted from one explanation, that value is found without a query, and then verified; ratings and
+times are found by querying. Every offered change was run: the memory is recalled with that one change, but not with
+one step less of it.
 
-Field: who a memory competes with, so that it can be foreseen whether another query recalls it without asking it.
+Field: a memory's competitors, to predict whether another query recalls it without running it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FILTERED = VERDICTS.index(Verdict.FILTERED_OUT)
 
 
 class Stand(NamedTuple):
-    """Where the levers that are numbers stand; ``Query`` says what each is."""
+    """The values of the numeric levers; ``Query`` explains each."""
 
     threshold: float
     static_threshold: float
@@ -50,7 +50,7 @@ class Stand(NamedTuple):
 
     @classmethod
     def of(cls, query: Query) -> Stand:
-        """Where a query has them."""
+        """Their values in a query."""
         weights = query.scoring.weights
         return cls(
             query.threshold,
@@ -63,11 +63,11 @@ class Stand(NamedTuple):
         )
 
     def threshold_of(self, tier: Tier) -> float:
-        """As that of a query with the levers here."""
+        """As ``Query.threshold_of``, with these values."""
         return self.static_threshold if tier is Tier.STATIC else self.threshold
 
     def asked(self, query: Query) -> Query:
-        """The query with the levers here."""
+        """The query with these values."""
         return replace(
             query,
             threshold=self.threshold,
@@ -79,19 +79,19 @@ class Stand(NamedTuple):
 
 
 class _Tier:
-    """What is known of the rows of one tier before they are weighed."""
+    """What is known of the rows of one tier before they are weighted."""
 
     def __init__(self, judged: Judged) -> None:
         self.ids, self._parts = judged.ids, judged.parts
         self._out = np.flatnonzero(judged.verdicts == _FILTERED)
         self.sure: Floats | None = None
-        """The confidence of each, shape (n,), NaN for what cannot be found; ``None`` where scores have to pass."""
+        """The confidence of each, shape (n,), NaN if it cannot be found; ``None`` if scores have to pass."""
         if self._parts.confidence is not None:
             self.sure = self._parts.confidence.copy()
             self.sure[self._out] = np.nan
 
     def totals(self, recency: float, importance: float, relevancy: float) -> Floats:
-        """The scores under these weights, shape (n,), NaN for what cannot be found."""
+        """The scores with these weights, shape (n,), NaN for rows that cannot be found."""
         found = self._parts.totals_by(recency, importance, relevancy)
         found[self._out] = np.nan
         return found
@@ -100,7 +100,7 @@ class _Tier:
 class Field:
     """One memory among all candidates of an explanation.
 
-    It foresees the first round of queries that have the same cue, time, facets, decay, measure and rule of seats.
+    It predicts the first round of queries that have the same cue, time, facets, decay, measure and rule of seats.
 
     Args:
         candidates: every candidate.
@@ -122,7 +122,7 @@ class Field:
         self._twins = Twins.among(words, ids, {tier: range(len(told)) for tier, told in words.items()})
 
     def recalls(self, stand: Stand) -> bool:
-        """Whether the first round of a query with the levers there recalls the memory."""
+        """Whether the first round of a query with these values recalls the memory."""
         if self._own.sure is not None and not self._own.sure[self._row] > stand.threshold_of(self._tier):
             return False  # no weight changes that
         totals, before = self._weighed_by(*stand[4:])
@@ -144,7 +144,7 @@ class Field:
         """Which rows of each tier may be found and exceed their threshold, shape (n,)."""
         confident = self._own.sure is not None
         held = stand[:2] if confident and not len(self._twins.places) else (*stand[:2], *stand[4:])
-        if self._passed is None or self._passed[0] != held:  # by confidence whatever the weights are
+        if self._passed is None or self._passed[0] != held:  # by confidence, which no weight changes
             passing = {
                 tier: (totals[tier] if one.sure is None else one.sure) > stand.threshold_of(tier)
                 for tier, one in self._tiers.items()
@@ -155,7 +155,7 @@ class Field:
         return self._passed[1]
 
     def _weighed_by(self, *weights: float) -> tuple[dict[Tier, Floats], dict[Tier, Rows]]:
-        """The scores of every tier, and which rows go before the memory: a higher score, or the same and a lower id."""
+        """The scores of every tier, and which rows precede the memory: a higher score, or the same and a lower id."""
         if self._weighed is None or self._weighed[0] != weights:
             totals = {tier: one.totals(*weights) for tier, one in self._tiers.items()}
             own, before = totals[self._tier][self._row], {}
@@ -169,15 +169,15 @@ class Field:
 
 
 RUNS = 150
-"""How often the query is asked at most."""
+"""The maximum number of queries."""
 MOST = 3.0
-"""As far as thresholds and weights are turned."""
+"""The limit for thresholds and weights."""
 MOST_SEATS = 100
-"""As far as top-k is turned."""
+"""The limit for top-k."""
 _TIMES = 24
-"""At how many earlier times it is asked at first, close together near the question and then ever wider."""
+"""How many earlier times are tried at first, close together near the question and then further and further apart."""
 _PROBED = (0, 4, 16)
-"""Steps of a lever that are tried where a second round may find what cannot be foreseen."""
+"""Steps of a lever to try where a second round may find what cannot be predicted."""
 _MINUTE = timedelta(minutes=1)
 
 
@@ -205,11 +205,12 @@ class Way:
 
     Args:
         lever: what is changed.
-        value: to what; a rating, a number of seats, a threshold, share or weight, a time, or the facets that are left.
+        value: the new value; a rating, a number of seats, a threshold, share or weight, a time, or the remaining
+            facets.
         words: a sentence for designers.
-        size: how small the change is, as a share of the lever's range, 0 to 1.
+        size: the size of the change, as a share of the lever's range, 0 to 1.
         query: the query with this change.
-        what_if: the rating that is supposed, where that is the change.
+        what_if: the assumed rating, if that is the change.
     """
 
     lever: Lever
@@ -224,9 +225,9 @@ def ways(asker: Asker, query: Query, entry_id: str) -> tuple[Way, ...]:
     """The smallest single changes that would recall a memory, the smallest first; none if it is recalled as it is.
 
     Args:
-        asker: asks the memory as it stands; it is asked at most ``RUNS`` times.
+        asker: queries the memory in its present state; it is asked at most ``RUNS`` times.
         query: what was asked.
-        entry_id: the memory that is to be recalled.
+        entry_id: the memory to be recalled.
 
     Raises:
         EntryNotFound: there is no such memory.
@@ -248,7 +249,7 @@ def ways(asker: Asker, query: Query, entry_id: str) -> tuple[Way, ...]:
 
 @dataclass(frozen=True)
 class _Dial:
-    """A lever with numbers: where all stand, which field of that it is, and what it can be turned to."""
+    """A numeric lever: the values of all levers, which of them it is, and its possible values."""
 
     lever: Lever
     all: Stand
@@ -259,11 +260,11 @@ class _Dial:
 
     @property
     def stands(self) -> float:
-        """Where it stands."""
+        """Its value."""
         return float(getattr(self.all, self.name))
 
     def turned(self, value: float) -> Stand:
-        """Where all stand when it is turned."""
+        """All values after it is moved."""
         return self.all._replace(**{self.name: value})  # type: ignore[arg-type]
 
     def sides(self) -> tuple[list[float], list[float]]:
@@ -299,7 +300,7 @@ def _dials(query: Query) -> Iterator[_Dial]:
 
 
 class _Search:
-    """Looks for ways to recall one candidate; once the runs are spent it finds no more."""
+    """Searches for ways to recall one candidate; once the runs are used up it finds no more."""
 
     def __init__(self, asker: Asker, query: Query, one: Candidate) -> None:
         self._asker = asker
@@ -308,7 +309,7 @@ class _Search:
         self._runs = 1  # the explanation
 
     def recalls(self, query: Query, what_if: WhatIf | None = None) -> bool:
-        """Whether the memory is recalled; no once the runs are spent, so that nothing is offered that was not run."""
+        """Whether the memory is recalled; false once the runs are used up, so that every offered change was run."""
         if self._runs >= RUNS:
             return False
         self._runs += 1
@@ -352,7 +353,7 @@ class _Search:
         return []
 
     def facets(self) -> list[Way]:
-        """The facet without which it is recalled, or all of them where one is not enough."""
+        """The facet without which it is recalled, or all of them if one is not enough."""
         if self._one.verdict is not Verdict.FILTERED_OUT:
             return []
         asked, none = self._query.facets, Facets()
@@ -398,14 +399,14 @@ class _Search:
                 works = between
             else:
                 fails = between
-        if self._runs >= RUNS:  # the last halves may not have been run, so that it is no longer the latest
+        if self._runs >= RUNS:  # the last bisections may not have run, so that it need not be the latest
             return []
         query = at(works)
         words = f"Asked as late as {stamp(query.now)}, it would have been recalled."
         return [Way(Lever.TIME, query.now, words, works / max(last, 1), query)]
 
     def _times_before(self, newest: datetime, first: int, last: int) -> list[int]:
-        """Minutes before the newest: ever wider steps, and where recency or the threshold makes the score jump."""
+        """Minutes before the newest: wider and wider steps, and where recency or the threshold makes the score jump."""
         span = last - first
         times = {first, last, *(first + round(math.pow(span, step / _TIMES)) for step in range(_TIMES + 1) if span)}
         from_ = counts_from(self._one.entry)
@@ -431,4 +432,4 @@ _FACETS = (
     (("min_importance", "max_importance"), "Ask without the range of importance."),
     (("contains",), WITHOUT_THE_WORDS),
 )
-"""Facets that the page shows as one control, and what dropping each is called."""
+"""Facets that the page shows as one control, and the words for dropping each."""

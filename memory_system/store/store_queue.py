@@ -118,7 +118,7 @@ class StoreQueue:
         return self._count
 
     def may_wait(self, journal: Journal) -> bool:
-        """Whether little is waiting, and it is all that is pending in the journal, so that the next opening can go on."""
+        """Whether little is waiting, and it is all that the journal has pending, so that the next opening can go on."""
         little = not (self.stuck or self._untidy or self._net) and len(self) <= MOST_ASLEEP
         return little and self.revisions == journal.pending_revisions()
 

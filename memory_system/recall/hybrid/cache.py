@@ -1,4 +1,4 @@
-"""Kept: what was worked out for a cue, remembered while what it was worked out from stays as it is."""
+"""Kept: results for cues, cached as long as their inputs stay the same."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ AROUND = 2000
 
 
 class Kept(Generic[Value]):
-    """Values by key, each for one version of what it was made from; thread-safe, and bounded in bytes.
+    """Values by key, each for one version of its inputs; thread-safe, and bounded in bytes.
 
-    A newer version takes the older one's place, so that an agent that is written to all the time fills no room.
+    A newer version replaces the older one, so that an agent that is written all the time does not fill the cache.
 
     Args:
-        room: bytes to hold; what was not asked for longest leaves first.
+        room: bytes to hold; the least recently used values are dropped first.
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -36,7 +36,7 @@ class Kept(Generic[Value]):
         return self._size
 
     def get(self, key: Hashable, version: Hashable) -> Value | None:
-        """What was kept under this key for this version; ``None`` if nothing was, or it has left."""
+        """The value under this key for this version; ``None`` if there was none, or it was dropped."""
         with self._lock:
             held = self._held.get(key)
             if held is None or held[0] != version:
@@ -45,7 +45,7 @@ class Kept(Generic[Value]):
             return held[1]
 
     def put(self, key: Hashable, version: Hashable, value: Value, size: int) -> None:
-        """Keep a value of so many bytes, the key's included; what is larger than the whole room is not kept."""
+        """Store a value of so many bytes, including the key's; one larger than the whole cache is not stored."""
         with self._lock:
             former = self._held.pop(key, None)
             self._size += size + AROUND - (former[2] if former else 0)

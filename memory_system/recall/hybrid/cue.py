@@ -1,4 +1,4 @@
-"""Cue: one reading of what memory is asked."""
+"""Cue: the analysis of a query's cue."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _ASKS_WHEN = re.compile(
 _HAPPENS = frozenset(
     map(stem, ("happen", "occur", "take", "took", "place", "go", "went", "day", "event", "anything", "something"))
 )
-"""Stems that ask for whatever it was, in a cue that names a time."""
+"""Stems that ask for anything that happened, in a cue that names a time."""
 
 
 @dataclass(frozen=True)
 class Cue:
-    """A cue as it was read.
+    """An analysed cue.
 
     Args:
         text: the cue.
-        words: its words that count, in their order: neither stop words nor parts of a name or of a calendar date.
+        words: its significant words, in order: neither stop words nor parts of a name or of a calendar date.
         naming: its words that are parts of a known name.
-        names: who is named, of the names that were known, lowered.
-        asked: the stretches of time that it names.
+        names: the people it names, among the known names, in lower case.
+        asked: the periods of time that it names.
         asks_when: whether it asks for a time.
-        asks_of_a_time: whether it asks for nothing but what there was in a time that it names.
+        asks_of_a_time: whether it only asks what happened in a time that it names.
     """
 
     text: str
@@ -48,12 +48,12 @@ class Cue:
 
     @classmethod
     def read(cls, text: str, now: datetime, names: Iterable[str] = ()) -> Self:
-        """Read a cue.
+        """Analyse a cue.
 
         Args:
             text: the cue.
-            now: the world's time, aware of its zone, from which "yesterday" counts.
-            names: who may be named: the speakers of all the indices that will be asked.
+            now: the world's time, timezone-aware, which "yesterday" refers to.
+            names: the known names: the speakers in all indices that will be searched.
         """
         found = tuple(words(text))
         named, naming = named_in(found, names)
@@ -66,7 +66,7 @@ class Cue:
 
     @property
     def stems(self) -> tuple[str, ...]:
-        """The different stems of the words, in their order."""
+        """The distinct stems of the words, in order."""
         return tuple(dict.fromkeys(word.stem for word in self.words))
 
 

@@ -1,8 +1,8 @@
-"""Dates in a text as stretches of time: "last Tuesday", "in May 2023", "two weeks ago".
+"""Dates in a text as periods of time: "last Tuesday", "in May 2023", "two weeks ago".
 
-A small grammar of its own, since the parsers there are answer a point where a stretch is meant ("in May 2023" becomes
-one day of May) and take milliseconds, and every memory is read too: what is told as "yesterday" happened
-the day before it was told.
+A small grammar of our own, since existing parsers return a point where a period is meant ("in May 2023" becomes
+one day of May) and take milliseconds, and every memory is read too: what is described as "yesterday" happened
+the day before it was said.
 """
 
 from __future__ import annotations
@@ -73,19 +73,19 @@ _SAYS_WHEN = frozenset(
 _PLAIN_WORD = re.compile(r"[a-z]+|\d+")
 
 MOST_READ = 4000
-"""Characters of a text that are searched for dates: dates far down a long text do not say when it happened."""
+"""Characters of a text to search for dates: dates far down a long text do not say when it happened."""
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """A stretch of time that a text names.
+    """A period of time that a text names.
 
     Args:
-        words: how it is named.
+        words: the words that name it.
         start: Unix seconds.
-        end: Unix seconds, after the last one.
-        place: where the words stand in the text, in characters: the first one, and after the last one.
-        relative: whether it counts from now, such as "one year ago": a memory may tell of it in the same words.
+        end: Unix seconds, exclusive.
+        place: the position of the words in the text, in characters; the end is exclusive.
+        relative: whether it is relative to now, such as "one year ago": a memory may use the same words.
     """
 
     words: str
@@ -100,11 +100,11 @@ class Stretch:
 
 
 def stretches(text: str, now: datetime) -> tuple[Stretch, ...]:
-    """The stretches of time that a text names, in the order of the text; empty if there are none.
+    """The periods of time that a text names, in the order of the text; empty if there are none.
 
     Args:
         text: any text; its first 4,000 characters are searched.
-        now: the time from which "yesterday" counts, aware of its zone; days begin at its zone's midnight. A month
+        now: the time that "yesterday" refers to, timezone-aware; days begin at its zone's midnight. A month
             or weekday without a year or week is the last one that has begun.
     """
     head = text[:MOST_READ]
@@ -205,7 +205,7 @@ def _after_preposition(found: re.Match[str]) -> bool:
 
 
 def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
-    """A count of units before today, blurred by the unit: "two weeks ago" is that day's week."""
+    """A count of units before today, rounded to the unit: "two weeks ago" is that day's week."""
     match unit:
         case "day":
             return _one(today - timedelta(count))
@@ -226,7 +226,7 @@ def _relative(which: str, what: str, today: date) -> tuple[date, date]:
         return _weekday(step, _DAYS.index(what), today)
     if what in _SEASONS:
         start, end = _season(what, today.year)
-        if step == -1 and start <= today:  # the season that has ended last
+        if step == -1 and start <= today:  # the last season that has ended
             return (start, end) if end <= today else _season(what, today.year - 1)
         return _season(what, today.year + (step if step == 1 else -(start > today and step == -1)))
     match what:

@@ -17,7 +17,7 @@ from .words import asks, words
 
 @dataclass(frozen=True)
 class WordMatch:
-    """A cue word that the memory holds too, both as written, and the word's share of the cue's weight, 0 to 1."""
+    """A cue word that the memory contains, as written in both, and the word's share of the cue's weight, 0 to 1."""
 
     cue: str
     memory: str
@@ -26,7 +26,7 @@ class WordMatch:
 
 @dataclass(frozen=True)
 class TokenPair:
-    """A cue token and the memory's token that meets it best, as the words that they are part of.
+    """A cue token and the memory's token that meets it best, as the words that contain them.
 
     Args:
         cue: the cue's word.
@@ -45,7 +45,7 @@ class TokenPair:
 
 @dataclass(frozen=True)
 class DateMatch:
-    """A time in the cue, and the memory's words for a time in it; empty words = the memory's own time lies in it."""
+    """A time in the cue, and the memory's words for a time in it; empty words = the memory's own time is in it."""
 
     cue: str
     memory: str
@@ -56,13 +56,13 @@ class Evidence:
     """Why one memory is relevant.
 
     Args:
-        words: the cue words that it holds, heaviest first.
-        pairs: the best token pairs above the cosine of unrelated texts, those that count most first.
-        names: who of the cue's names speaks in it, or is written of where nobody speaks.
+        words: the cue words that it contains, heaviest first.
+        pairs: the best token pairs above the cosine of unrelated texts, the most important first.
+        names: the people named in the cue who speak in it, or are mentioned if nobody speaks.
         dates: which times of the cue it meets.
         tells_when: whether the cue asks when, and it says so.
         neighbour: the id of the neighbour whose tokens helped most; empty if none did.
-        asks: whether each part counts a little less, since it ends with a question.
+        asks: whether each part counts a little less because it ends with a question.
     """
 
     words: tuple[WordMatch, ...] = ()
@@ -85,7 +85,7 @@ def evidence(
         index: the texts.
         tokens: the token states of the embedder; it may have none.
         pool: ``Relevancy.pool`` of the answer: the rows whose tokens were read.
-        most: pairs to answer at most.
+        most: the maximum number of pairs.
 
     Raises:
         EmbedderError: token states could not be computed.
@@ -164,7 +164,7 @@ def _pairs(
 
 
 def _neighbours(row: int, index: Texts, pool: NDArray[np.intp]) -> list[tuple[int, float]]:
-    """The rows of the pool that are neighbours of a row, and their strengths, the nearest first."""
+    """The neighbours of a row in the pool, and their strengths, the nearest first."""
     place = index.neighbours.place(row)
     found = []
     for other in pool.tolist() if place else ():
@@ -177,6 +177,6 @@ def _neighbours(row: int, index: Texts, pool: NDArray[np.intp]) -> list[tuple[in
 
 
 def _word_at(text: str, states: PackedStates, token: int) -> str:
-    """The word of a text that a token is part of; the token's own characters where it is part of none."""
+    """The word of a text that contains a token; the token's own characters if there is none."""
     start, end = states.spans[token].tolist()
     return next((word.written for word in words(text) if word.start <= start < word.end), text[start:end])

@@ -1,7 +1,7 @@
-"""TextIndex: what one tier's texts hold besides their vectors, kept current entry by entry.
+"""TextIndex: what one tier's texts contain besides their vectors, updated entry by entry.
 
-An index of its own, since the well-kept BM25 libraries score a corpus that is complete: none takes a text in or out
-without building all of it anew. The stemmer is a library's.
+An index of our own, since the well-maintained BM25 libraries score a complete corpus: none can add or remove a text
+without rebuilding everything. The stemmer is a library's.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Floats = NDArray[np.float64]
 SATURATION = 1.2
 """BM25's k1: how much the second and third occurrence of a word count."""
 LENGTH_SHARE = 0.75
-"""BM25's b: how far long texts are discounted."""
+"""BM25's b: how strongly long texts are discounted."""
 FORM = 3
-"""Counts up when texts are read otherwise: what was kept of an index before is then read anew."""
+"""Increases when texts are read in another way: a saved index of an older form is then discarded."""
 
 
 class Lines(Protocol):
-    """Entries that are saved, each by its number."""
+    """Saved entries, each accessed by its number."""
 
     def entry(self, number: int, /) -> MemoryEntry:
         """One entry."""
@@ -50,20 +50,20 @@ class Lines(Protocol):
 
 
 class TextIndex:
-    """Rows as dense as the caller's: entry i stands at row i. Not thread-safe; whoever changes it holds the lock."""
+    """Rows without gaps, like the caller's: entry i is row i. Not thread-safe; to change it, hold the lock."""
 
     def __init__(self) -> None:
         self._entries: list[MemoryEntry] = []
-        self._rows_of: dict[str, array[int]] = {}  # by stem: the rows that hold it, in no order
+        self._rows_of: dict[str, array[int]] = {}  # by stem: the rows that contain it, unordered
         self._counts_of: dict[str, array[int]] = {}  # and how often each does
         self._told_again: Counter[str] = Counter()  # by stem: how many of its rows repeat the words of another
         self._repeats = 0
         self._lengths = array("l")
         self._length = 0
-        self._wordings = array("q")  # a number for what each text says, and who says it; 0 = no word counts
+        self._wordings = array("q")  # a number for each row's words and speaker; 0 = no word counts
         self._times = array("d")  # Unix seconds; NaN = timeless
         self._speakers = array("i")  # below 0 = nobody speaks
-        self._heard = array("i")  # the same, also of an event that reads as if somebody spoke
+        self._heard = array("i")  # the same, including events that read as if somebody spoke
         self._numbers: dict[str, int] = {}  # of the speakers
         self._spoken: Counter[str] = Counter()
         self._heard_of: Counter[str] = Counter()
@@ -73,7 +73,7 @@ class TextIndex:
         self._neighbours = Neighbours()
 
     def parts(self) -> dict[str, NDArray[Any]]:
-        """All that was read from the texts, as arrays for a file; ``restored`` makes the index of them again."""
+        """Everything read from the texts, as arrays for a file; ``restored`` turns them back into an index."""
         told = [(row, stretch) for row, stretches in self._told.items() for stretch in stretches]
         names = {
             "form": FORM,
@@ -105,11 +105,11 @@ class TextIndex:
 
     @classmethod
     def restored(cls, parts: Mapping[str, NDArray[Any]], saved: Lines) -> Self:
-        """The index that ``parts`` were taken from, without reading a text.
+        """The index that ``parts`` came from, without reading a text.
 
         Args:
-            parts: as ``parts`` answered them.
-            saved: where the entries are; only those are read that somebody asks for.
+            parts: the result of ``parts``.
+            saved: where the entries are; each is read only when it is needed.
 
         Raises:
             ValueError: they were made by another version of this index.
@@ -145,7 +145,7 @@ class TextIndex:
         return len(self._entries)
 
     def copied(self) -> Self:
-        """The index as it stands now, whatever becomes of this one: quicker than to read the texts again."""
+        """A copy of the index, independent of this one: quicker than reading the texts again."""
         other = copy.copy(self)
         for name, held in vars(self).items():
             if isinstance(held, list | array | dict | set):
@@ -161,22 +161,22 @@ class TextIndex:
         return self._entries
 
     def document(self, row: int) -> str:
-        """The document of a row, without reading all of its entry."""
+        """The document of a row, without reading the whole entry."""
         held = self._entries
         return held.document(row) if isinstance(held, _Read) else held[row].document
 
     @property
     def speakers(self) -> frozenset[str]:
-        """Who speaks in the turns that begin with a name and a colon, lowered."""
+        """The speakers of the turns that begin with a name and a colon, in lower case."""
         return frozenset(self._spoken)
 
     @property
     def heard_of(self) -> Mapping[str, int]:
-        """Who speaks, lowered, and how often; also in events that read so, such as "Sam said ..."."""
+        """Who speaks, in lower case, and how often; including events such as "Sam said ..."."""
         return self._heard_of
 
     def speaks(self, names: frozenset[str]) -> NDArray[np.bool_]:
-        """Where one of these speaks, also in an event that only reads so, shape (n,)."""
+        """The rows in which one of these speaks, including events that only read so, shape (n,)."""
         numbers = [self._numbers[name] for name in names if name in self._numbers]
         return np.isin(np.array(self._heard, np.int32), numbers)
 
@@ -187,28 +187,28 @@ class TextIndex:
 
     @property
     def length(self) -> int:
-        """The words that count, of all texts together."""
+        """The number of significant words in all texts together."""
         return self._length
 
     def speaker(self, row: int) -> str:
-        """Who speaks in a row, lowered; empty if nobody does."""
+        """Who speaks in a row, in lower case; empty if nobody does."""
         name, _said = _spoken(self._entries[row])
         return plain(name)
 
     def told(self, row: int) -> tuple[Stretch, ...]:
-        """The stretches of time that a row's text names, counted from the row's own time."""
+        """The periods of time that a row's text names, relative to the row's own time."""
         return self._told.get(row, ())
 
     @property
     def neighbours(self) -> Neighbours:
-        """Which rows stand beside which in a conversation."""
+        """Which rows are neighbours in a conversation."""
         return self._neighbours
 
     def put(self, row: int, entry: MemoryEntry) -> None:
-        """Set a row: one that is held, or the next one.
+        """Set an existing row, or the next one.
 
         Raises:
-            IndexError: neither; rows stay dense.
+            IndexError: it is neither; there must be no gaps.
         """
         if not 0 <= row <= len(self._entries):
             raise IndexError(f"Row {row} would leave a gap: the index holds {len(self._entries)} rows.")
@@ -228,7 +228,7 @@ class TextIndex:
         self._enter(row)
 
     def move(self, from_row: int, to_row: int) -> None:
-        """Let the last row take the place of another one, which leaves.
+        """Let the last row replace another one, which is removed.
 
         Raises:
             IndexError: ``from_row`` is not the last one, or there is no ``to_row``.
@@ -259,38 +259,38 @@ class TextIndex:
         self._neighbours.drop_last()
 
     def rarity(self, stem: str) -> float:
-        """How much a stem says: BM25's idf, from about 0 (in every text) up; the most for one that no text holds.
+        """How significant a stem is: BM25's idf, from about 0 (in every text) up; highest if no text contains it.
 
-        What was told again in the same words counts once: it makes none of them a common word.
+        Repetitions in the same words count once: they make no word common.
         """
         return rarity(self.held(stem), self.texts)
 
     @property
     def texts(self) -> int:
-        """How many different texts there are."""
+        """The number of distinct texts."""
         return len(self) - self._repeats
 
     def held(self, stem: str) -> int:
-        """How many different texts hold a stem."""
+        """The number of distinct texts that contain a stem."""
         return len(self._rows_of.get(stem, ())) - self._told_again[stem]
 
     @property
     def wordings(self) -> NDArray[np.int64]:
-        """A number for what each row says, and who says it, shape (n,); 0 = no word counts, and it repeats nothing."""
+        """A number for each row's words and speaker, shape (n,); 0 = no word counts, and it repeats nothing."""
         return np.array(self._wordings, np.int64)
 
     def holders(self, stem: str) -> NDArray[np.intp]:
-        """The rows whose text holds a stem, in no order."""
+        """The rows whose text contains a stem, unordered."""
         return np.array(self._rows_of.get(stem, ()), np.intp)
 
     def words(self, cue_stems: Sequence[str]) -> Floats:
-        """BM25 of a cue's different stems, shape (n,), as a share of the most that any text could have: 0 to 1."""
+        """BM25 of a cue's distinct stems, shape (n,), as a share of the most that any text could have: 0 to 1."""
         if not len(self):
             return np.zeros(0)
         return self.weighed({stem: self.rarity(stem) for stem in cue_stems}, self._length / len(self))
 
     def weighed(self, weights: Mapping[str, float], mean: float) -> Floats:
-        """As ``words``, of stems that count these weights, where texts have ``mean`` words."""
+        """As ``words``, for stems with these weights, if texts have ``mean`` words on average."""
         found = np.zeros(len(self))
         most = sum(weights.values()) * (SATURATION + 1)
         lengths, mean = np.array(self._lengths), max(mean, 1.0)
@@ -303,11 +303,11 @@ class TextIndex:
         return found / most if most > 0 else found
 
     def named(self, names: frozenset[str], heard: frozenset[str] = frozenset()) -> Floats:
-        """1 where one of the names (lowered) speaks, or, where nobody speaks, is written of; else 0. Shape (n,).
+        """1 where one of the names (in lower case) speaks, or, if nobody speaks, is mentioned; else 0. Shape (n,).
 
         Args:
-            names: whom the cue names.
-            heard: who is taken for a speaker also in events that only read so.
+            names: the people named in the cue.
+            heard: who counts as a speaker even in events that only read so.
         """
         found = np.zeros(len(self))
         if not names:
@@ -327,7 +327,7 @@ class TextIndex:
         return found
 
     def within(self, asked: Sequence[Stretch]) -> Floats:
-        """1 where a memory happened, or tells of what happened, in one of the stretches; else 0. Shape (n,)."""
+        """1 where a memory happened, or mentions something that happened, in one of the periods; else 0. Shape (n,)."""
         found = np.zeros(len(self))
         if not asked:
             return found
@@ -409,7 +409,7 @@ class TextIndex:
         self._neighbours.put(row, None)
 
     def _holds(self, number: int, counted: Mapping[str, int]) -> bool:
-        """Whether a row says this, of a text with these stems: looked for among the rows of its rarest one."""
+        """Whether a row has this wording, given the stems of its text: searched among the rows of its rarest stem."""
         rows = min(map(self._rows_of.get, counted, repeat(_NONE)), key=len, default=_NONE)
         return number in map(self._wordings.__getitem__, rows) if len(rows) < _FEW else self._among(rows, number)
 
@@ -419,7 +419,7 @@ class TextIndex:
 
 
 class _Read(list[Any]):
-    """Entries by row, each read only when somebody asks for it; its document alone takes a tenth of that."""
+    """Entries by row, each read only when it is accessed; its document alone takes a tenth of that."""
 
     def __init__(self, held: Iterable[Any], saved: Lines, documents: dict[int, str]) -> None:
         super().__init__(held)
@@ -449,12 +449,12 @@ class _Read(list[Any]):
 
 _NONE = array("i")
 _FEW = 64
-"""Up to so many rows are gone through one by one, which is quicker than to view them as an array."""
+"""Up to so many rows are searched one by one, which is quicker than viewing them as an array."""
 _NEWEST = 64
 
 
 def _place_of(row: int, rows: array[int]) -> int:
-    """Where a row stands among those that hold a stem; what came last, as what is undone did, is found at once."""
+    """The position of a row among those that contain a stem; the last ones, as after an undo, are found at once."""
     start = max(0, len(rows) - _NEWEST)
     try:
         return rows.index(row, start)
@@ -463,30 +463,30 @@ def _place_of(row: int, rows: array[int]) -> int:
 
 
 def rarity(held: int, texts: int) -> float:
-    """BM25's idf of a stem that so many of the texts hold."""
+    """BM25's idf of a stem that so many of the texts contain."""
     return math.log(1 + (texts - held + 0.5) / (held + 0.5))
 
 
 def heard_in(entry: MemoryEntry) -> str:
-    """Who seems to speak in an event: "Sam: ..." or "Sam said ..."; empty for a fact, and where nobody does."""
+    """Who seems to speak in an event: "Sam: ..." or "Sam said ..."; empty for a fact, or if nobody does."""
     return "" if entry.kind is Kind.FACT else heard(entry.document)
 
 
 def _wording(name: str, said: str, found: Sequence[str]) -> int:
-    """A number for what somebody says, and the stems found in it; 0 = there are none."""
+    """A number for a speaker, the text, and its stems; 0 = there are no stems."""
     told = "\n".join((name, wording(said), *found)).encode(errors="surrogatepass")
     return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "little", signed=True) if found else 0
 
 
 def _spoken(entry: MemoryEntry) -> tuple[str, str]:
-    """Who speaks and what is said, of a turn; anything else has no speaker, even "Bakery: a low, warm room"."""
+    """Speaker and speech of a turn; anything else has no speaker, even "Bakery: a low, warm room"."""
     if entry.kind is Kind.CONVERSATION or place_of(entry) is not None:
         return speaker_of(entry.document)
     return "", entry.document
 
 
 def _same(held: MemoryEntry, entry: MemoryEntry) -> bool:
-    """Whether nothing changed that the index reads."""
+    """Whether everything that the index reads is unchanged."""
     return held is entry or (
         held.document == entry.document
         and held.timestamp == entry.timestamp

@@ -1,15 +1,15 @@
 """Joint: the texts of several tiers read as one, row after row, so that every tier is measured on one scale.
 
-A word is as rare as it is in all that is remembered, and the turns of a talk help each other wherever they are kept.
-So it makes no difference to a memory's relevancy in which tier it is, nor how large the others are.
+A word is as rare as it is in everything remembered, and the turns of a conversation help each other in whatever tier
+they are. So neither its tier nor the size of the others makes a difference to a memory's relevancy.
 
-What comes in as plain events is read as well as a talk that came in as one:
+Plain events that are a conversation are read like a conversation:
 
-* **Who speaks** is read from "Sam: ..." and "Sam said ...", of whoever speaks so at least twice: "Market: prices are
-  rising" makes nobody of the market.
+* **Who speaks** is read from "Sam: ..." and "Sam said ...", for names that do so at least twice: "Market: prices are
+  rising" does not make the market a speaker.
 * **What came just before** is what was said within ``PAUSE``: events in which such a speaker speaks, and which have no
-  place in a talk, are numbered by their times, and a longer silence begins a new row of them. What was only seen or
-  done helps nothing beside it: that took 9 points of recall@10 from Smallville.
+  place in a conversation, are numbered by their times, and a longer silence begins a new sequence. What was only seen
+  or done does not help its neighbours: that cost 9 points of recall@10 on Smallville.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .index import Floats, TextIndex, rarity
 from .neighbours import Pairing
 
 PAUSE = 600.0
-"""Seconds of silence after which what happens no longer belongs to what came before."""
+"""Seconds of silence after which an event no longer belongs to what came before."""
 _LAST_BITS = 0xFFFF
 _OFTEN = 2
-"""How often somebody has to speak in plain events to be taken for a speaker."""
+"""How often somebody has to speak in plain events to count as a speaker."""
 
 
 class Joint:
-    """A reading of indices as they stand; it is made again when one of them changes.
+    """A reading of indices in their present state; it is made again when one of them changes.
 
     Args:
-        static: the index of what is always true, which has no part in any talk.
-        others: the indices of what was lived through.
+        static: the index of static memory, which is part of no conversation.
+        others: the indices of memories of events.
     """
 
     def __init__(self, static: TextIndex, *others: TextIndex) -> None:
@@ -63,7 +63,7 @@ class Joint:
         return self.ends[-1]
 
     def rarity(self, stem: str) -> float:
-        """How much a stem says, of all texts together."""
+        """How significant a stem is, over all texts together."""
         held = sum(part.held(stem) for part in self._parts)
         for number, rows in self._told_elsewhere.items():
             held -= len(np.intersect1d(self._parts[number].holders(stem), rows, assume_unique=True))
@@ -76,9 +76,9 @@ class Joint:
         return np.concatenate([part.weighed(weights, mean) for part in self._parts])
 
     def named(self, names: frozenset[str]) -> Floats:
-        """As ``TextIndex.named``, but that a fact says the less of a name, the more facts hold it.
+        """As ``TextIndex.named``, but the more facts contain a name, the less each counts for it.
 
-        All that is known of Mira names Mira, so that her name tells none of it from the rest.
+        Everything known about Mira names Mira, so that her name does not distinguish between them.
         """
         static, *others = self._parts
         found = np.zeros(len(static))
@@ -111,13 +111,13 @@ Texts = TextIndex | Joint
 
 
 def _within(ends: Sequence[int], row: int) -> tuple[int, int]:
-    """In which part a row is, and which row of it, where the parts end so."""
+    """The part that a row is in, and its row there, given where the parts end."""
     part = bisect_right(ends, row)
     return part, row - (ends[part - 1] if part else 0)
 
 
 def _told_elsewhere(parts: Sequence[TextIndex]) -> dict[int, NDArray[np.intp]]:
-    """By number of an index, the rows whose words a larger index holds as well, one row of each wording."""
+    """By number of an index, the rows whose words a larger index contains as well, one row per wording."""
     largest, *others = sorted(range(len(parts)), key=lambda number: -len(parts[number]))
     known, found = [parts[largest].wordings], dict[int, NDArray[np.intp]]()
     for number in others:
@@ -131,7 +131,7 @@ def _told_elsewhere(parts: Sequence[TextIndex]) -> dict[int, NDArray[np.intp]]:
 
 
 def _likely(held: NDArray[np.int64], sought: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of many wordings those that may be among fewer others: all whose last bits are."""
+    """A superset of the wordings that are among a few others: all with matching last bits."""
     bits = np.zeros(_LAST_BITS + 1, np.bool_)
     bits[sought & _LAST_BITS] = True
     likely: NDArray[np.int64] = held[bits[held & _LAST_BITS]]
@@ -160,7 +160,7 @@ class _Entries(Sequence[MemoryEntry]):
 
 
 class _Rows:
-    """Which rows of all indices stand beside which: in a conversation, or in time."""
+    """Which rows of all indices are neighbours, in a conversation or in time."""
 
     def __init__(self, parts: Sequence[TextIndex], speakers: frozenset[str]) -> None:
         names: dict[str, int] = {}
@@ -178,7 +178,7 @@ class _Rows:
         self.pairing = Pairing.of(self._talks, self._turns)
 
     def _number(self, rows: NDArray[np.intp], times: Floats, first: int) -> None:
-        """Number what happened without a place in a talk by its time; what happened at one time has one number."""
+        """Number events without a place in a conversation by their time; simultaneous ones share a number."""
         order = np.argsort(times, kind="stable")
         rows, times = rows[order], times[order]
         steps = np.diff(times)
@@ -186,10 +186,10 @@ class _Rows:
         self._turns[rows] = np.concatenate([[0], np.cumsum(steps > 0)])
 
     def among(self, rows: NDArray[np.intp]) -> Pairing:
-        """The pairing of some rows, as if there were no others; it answers by their position in ``rows``."""
+        """The pairing of some rows, as if there were no others; it refers to positions in ``rows``."""
         return Pairing.of(self._talks[rows], self._turns[rows])
 
     def place(self, row: int) -> tuple[int, int] | None:
-        """The number of a row's talk or stretch of time, and its turn there; ``None`` if it has no neighbours."""
+        """The number of a row's conversation or time sequence, and its turn there; ``None`` if it has no neighbours."""
         talk = int(self._talks[row])
         return (talk, int(self._turns[row])) if talk >= 0 else None

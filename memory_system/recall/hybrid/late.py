@@ -1,7 +1,7 @@
-"""Late interaction: how well each word of the cue is met by some token of a memory, or of the turns around it.
+"""Late interaction: how well some token of a memory, or of the turns around it, meets each word of the cue.
 
-MaxSim after Khattab and Zaharia 2020 (ColBERT, arXiv 2004.12832), over the token states of the embedder that is there
-anyway: it was not trained for it, but its tokens know the text around them.
+MaxSim after Khattab and Zaharia 2020 (ColBERT, arXiv 2004.12832), over the token states of the embedder already in
+use: it was not trained for this, but its tokens reflect the text around them.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from .words import Word
 Floats = NDArray[np.float64]
 
 UNRELATED = 0.3
-"""The cosine that the best of a text's tokens has with any word, whatever the text is about; it counts as 0."""
+"""The cosine of any word with the best token of a text on whatever subject; it counts as 0."""
 RARITY_POWER = 0.5
 """A cue word counts by the square root of its rarity."""
 RARE_POWER = 2.0
-"""The power of its rarity by which a cue word tells whether there is an answer: what many hold is met by chance."""
+"""The exponent of a cue word's rarity in judging whether there is an answer: common words are met by chance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Late:
-    """What the token states of some rows say, each shape (p,), 0 to 1; what is ``near_`` is the best neighbour's.
+    """The results for the token states of some rows, each shape (p,), 0 to 1; ``near_`` is for the best neighbour.
 
     Args:
         late: how well the memory's own tokens meet the cue's words.
         near_late: never below ``late``: with the neighbours' tokens, each times its strength.
-        rare: as ``late``, by the rare words of the cue more than by the others.
+        rare: as ``late``, but with more weight on the rare words of the cue.
         sentence: the cosine of the cue with the closest of the memory's sentences, names left out.
-        near_sentence: the same of the best neighbour, times its strength.
+        near_sentence: the same for the best neighbour, times its strength.
     """
 
     late: Floats
@@ -47,15 +47,15 @@ class Late:
 
 
 def token_weights(cue: Cue, states: PackedStates, index: Texts) -> Floats:
-    """How much each token of the cue counts, shape (t,), their sum 1: by its word's rarity, and nothing if it has none.
+    """The weight of each token of the cue, shape (t,), with sum 1: by its word's rarity, or 0 if it has none.
 
-    A cue of nothing but stop words and names counts all its tokens alike.
+    In a cue of nothing but stop words and names all tokens have the same weight.
     """
     return _weights(*_rarities(cue, states, index), RARITY_POWER)
 
 
 def _rarities(cue: Cue, states: PackedStates, index: Texts) -> tuple[Floats, Floats]:
-    """The rarity of each token's word, 0 without one, and of how many tokens the word is, shape (t,) each."""
+    """The rarity of each token's word, 0 without one, and the number of tokens of the word, shape (t,) each."""
     rarities, shared = np.zeros(len(states)), np.ones(len(states))
     for word in cue.words:
         inside = _inside(word, states)
@@ -64,7 +64,7 @@ def _rarities(cue: Cue, states: PackedStates, index: Texts) -> tuple[Floats, Flo
 
 
 def _weights(rarities: Floats, shared: Floats, power: float) -> Floats:
-    """The share of each token by a power of its rarity, shape (t,); all alike where none has any."""
+    """The share of each token by a power of its rarity, shape (t,); equal shares if none has any."""
     weights = rarities**power / shared
     total = weights.sum()
     if total <= 0:
@@ -90,7 +90,7 @@ def cosines(cue: NDArray[np.float32], texts: Sequence[PackedStates]) -> Floats:
     some = [at for at, text in enumerate(texts) if len(text)]
     if some and len(cue):
         turned = np.ascontiguousarray(cue.T)
-        for at in some:  # each by itself: the last bits of a product depend on what stands beside a row
+        for at in some:  # separately: the last bits of a product depend on a row's surroundings
             best[at] = (texts[at].vectors @ turned).max(axis=0)
     return best
 
@@ -106,7 +106,7 @@ def sentence_cosines(direction: NDArray[np.float32], texts: Sequence[PackedState
 
 
 def late(cue: Cue, index: Texts, rows: NDArray[np.intp], tokens: TokenStates) -> Late:
-    """What the token states of some rows say, of which only those among ``rows`` help each other.
+    """The results for the token states of some rows, of which only those among ``rows`` help each other.
 
     Raises:
         EmbedderError: the token states could not be computed.
@@ -120,7 +120,7 @@ def late(cue: Cue, index: Texts, rows: NDArray[np.intp], tokens: TokenStates) ->
     pairing = index.neighbours.among(rows)
     helped = np.maximum(met, pairing.best(met))
     share = weights[counted]
-    own, near = (met * share).sum(axis=1), (helped * share).sum(axis=1)  # row by row, wherever a row stands
+    own, near = (met * share).sum(axis=1), (helped * share).sum(axis=1)  # row by row, independent of their position
     return Late(_share(own), _share(near), _share((met * rare[counted]).sum(axis=1)), sentence, pairing.best(sentence))
 
 

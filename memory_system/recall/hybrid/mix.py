@@ -1,18 +1,18 @@
 """Hybrid relevancy: similarity, words, late interaction, names, times and neighbours as one number from 0 to 1.
 
-Every part is 0 to 1 before it is weighted. Their weighted sum z becomes 1 - exp(-z): it grows with every part, never
-reaches 1, and n = 1 is no special case: no part compares a memory with one other beside it.
+Every part is 0 to 1 before it is weighted. Their weighted sum z becomes 1 - exp(-z): it grows with every part and never
+reaches 1, and n = 1 needs no special case: no part compares a memory with another.
 
-How much similarity counts depends on the cue (``trust``). Where the cosines of everything remembered lie close
-together, as among events about different things, the one that stands out says a lot; among the turns of a talk, which
-resemble each other and the cue, the same difference says little.
+How much similarity counts depends on the cue (``trust``). If the cosines of everything remembered are close
+together, as among events about different things, one that stands out means a lot; among the turns of a conversation,
+which resemble each other and the cue, the same difference means little.
 
 A time that the cue names, or asks for, counts by how much the memory is about the rest of the cue, since much else
-happened then; where there is no rest, it decides.
+happened then; without a rest, it decides.
 
 Token states are read for a pool, the ``POOL`` best without them. There, similarity is that of the closest sentence, and
-late interaction is added; elsewhere similarity is the whole text's, and late interaction counts as 0. There as well,
-what ends with a question counts a little less. So the answer depends on the cue, the index and the time alone.
+late interaction is added; elsewhere similarity is the whole text's, and late interaction counts as 0. In the pool,
+texts that end with a question count a little less. So the answer depends only on the cue, the index and the time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ POOL = 200
 
 @dataclass(frozen=True)
 class Mix:
-    """What each part counts. Similarity, words and late count for what a memory or its best neighbour has of them."""
+    """The weight of each part. For similarity, words and late, a memory or its best neighbour counts."""
 
     similarity: float
     words: float
@@ -50,10 +50,10 @@ class Mix:
 
 
 FIRST = Mix(similarity=0.97, words=1.65, late=0.0, names=0.25, dates=0.47, tells_when=0.26)
-"""Without token states: what chooses the pool, and the whole relevancy under an embedder that has none."""
+"""Without token states: this chooses the pool, and is the whole relevancy under an embedder that has none."""
 FULL = Mix(similarity=0.6, words=0.1, late=1.1, names=0.27, dates=0.5, tells_when=0.23)
 """With token states. Both are fitted on LoCoMo (Maharana et al. 2024), by the likelihood of the right turns, and
-checked on conversations left out and on Smallville. Words add nothing there that late interaction does not find; they
+checked on held-out conversations and on Smallville. Words add nothing there that late interaction does not find; they
 are kept for names and codes that the model has never seen."""
 
 SPREAD_OF_TALKS = 0.118
@@ -62,18 +62,16 @@ the weights are fitted."""
 _TRUST_POWER = 1.25
 _LEAST_TRUST, _MOST_TRUST = 0.3, 2.5
 ABOUT_IT = 0.3
-"""The cosine from which a time counts in full, that a memory tells or lies in: some other thing's date answers nothing,
-and much else happened yesterday."""
+"""The cosine from which a memory's time counts in full: some other thing's date answers nothing, and much else
+happened yesterday."""
 
 NO_SIGN = 0.5
-"""The part of what lying in a time adds to a memory that is no sign of an answer; see ``benchmarks.dated``."""
-
+"""The share of what the right time adds to a memory that is not a sign of an answer; see ``benchmarks.dated``."""
 ALL_THAT_IS_ASKED = 4.0
-"""What lying in a time counts where a cue asks for nothing else ("What happened on 10 June?"): more than all other
-parts together, so that what lies in it goes before the rest and is sure to answer."""
-
+"""The weight of the right time if a cue asks for nothing else ("What happened on 10 June?"): more than all other
+parts together, so that memories from that time precede the rest and are sure to answer."""
 ASKING_LOSS = 0.06
-"""What a memory that ends with a question loses of each part: it asks for what another one tells. On LoCoMo any loss of
+"""What a memory that ends with a question loses of each part: it asks for what another one says. On LoCoMo any loss of
 .05 to .1 finds as much, to .1 points."""
 
 PARTS = ("similarity", "words", "late", "names", "times", "neighbours")
@@ -86,9 +84,9 @@ class Relevancy:
 
     Args:
         values: shape (n,), 0 to below 1; NaN for a memory without a vector.
-        parts: by name, in the order of ``PARTS``, what each part has of the value, shape (n,); added in this order
-            they are ``values`` exactly.
-        pool: the rows that late interaction was worked out for, ascending.
+        parts: by name, in the order of ``PARTS``, the contribution of each part to the value, shape (n,); added in this
+            order they are exactly ``values``.
+        pool: the rows that late interaction was computed for, ascending.
         outset: the odds that there is an answer, before it is known how much of the best memory met the cue.
     """
 
@@ -99,7 +97,7 @@ class Relevancy:
 
     @property
     def size(self) -> int:
-        """Bytes; a part that is 0 everywhere takes none."""
+        """Bytes; a part that is 0 everywhere uses none."""
         return sum(one.nbytes for one in (self.values, self.pool, *self.parts.values()) if any(one.strides))
 
 
@@ -110,13 +108,13 @@ class Signals:
     Args:
         own: similarity, words and late of each memory, by name, shape (n,) each.
         near: the same of its best neighbour.
-        rare: late of the rare words more than of the others, shape (n,); nobody's neighbour has a part in it.
-        names: whether it is of who is named, shape (n,).
-        dates: whether it lies in a time that is named, shape (n,).
+        rare: late with more weight on the rare words, shape (n,); without neighbours.
+        names: whether a named person speaks or is mentioned, shape (n,).
+        dates: whether it is in a time that is named, shape (n,).
         of_a_time: whether the cue asks for nothing else.
-        tells_when: whether it tells a time, of a cue that asks for one, shape (n,).
-        stands: how the cue stands to everything remembered, see ``standing``.
-        trust: what similarity counts, times its weight.
+        tells_when: whether it mentions a time, if the cue asks for one, shape (n,).
+        stands: the relation of the cue to everything remembered, see ``standing``.
+        trust: the factor for the weight of similarity.
         asking: the rows of the pool that end with a question.
     """
 
@@ -133,7 +131,7 @@ class Signals:
 
     @property
     def columns(self) -> Floats:
-        """Shape (n, 6): what each weight of a mix counts, in its order."""
+        """Shape (n, 6): what each weight of a mix is multiplied by, in its order."""
         similarity, *others = (np.maximum(self.own[name], self.near[name]) for name in self.own)
         found = np.column_stack([self.trust * similarity, *others, self.names, self._within, self._when])
         found[self.asking] *= 1 - ASKING_LOSS
@@ -141,14 +139,14 @@ class Signals:
 
     @property
     def _when(self) -> Floats:
-        """How much a time that a memory tells is what a cue asks for, shape (n,), 0 to 1."""
-        if not self.tells_when.any():  # as for most cues
+        """How far a time that a memory mentions is what a cue asks for, shape (n,), 0 to 1."""
+        if not self.tells_when.any():  # true of most cues
             return self.tells_when
         return self.tells_when * self._about_it
 
     @property
     def _within(self) -> Floats:
-        """How much lying in a time is what a cue asks for, shape (n,), 0 to 1."""
+        """How far being in a time is what a cue asks for, shape (n,), 0 to 1."""
         return self.dates if self.of_a_time or not self.dates.any() else self.dates * self._about_it
 
     @property
@@ -171,29 +169,30 @@ class Signals:
         return raw
 
     def no_sign(self, met: Floats, mix: Mix) -> float:
-        """What of lying in a time is no sign that the best memory answers; 0 where the cue asks for nothing else.
+        """How much of being in a time is not a sign that the best memory answers; 0 if the cue asks for nothing else.
 
-        It chooses among answers more than it tells that there is one: something happened yesterday, whatever is asked.
+        It chooses among answers rather than showing that there is one: something happened yesterday, whatever the
+        question.
 
         Args:
             met: how much of each memory met the cue, shape (n,).
-            mix: by which weights.
+            mix: the weights.
         """
         if self.of_a_time or not self.dates.any():
             return 0.0
         return NO_SIGN * mix.dates * float(self._within[met.argmax()])
 
     def met_by_chance(self, met: Floats, mix: Mix) -> float:
-        """What of the best memory is no sign that it meets the cue better than others would by chance.
+        """How much of the best memory is not a sign that it meets the cue better than others would by chance.
 
-        That is its name, where the cue names it, and how much better than the rare words of the cue it meets all: of a
-        person there is much, and little of it is about what is asked.
+        That is its name, if the cue names it, and how much better it meets the whole cue than its rare words: there is
+        much about a person, and little of it is about the question.
 
         Args:
             met: how much of each memory met the cue, shape (n,).
-            mix: by which weights.
+            mix: the weights.
         """
-        best = np.flatnonzero(met == met.max(initial=0.0))  # all that tie, so that their order plays no part
+        best = np.flatnonzero(met == met.max(initial=0.0))  # all that tie, so that their order does not matter
         common = mix.names * self.names[best] + mix.late * np.maximum(self.own["late"][best] - self.rare[best], 0.0)
         common[np.isin(best, self.asking)] *= 1 - ASKING_LOSS
         return float(common.max(initial=0.0))
@@ -214,10 +213,10 @@ class Signals:
 
 
 def trust(spread: float) -> float:
-    """What similarity counts beside the other parts, times its weight, .3 to 2.5.
+    """The factor for the weight of similarity compared with the other parts, .3 to 2.5.
 
-    As where scores of several searches are added after each was divided by its deviation (Montague and Aslam 2001), by
-    a power of it that was chosen: see ``benchmarks/relevancy.md``.
+    Like adding the scores of several searches after dividing each by its deviation (Montague and Aslam 2001), but with
+    a chosen power of the deviation: see ``benchmarks/relevancy.md``.
 
     Args:
         spread: the standard deviation of the cosines of the cue with everything remembered.
@@ -226,7 +225,7 @@ def trust(spread: float) -> float:
 
 
 def signals(cue: Cue, similarity: Floats, index: Texts) -> Signals:
-    """The parts that can be had without token states; the arguments are those of ``hybrid``."""
+    """The parts that need no token states; the arguments are those of ``hybrid``."""
     lacking = np.isnan(similarity)
     cosine = np.where(lacking, 0.0, np.clip(1.5 - 0.5 / np.where(lacking, 1.0, similarity), 0.0, 1.0))
     words, nothing = index.words(cue.stems), np.zeros(len(index))
@@ -256,7 +255,7 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
 
     Raises:
         EmbedderError: token states could not be computed.
-        ValueError: ``similarity`` has not one number a row.
+        ValueError: ``similarity`` does not have one number per row.
     """
     if similarity.shape != (len(index),):
         raise ValueError(f"{len(index)} rows need as many similarities, not {similarity.shape}.")
@@ -284,7 +283,7 @@ def _odds(signs: Signals, met: Floats, mix: Mix, tokens: TokenStates) -> Odds:
 
 
 def _sum(parts: Mapping[str, Floats]) -> Floats:
-    """The parts added in the order of ``PARTS``, so that what is shown adds up to the last bit."""
+    """The parts added in the order of ``PARTS``, so that the displayed values add up to the last bit."""
     total = parts[PARTS[0]]
     for name in PARTS[1:]:
         total = total + parts[name]
@@ -292,12 +291,12 @@ def _sum(parts: Mapping[str, Floats]) -> Floats:
 
 
 def _slim(part: Floats) -> Floats:
-    """The same numbers; where all are 0, as most names, times and neighbours are, one 0 stands for them."""
+    """The same numbers; a part of only 0s, as most names, times and neighbours are, is stored as a single 0."""
     return part if part.any() else np.broadcast_to(np.zeros(()), part.shape)
 
 
 def best_of_first(first: Floats, index: Texts) -> NDArray[np.intp]:
-    """The rows of the pool, ascending; of those that tie for its last place, the lowest ids."""
+    """The rows of the pool, ascending; among those that tie for its last place, the lowest ids."""
     if len(first) <= POOL:
         return np.arange(len(first))
     last = np.partition(first, len(first) - POOL)[len(first) - POOL]

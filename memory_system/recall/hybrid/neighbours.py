@@ -1,6 +1,6 @@
 """Neighbours: which memories are turns of one conversation, a few turns apart.
 
-The answer to a question is often told in the turns around the one that has the question's words.
+The answer to a question is often in the turns around the one that has the question's words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 REACH = 4
 """Turns: how far apart two turns may be and still help each other."""
 LOSS = 0.1
-"""What is lost with each turn of distance: the next turn counts .9, the fourth .6."""
+"""The loss with each turn of distance: the next turn counts .9, the fourth .6."""
 
 Place = tuple[str, int]
 """A conversation's name and the turn's number in it."""
@@ -37,19 +37,19 @@ def place_of(entry: MemoryEntry) -> Place | None:
 
 
 def strength(away: NDArray[np.int64]) -> Floats:
-    """What a turn counts for another one so many turns away: .9 to .6, and 0 beyond four."""
+    """How much a turn counts for another at this distance: .9 to .6, and 0 beyond four."""
     return np.where(away <= REACH, 1 - LOSS * away, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Slots of turns in their order. Turns told twice share a slot, so that the rows' order plays no part.
+    """Slots of turns in order. Turns told twice share a slot, so that the order of rows does not matter.
 
     Args:
         rows: shape (r,), the rows that are turns, slot by slot.
         starts: shape (s,), where in ``rows`` each slot begins.
         slots: shape (r,), the slot of each of ``rows``.
-        sides: (slots helped, slots that help, strengths), no slot helped twice in one.
+        sides: (slots helped, slots that help, strengths); no slot is helped twice in one.
     """
 
     rows: NDArray[np.intp]
@@ -62,7 +62,7 @@ class Pairing:
         """Pair rows.
 
         Args:
-            conversations: shape (n,), a number for each conversation, below 0 for a row that is no turn.
+            conversations: shape (n,), a number for each conversation, below 0 for a row that is not a turn.
             turns: shape (n,), the turn's number.
         """
         turned = np.flatnonzero(conversations >= 0)
@@ -82,10 +82,10 @@ class Pairing:
         return cls(rows, starts, np.cumsum(begins) - 1, tuple(sides))
 
     def best(self, values: Floats) -> Floats:
-        """The highest of each row's neighbours' values times its strength; 0 for a row without any.
+        """The highest of each row's neighbours' values times their strength; 0 for a row without any.
 
         Args:
-            values: shape (n,), or (n, k) for k kinds of value that are compared each for itself.
+            values: shape (n,), or (n, k) for k kinds of values that are compared independently.
         """
         found = np.zeros(values.shape)
         if not self.sides:
@@ -100,7 +100,7 @@ class Pairing:
 
 
 class Neighbours:
-    """Places by row; their pairing is worked out anew when it is next asked for."""
+    """Places by row; their pairing is computed again when it is next needed."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -109,7 +109,7 @@ class Neighbours:
         self._pairing: Pairing | None = None
 
     def put(self, row: int, place: Place | None) -> None:
-        """Set a row's place, of a row that is held or the next one; ``None`` = it is no turn."""
+        """Set the place of an existing row or the next one; ``None`` = it is not a turn."""
         if row == len(self._turns):
             self._conversations.append(-1)
             self._turns.append(0)
@@ -128,7 +128,7 @@ class Neighbours:
 
     @classmethod
     def restored(cls, parts: Mapping[str, NDArray[Any]]) -> Self:
-        """What ``parts`` were taken from."""
+        """The places that ``parts`` came from."""
         places = cls()
         names = json.loads(parts["talk_names"].tobytes())
         places._numbers = {name: number for number, name in enumerate(names)}
@@ -137,7 +137,7 @@ class Neighbours:
         return places
 
     def copied(self) -> Self:
-        """The places as they stand now."""
+        """A copy of the places."""
         other = copy.copy(self)
         other._numbers, other._conversations, other._turns = dict(self._numbers), self._conversations[:], self._turns[:]
         return other
@@ -158,15 +158,15 @@ class Neighbours:
     def places(self, names: dict[str, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The conversation and the turn of every row, each shape (n,); the conversations numbered as in ``names``.
 
-        ``names`` takes in those that it lacks; below 0 = a row that is no turn.
+        Missing ones are added to ``names``; below 0 = a row that is not a turn.
         """
         numbers = np.array([names.setdefault(name, len(names)) for name in self._numbers] + [-1], np.int32)
         return numbers[np.array(self._conversations, np.int32)], np.array(self._turns, np.int64)
 
     def place(self, row: int) -> tuple[int, int] | None:
-        """The number of a row's conversation and its turn; ``None`` for a row that is no turn."""
+        """The number of a row's conversation and its turn; ``None`` for a row that is not a turn."""
         return (self._conversations[row], self._turns[row]) if self._conversations[row] >= 0 else None
 
     def among(self, rows: NDArray[np.intp]) -> Pairing:
-        """The pairing of some rows, as if there were no others; it answers by their position in ``rows``."""
+        """The pairing of some rows, as if there were no others; it refers to positions in ``rows``."""
         return Pairing.of(np.array(self._conversations, np.int32)[rows], np.array(self._turns, np.int64)[rows])

@@ -10,7 +10,7 @@ from .words import STOP_WORDS, Word, plain
 
 _NAME = rf"[^\W\d_a-z][\w.’'{MARKS}{JOINERS}-]{{0,39}}"
 _SPOKEN = re.compile(rf"\s*({_NAME}(?: (?:(?:de|da|van|von|der|den|la|le|bin|al) ){{0,2}}{_NAME}){{0,2}})\s?:\s+(?=\S)")
-"""A name of up to three large words and a colon, as in "Maria Lopez: good morning"; not "Plan for Monday: ..."."""
+"""A name of up to three capitalised words and a colon, as in "Maria Lopez: good day"; not "Plan for Monday: ..."."""
 
 
 _SAID = re.compile(
@@ -28,7 +28,7 @@ def heard(document: str) -> str:
 
 
 def speaker_of(document: str) -> tuple[str, str]:
-    """Who speaks and what is said; an empty name, and the whole text, if it does not begin with a name and a colon."""
+    """Who speaks and what is said; an empty name and the whole text if it does not begin with a name and a colon."""
     found = _SPOKEN.match(document)
     if found is None or found.group(1).endswith(("'s", "’s")):
         return "", document
@@ -36,10 +36,10 @@ def speaker_of(document: str) -> tuple[str, str]:
 
 
 def named_in(words: Iterable[Word], names: Iterable[str]) -> tuple[frozenset[str], tuple[Word, ...]]:
-    """The names (lowered) of which a word stands in a cue, and those words.
+    """The names (in lower case) of which a word is in a cue, and those words.
 
-    "Maria" names "maria lopez". A name that is also a common word, such as Will, has to be written large, and
-    counts only past the cue's first word.
+    "Maria" names "maria lopez". A name that is also a common word, such as Will, has to be capitalised, and
+    counts only after the cue's first word.
     """
     parts: dict[str, set[str]] = {}
     for name in names:

@@ -1,10 +1,10 @@
-"""TokenStates: what the embedder makes of every token of a text, remembered in memory and, if wanted, in a file.
+"""TokenStates: an embedder's vectors of every token of a text, cached in memory and optionally in a file.
 
-PackedStates: the token states of one text in eight bits a number.
+PackedStates: the token states of one text with eight bits per number.
 
-StatesFile: packed token states in a file, so that a process that starts finds what another one computed.
+StatesFile: packed token states in a file, so that a new process finds what another one computed.
 
-It holds nothing that cannot be computed again: a damaged file is made anew, and one that is busy is passed over.
+It holds nothing that cannot be computed again: a damaged file is recreated, and a busy one is not used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .cache import Kept
 from .speakers import speaker_of
 
 _SHORTEST = 2
-"""Tokens that a sentence has at least."""
+"""The fewest tokens of a sentence."""
 _HEAD = 12
 """Bytes of three sizes."""
 _CHECK = 4
@@ -41,7 +41,7 @@ _SENTENCE_END = re.compile(r"[.!?]\s+")
 
 @dataclass(frozen=True, eq=False)
 class PackedStates:
-    """A text's token states at a quarter of the room: ``codes`` (t, d) int8, times ``scales`` (t,) float32.
+    """A text's token states in a quarter of the space: ``codes`` (t, d) int8, times ``scales`` (t,) float32.
 
     A cosine changes by at most about 0.005, which moves no evaluation figure. ``sentences``, shape (s, d) float16, are
     the directions of the text's sentences: the means of their tokens, a speaker's name left out.
@@ -67,7 +67,7 @@ class PackedStates:
 
     @property
     def size(self) -> int:
-        """Bytes, the Python objects around the arrays estimated."""
+        """Bytes, including an estimate for the Python objects around the arrays."""
         return sum(one.nbytes for one in self._arrays) + 600
 
     def __len__(self) -> int:
@@ -81,10 +81,10 @@ class PackedStates:
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> Self:
-        """What ``to_bytes`` made.
+        """The reverse of ``to_bytes``.
 
         Raises:
-            ValueError: the bytes are none of its.
+            ValueError: the bytes are not from it.
         """
         if not isinstance(packed, bytes) or len(packed) < _HEAD + _CHECK:
             raise ValueError("These are not packed states.")
@@ -136,16 +136,16 @@ T = TypeVar("T")
 FILE_ROOM = 1024**3
 """Bytes of states in the file: about 70,000 memories of a sentence or two."""
 _FORM = 2
-"""Counts up when the packed form changes."""
+"""Increases when the packed form changes."""
 _AT_ONCE = 500
 
 
 class StatesFile:
-    """States by key; what was written first leaves first when the room is used up. Thread- and process-safe.
+    """States by key; the oldest are dropped when the space is used up. Thread- and process-safe.
 
     Args:
         path: the file; its folder must exist.
-        identity: of the embedder; states of another one are thrown away.
+        identity: of the embedder; states of another one are discarded.
         room: bytes to hold.
     """
 
@@ -157,7 +157,7 @@ class StatesFile:
         self._open: sqlite3.Connection | None = None
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, PackedStates]:
-        """What the file holds of these keys."""
+        """The states in the file for these keys."""
 
         def select(file: sqlite3.Connection) -> dict[bytes, PackedStates]:
             found: dict[bytes, PackedStates] = {}
@@ -171,7 +171,7 @@ class StatesFile:
         return self._do(select) or {}
 
     def write(self, states: Mapping[bytes, PackedStates]) -> None:
-        """Add states; keys that the file has keep theirs."""
+        """Add states; existing keys keep theirs."""
 
         def insert(file: sqlite3.Connection) -> None:
             with file:
@@ -182,7 +182,7 @@ class StatesFile:
         self._do(insert)
 
     def delete(self, keys: Sequence[bytes]) -> None:
-        """Take states out, and write zeros where they stood."""
+        """Remove states, and overwrite them with zeros."""
 
         def erase(file: sqlite3.Connection) -> None:
             file.execute("PRAGMA secure_delete = ON")
@@ -194,7 +194,7 @@ class StatesFile:
         self._do(erase)
 
     def close(self) -> None:
-        """Let go of the file; the next read or write opens it again."""
+        """Close the file; the next read or write opens it again."""
         with self._lock:
             self._drop()
 
@@ -203,14 +203,14 @@ class StatesFile:
         over = (pages - free) * size - self._room
         if over > 0:
             held = file.execute("SELECT COUNT(*) FROM states").fetchone()[0]
-            share = min(1.0, over / self._room + 0.1)  # a tenth more, so that not every write has to
+            share = min(1.0, over / self._room + 0.1)  # a tenth more, so that not every write has to do this
             file.execute(
                 "DELETE FROM states WHERE place IN (SELECT place FROM states ORDER BY place LIMIT ?)",
                 (int(held * share) + 1,),
             )
 
     def _do(self, action: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What the action answers; ``None`` if the file cannot be had, since all in it can be computed again."""
+        """The action's result; ``None`` if the file is not available, since everything in it can be computed again."""
         with self._lock:
             try:
                 if self._open is None:
@@ -221,7 +221,7 @@ class StatesFile:
             except (sqlite3.DatabaseError, ValueError):
                 self._drop()
                 for part in sqlite_files(self._path):
-                    with contextlib.suppress(OSError):  # another process may hold it
+                    with contextlib.suppress(OSError):  # another process may have it open
                         part.unlink(missing_ok=True)
             return None
 
@@ -254,16 +254,16 @@ _SIZES = ("page_count", "freelist_count", "page_size")
 
 
 ROOM = 256 * 1024**2
-"""Bytes held in memory: about 17,000 memories of a sentence or two."""
+"""Bytes in memory: about 17,000 memories of a sentence or two."""
 
 
 class TokenStates:
-    """Token states of texts, computed when first asked for and then remembered; thread-safe.
+    """Token states of texts, computed on first use and then cached; thread-safe.
 
     Args:
         encode: from texts to their states; ``None`` for an embedder that has none.
         file: where they are kept beyond this process, if they are.
-        room: bytes to hold; what was not asked for longest leaves first.
+        room: bytes to hold; the least recently used are dropped first.
     """
 
     def __init__(
@@ -276,7 +276,7 @@ class TokenStates:
         self._encode = encode
         self._file = file
         self.relevancies: Kept[Any] = Kept()
-        """What was worked out of them; here, so that all who share the states share the room."""
+        """Results computed from them; cached here, so that all who share the states share this cache."""
         self._room = room
         self._held: OrderedDict[bytes, PackedStates] = OrderedDict()
         self._size = 0
@@ -295,11 +295,11 @@ class TokenStates:
         return self._encode is not None
 
     def get(self, texts: Sequence[str]) -> list[PackedStates]:
-        """The states of each text; only those not remembered are computed.
+        """The states of each text; only those not cached are computed.
 
         Raises:
             EmbedderError: they could not be computed.
-            ValueError: the embedder has no token states; ask ``available`` first.
+            ValueError: the embedder has no token states; check ``available`` first.
         """
         if self._encode is None:
             raise ValueError("This embedder has no token states.")
@@ -320,14 +320,14 @@ class TokenStates:
         return [known[key] for key in keys]
 
     def keep(self, texts: Sequence[str], states: Sequence[States]) -> None:
-        """Remember states that were computed elsewhere, such as those that vectors were just made of."""
+        """Cache states that were computed elsewhere, such as those that vectors were just made of."""
         known = {_key(text): PackedStates.of(text, one) for text, one in zip(texts, states, strict=True)}
         if self._file is not None:
             self._file.write(known)
         self._hold(known, known)
 
     def forget(self, texts: Iterable[str]) -> None:
-        """Remember nothing of these texts, in the file neither; they are computed again if they are asked for."""
+        """Drop these texts from the cache and the file; they are computed again when needed."""
         keys = [_key(text) for text in texts]
         with self._lock:
             for key in keys:
@@ -337,7 +337,7 @@ class TokenStates:
             self._file.delete(keys)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 

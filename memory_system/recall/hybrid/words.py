@@ -1,7 +1,7 @@
-"""Words of a text: found, lowered, stop words left out, stemmed by Snowball's stemmer of the text's language.
+"""Words of a text: found, lower-cased, without stop words, stemmed by Snowball's stemmer of the text's language.
 
-Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are not written in words that could be told apart without a
-dictionary: there every two signs that stand beside each other count as a word, which finds as much (Nie et al. 2000,
+Words in Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese cannot be separated without a dictionary: there every
+two adjacent signs count as a word, which finds as much (Nie et al. 2000,
 "On the use of words and n-grams for Chinese information retrieval"). A letter with its marks is one sign.
 """
 
@@ -22,9 +22,9 @@ _SPACELESS = (
     r"\u0e01-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1780-\u17d3\u17d7\u17dc\u17dd\u1000-\u103f\u1050-\u108f\u109a-\u109d"
     r"\uaa60-\uaa7f\ua9e0-\ua9ef\ua9fa-\ua9fe"
 )
-"""Chinese signs, kana, hangul, Thai, Lao, Khmer and Burmese; their digits are written with those beside them."""
+"""Chinese signs, kana, hangul, Thai, Lao, Khmer and Burmese; their digits are joined to adjacent signs."""
 _BESIDE = rf"{MARKS}{JOINERS}\u1160-\u11ff"
-"""What belongs to the letter before it: marks, and the vowel and the end of a syllable of hangul in parts."""
+"""Characters that belong to the letter before them: marks, and the vowel and final of a decomposed hangul syllable."""
 _SIGNS = re.compile(rf"[{_SPACELESS}][{_SPACELESS}{_BESIDE}]*")
 _MARK = re.compile(rf"[{_BESIDE}]")
 _SIGN = re.compile(rf".(?:[{_BESIDE}]|(?<=[\u17d2\u1039]).)*", re.DOTALL)
@@ -33,7 +33,7 @@ _JOINERS = str.maketrans("", "", JOINERS)
 _ENDING = re.compile(r"'(?:s|m|re|ve|d|ll|t)?$")
 _QUESTION = re.compile(r"[?\uff1f\u061f][^\w?]*$")
 _LONGEST = 64
-"""Characters of a word that count: what is longer is no word, but two such texts may still share its start."""
+"""Characters of a word that count: anything longer is not a word, but two such texts may still share its start."""
 
 _STOP_WORDS = """
 i me my myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
@@ -54,14 +54,14 @@ _STEMMERS = {
     "it": "italian", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
     "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
-"""Snowball's name of a language that it stems; words of the others are compared as they are written."""
+"""Snowball's name of each language that it stems; words of other languages are compared as written."""
 _ELIDED = {"fr", "it"}
-"""Where what stands before an apostrophe is a word of its own: l'eau, dell'acqua."""
+"""Languages in which the part before an apostrophe is a word of its own: l'eau, dell'acqua."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text as it is written, where it stands (characters, end after the last), and its stem.
+    """A word of a text as written, its position (in characters, end exclusive), and its stem.
 
     ``stem`` is empty for a stop word.
     """
@@ -73,12 +73,12 @@ class Word:
 
     @property
     def plain(self) -> str:
-        """Lowered, and without an ending such as 's."""
+        """In lower case, and without an ending such as 's."""
         return plain(self.written)
 
 
 def words(text: str) -> Iterator[Word]:
-    """The words of a text in their order, stop words included."""
+    """The words of a text in order, including stop words."""
     language = rules_of(text)
     for found in WORD.finditer(text):
         for start, end in _cut(found.group()):
@@ -87,7 +87,7 @@ def words(text: str) -> Iterator[Word]:
 
 
 def stems(text: str, language: str = "") -> list[str]:
-    """The stems of a text's words in their order, by the rules of a language or of its own, stop words left out."""
+    """The stems of a text's words in order, without stop words, by the rules of ``language`` or of the text's own."""
     found, language = WORD.findall(text), language or rules_of(text)
     if not text.isascii():
         found = [one[start:end] for one in found for start, end in _cut(one)]
@@ -95,7 +95,7 @@ def stems(text: str, language: str = "") -> list[str]:
 
 
 def wording(text: str) -> str:
-    """What a text says, whatever its case, the spaces in it, and the signs that end it; a question remains one."""
+    """The text in a form that ignores case, spaces and final punctuation; a question remains one."""
     said = same_words(text)
     return said.rstrip(".!\u2026 ") or said
 
@@ -106,7 +106,7 @@ def asks(text: str) -> bool:
 
 
 def _cut(word: str) -> Iterator[tuple[int, int]]:
-    """Where the words lie in what is written without spaces: from each first sign to after its last."""
+    """Where the words are in text written without spaces: each from its first sign to after its last."""
     last = 0
     if not word.isascii():
         for run in _SIGNS.finditer(word):
@@ -123,9 +123,9 @@ def _cut(word: str) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=65_536)
 def plain(word: str) -> str:
-    """A word lowered, in one Unicode form, without joiners, and without an ending such as 's."""
+    """A word in lower case, in one Unicode form, without joiners, and without an ending such as 's."""
     lowered = unicodedata.normalize("NFKC", word[:_LONGEST].translate(_JOINERS)).casefold().replace("’", "'")
-    return _ENDING.sub("", lowered.replace("i\u0307", "i"))  # the large Turkish i in small letters
+    return _ENDING.sub("", lowered.replace("i\u0307", "i"))  # the lower case of the capital Turkish dotted i
 
 
 def stem(word: str, language: str = ENGLISH) -> str:
@@ -135,7 +135,7 @@ def stem(word: str, language: str = ENGLISH) -> str:
 
 @lru_cache
 def _stems_of(language: str) -> Callable[[str], str]:
-    """What answers the stems of a language's words, and remembers them."""
+    """A function that returns the stems of a language's words, and caches them."""
     stop_words = STOP_WORDS if language == ENGLISH else frozenset(map(plain, COMMON.get(language, ())))
     stemmer = _stemmer(language)
 
@@ -146,9 +146,9 @@ def _stems_of(language: str) -> Callable[[str], str]:
             bare = bare.rpartition("'")[2]
         if bare in stop_words:
             return ""
-        if bare.isdigit():  # the stemmer would leave it, and takes its time over each of a hundred thousand
+        if bare.isdigit():  # the stemmer would not change it, but is slow on a hundred thousand of them
             return bare
-        return bare if stemmer is None else str(stemmer().stemWord(bare))  # of its own: it holds the word it works on
+        return bare if stemmer is None else str(stemmer().stemWord(bare))  # a new one: it has a state
 
     return stem_of
 

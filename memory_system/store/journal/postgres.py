@@ -173,7 +173,7 @@ class Server:
 
     @contextmanager
     def writing(self, key: str | None) -> Iterator[sa.Connection]:
-        """A transaction that has this key alone, for changes to whole schemas; ``key`` is ``None`` if it is held already.
+        """A transaction that holds this key, for changes to whole schemas; ``key`` is ``None`` if it is held already.
 
         Raises:
             StoreError: it could not be carried out. Nothing was changed.
