@@ -1,4 +1,4 @@
-"""Language models: one interface, two of them, and the tasks that they are given."""
+"""Language models: one interface, two implementations, and the tasks that they are given."""
 
 from . import keys, prices
 from .base import Completion, LanguageModel

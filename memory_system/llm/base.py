@@ -1,6 +1,6 @@
 """The interface of a language model: a task in, a validated answer and a trace of the call out.
 
-The interface of a language model that talks: messages and tools in, a text or calls of tools out.
+The interface of a language model that converses: messages and tools in, a text or calls of tools out.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from .prompts import Prompts, prompts_of
 from .tasks import Task
 
 Heard = Callable[[str], None]
-"""Told each piece of an answer's text as it arrives."""
+"""Called with each piece of an answer's text as it arrives."""
 
 TASK = "talk"
-"""What a call is named in traces."""
+"""The name of a call in traces."""
 SPOKEN = ("send_message", "message")
-"""The tool by which a character speaks, and its argument that holds what is said."""
+"""The tool by which a character speaks, and its argument for what is said."""
 
 NOTICES = ("You may open the talk with", "Nobody has said anything for")
-"""How what a heartbeat tells a character begins, where nothing has been said yet, and where it has."""
+"""How a heartbeat's message to a character begins: before anything was said, and afterwards."""
 
 
 def unheard(_piece: str) -> None:
@@ -35,10 +35,10 @@ def unheard(_piece: str) -> None:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool that the model wants called.
+    """A tool call by the model.
 
     Args:
-        id: what its result is to refer to.
+        id: what its result has to refer to.
         name: as the model wrote it; such a tool need not exist.
         arguments: the JSON text as the model wrote it; it need not be JSON.
     """
@@ -62,7 +62,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of the model: ``text`` may be empty where there are calls; ``usage`` is ``None`` if not reported."""
+    """One answer of the model: ``text`` may be empty if there are calls; ``usage`` is ``None`` if not reported."""
 
     text: str
     calls: tuple[ToolCall, ...]
@@ -71,14 +71,14 @@ class Reply:
 
 
 class Hearing(TypedDict, total=False):
-    """How ``ChatModel.chat`` is asked beside messages and tools; see there."""
+    """The options of ``ChatModel.chat`` besides messages and tools; see there."""
 
     deadline: float | None
     heard: Heard
 
 
 class ChatModel(Protocol):
-    """What one can talk with. Implementations are safe to call from several threads."""
+    """A model for conversations. Implementations are safe to call from several threads."""
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class ChatModel(Protocol):
 
     @property
     def label(self) -> str:
-        """What the dashboard says is in use, in a few words; names a fallback as one."""
+        """What the dashboard shows as in use, in a few words; a fallback is named as one."""
 
     def chat(
         self,
@@ -103,18 +103,18 @@ class ChatModel(Protocol):
                 assistant's message, ``tool_call_id`` of a tool's.
             tools: definitions in OpenAI's form, ``{"type": "function", "function": {...}}``.
             deadline: seconds until an answer is no use; the model's default if not given.
-            heard: told the text piece by piece as it arrives, in the caller's thread. If ``send_message`` is among
-                the tools, what is said by it is the text; what else the model writes beside calls is thought, not
-                said, and not told.
+            heard: called with the text piece by piece as it arrives, in the caller's thread. If ``send_message`` is
+                among the tools, its argument is the text; anything else that the model writes alongside calls is
+                thought, not said, and not passed on.
 
         Raises:
             ModelOverflow: the messages are longer than the model's context.
-            ModelUnavailable, ModelTimeout, ModelNonsense: as ``LanguageModel.complete``.
+            ModelUnavailable, ModelTimeout, ModelNonsense: as for ``LanguageModel.complete``.
         """
 
 
 def speaks_by_tool(tools: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether ``send_message`` is among the tools, so that what is said is said by it."""
+    """Whether ``send_message`` is among the tools, so that the model speaks only by calling it."""
     return any(tool.get("function", {}).get("name") == SPOKEN[0] for tool in tools)
 
 
@@ -150,7 +150,7 @@ def traced(
 
 
 def relived(call: ModelCall) -> Reply:
-    """The reply that a trace of it tells of, without asking the model again.
+    """The reply in its trace, without asking the model again.
 
     Raises:
         ModelNonsense: the trace is of something else, or was not written by ``traced``.
@@ -171,7 +171,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Completion(Generic[Answer]):
-    """A validated answer, what was asked and said to get it, and the tokens that the server counted, if it did."""
+    """A validated answer, its prompt and raw text, and the tokens that the server counted, if it did."""
 
     answer: Answer
     call: ModelCall
@@ -179,7 +179,7 @@ class Completion(Generic[Answer]):
 
 
 class LanguageModel(ChatModel, Protocol):
-    """What answers tasks, and talks. Implementations are safe to call from several threads."""
+    """A model that answers tasks, and converses. Implementations are safe to call from several threads."""
 
     @property
     def name(self) -> str:
@@ -187,7 +187,7 @@ class LanguageModel(ChatModel, Protocol):
 
     @property
     def label(self) -> str:
-        """What the dashboard says is in use, in a few words; names a fallback as one."""
+        """What the dashboard shows as in use, in a few words; a fallback is named as one."""
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
         """The answer to a task.
@@ -199,7 +199,7 @@ class LanguageModel(ChatModel, Protocol):
         Raises:
             ModelUnavailable: the server refuses or is not there.
             ModelTimeout: the deadline passed.
-            ModelNonsense: the answer does not have the form, also when asked again.
+            ModelNonsense: the answer does not have the form, even after asking again.
         """
 
 
@@ -207,10 +207,10 @@ Done = TypeVar("Done", Completion[Any], Reply)
 
 
 class StandIn:
-    """A language model that stands for another one, and is asked what that one is asked.
+    """A language model that wraps another one, and passes all calls on to it.
 
     Args:
-        inner: the model that it stands for.
+        inner: the wrapped model.
     """
 
     def __init__(self, inner: LanguageModel) -> None:
@@ -223,12 +223,12 @@ class StandIn:
 
     @property
     def label(self) -> str:
-        """What the dashboard says is in use."""
+        """What the dashboard shows as in use."""
         return self.inner.label
 
     @property
     def prompts(self) -> Prompts:
-        """What the prompts say in the model's world."""
+        """The prompts of the model's world."""
         return prompts_of(self.inner)
 
     @property

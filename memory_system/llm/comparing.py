@@ -35,7 +35,7 @@ class Comparison(AnswerForm):
 
 
 def parts(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """The pairs in their order, in as few parts as have room in one prompt each."""
+    """The pairs in order, in as few parts as possible that each fit in one prompt."""
     part: list[Pair] = []
     filled = 0
     for pair in pairs:
@@ -50,7 +50,7 @@ def parts(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
 
 
 def compare(who: str, pairs: Sequence[Pair]) -> Task[Comparison]:
-    """Judge each pair of memories. There is no offline rule for it: what rules can tell is told without a model."""
+    """Judge each pair of memories. There is no offline rule for it: what rules can judge is judged without a model."""
     return Task(
         "compare",
         Comparison,

@@ -1,7 +1,7 @@
 """Which language model a world uses, as a person chose it: an address and a model's name, or the offline rules.
 
-It lies beside the world's folder and not in it, so that no backup carries it elsewhere, and no stranger's backup or
-world brings an address to which memories would be sent. A key is never part of it.
+The choice is stored next to the world's folder and not in it, so that no backup carries it elsewhere, and no
+stranger's backup or world brings an address to which memories would be sent. A key is never part of it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Provider:
 
     Args:
         name: what it is called.
-        endpoint: where it listens as it comes.
-        model: one that it may have.
-        needs_key: whether it takes nobody without a key.
+        endpoint: its default address.
+        model: a model that it may have.
+        needs_key: whether it requires a key.
         about: what to know, in a sentence.
     """
 
@@ -48,17 +48,17 @@ PROVIDERS = (
     Provider("llama.cpp", "http://127.0.0.1:8080/v1", "default", False, "On this machine; it takes any name."),
     Provider("OpenAI", OPENAI, "gpt-4o-mini", True, "Over the internet, with a key; what is sent costs money."),
 )
-"""Servers that work by address alone; any other of OpenAI's form does too."""
+"""Servers that need only an address; any other with OpenAI's interface works too."""
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """What is used.
+    """The language model in use.
 
     Args:
         endpoint: the base address of a server, such as ``http://127.0.0.1:11434/v1``; empty = the offline rules.
         model: the model's name there.
-        keyring: whether the key for this address lies in the system's keyring.
+        keyring: whether the key for this address is in the system's keyring.
     """
 
     endpoint: str = ""
@@ -67,17 +67,17 @@ class ModelChoice:
 
     @property
     def offline(self) -> bool:
-        """Whether no server is asked at all."""
+        """Whether no server is used at all."""
         return not self.endpoint
 
     @property
     def label(self) -> str:
-        """The model and where it is asked, in a few words."""
+        """The model and its server, in a few words."""
         return f"{self.model} at {'OpenAI' if self.endpoint == OPENAI else self.host}"
 
     @property
     def host(self) -> str:
-        """The server's name, as the address gives it."""
+        """The server's name, as in the address."""
         parts = _split(self.endpoint)
         return (parts.hostname if parts else None) or "an invalid address"
 
@@ -88,16 +88,16 @@ class ModelChoice:
 
     @property
     def readable_on_the_way(self) -> bool:
-        """Whether what is sent leaves this machine without encryption."""
+        """Whether memories leave this machine without encryption."""
         return not self.offline and not self.local and self.endpoint.startswith("http://")
 
 
 def checked(endpoint: str, model: str, *, keyring: bool = False) -> ModelChoice:
-    """A choice that can be used.
+    """A valid choice.
 
     Raises:
-        InvalidParameter: the address is none of http or https, or holds what does not belong there; or the model's
-            name is empty or too long.
+        InvalidParameter: the address is not an http or https one, or contains what does not belong there; or the
+            model's name is empty or too long.
     """
     name = model.strip()
     if not 0 < len(name) <= _MOST_MODEL or not name.isprintable():
@@ -106,10 +106,10 @@ def checked(endpoint: str, model: str, *, keyring: bool = False) -> ModelChoice:
 
 
 def checked_endpoint(endpoint: str) -> str:
-    """The address without a slash at its end, if it can be one. No message quotes it: a key may have been pasted there.
+    """The address without a trailing slash, if it is valid. No message quotes it: a key may have been pasted there.
 
     Raises:
-        InvalidParameter: it is none.
+        InvalidParameter: it is not valid.
     """
     told = endpoint.strip().rstrip("/")
     example = "such as http://127.0.0.1:11434/v1"
@@ -129,7 +129,7 @@ def _split(told: str) -> SplitResult | None:
     try:
         parts = urlsplit(told)
         return parts if parts.port is None or parts.port else None
-    except ValueError:  # a port that is no number, or brackets that do not close
+    except ValueError:  # a port that is not a number, or brackets that do not close
         return None
 
 
@@ -146,7 +146,7 @@ def checked_key(key: str) -> str:
 
 
 class ChoiceFile:
-    """Where the choice for one world is kept: ``<world>.model.json``, beside the world's folder.
+    """Stores the choice for one world: ``<world>.model.json``, next to the world's folder.
 
     Args:
         folder: the world's.
@@ -159,7 +159,7 @@ class ChoiceFile:
         """What was chosen; ``None`` if nothing was, so that the environment decides.
 
         Raises:
-            StoreDamaged: the file cannot be read, or holds no choice.
+            StoreDamaged: the file cannot be read, or its contents are invalid.
         """
         try:
             told: Any = json.loads(read_at_most(self.path, _MOST_BYTES))
@@ -174,7 +174,7 @@ class ChoiceFile:
             raise StoreDamaged(f"{self.path} does not name a language model. Choose again.") from error
 
     def write(self, choice: ModelChoice | None) -> None:
-        """Keep the choice; ``None`` = let the environment decide.
+        """Save the choice; ``None`` = let the environment decide.
 
         Raises:
             StoreError: the file cannot be written.
@@ -191,7 +191,7 @@ class ChoiceFile:
             replace_text(self.path, json.dumps(told, indent=2) + "\n")
 
     def about(self) -> State | None:
-        """What tells one state of the file from another; ``None`` if there is none."""
+        """The file's state, which changes with its contents; ``None`` if there is no file."""
         try:
             return state_of(self.path)
         except OSError:

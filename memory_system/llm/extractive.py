@@ -33,13 +33,13 @@ def centrality(vectors: Vectors) -> NDArray[np.float64]:
 
 
 def choose(vectors: Vectors, worth: NDArray[np.float64], count: int, *, balance: float = 0.7) -> list[int]:
-    """The rows that are worth the most without saying the same twice, in the order in which they were chosen.
+    """The rows that are worth most without repetition, in the order in which they were chosen.
 
     Args:
         vectors: shape (n, d), of unit length.
         worth: shape (n,), 0 to 1.
         count: how many, at most.
-        balance: 1 looks at worth alone, 0 at being different alone.
+        balance: 1 considers worth alone, 0 difference alone.
     """
     chosen: list[int] = []
     closest = np.zeros(len(vectors))

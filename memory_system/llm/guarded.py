@@ -1,4 +1,4 @@
-"""Guarded: a language model whose caller is asked before each call, and told afterwards what came of it."""
+"""Guarded: a language model that calls back before each call, and afterwards with the outcome."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from . import tokens
 from .base import Done, LanguageModel, StandIn
 
 Over = Callable[[ModelCall | ModelError], None]
-"""Told a call that was made, or the error that came of it."""
+"""Called with a call that was made, or the error that it raised."""
 Begin = Callable[[str, int], Over]
-"""Told the model's name and how many tokens it is going to be sent, by estimate; may raise so that it is not asked."""
+"""Called with the model's name and an estimate of the tokens to be sent; may raise to prevent the call."""
 
 
 class Guarded(StandIn):
-    """As the model that it stands for.
+    """A language model that asks for permission before each call.
 
     Args:
         inner: the model.
-        begin: asked before each call.
+        begin: called before each call.
     """
 
     def __init__(self, inner: LanguageModel, begin: Begin) -> None:
@@ -29,7 +29,7 @@ class Guarded(StandIn):
         self._begin = begin
 
     def passed(self, ask: Callable[[], Done], *sent: Sequence[Mapping[str, Any]]) -> Done:
-        """Ask whether it may be called, and tell what came of it."""
+        """Ask whether it may be called, and report the outcome."""
         over = self._begin(self.name, tokens.of_messages(*sent))
         try:
             done = ask()

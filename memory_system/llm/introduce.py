@@ -10,7 +10,7 @@ from .prompts import shipped
 from .tasks import AnswerForm, ClockTime, Task, Text, storable
 
 Open = Annotated[str, Field(max_length=1000), AfterValidator(storable)]
-"""A text that may be empty, where the paragraph says nothing of it."""
+"""A text that may be empty if the paragraph does not mention it."""
 
 
 class Who(AnswerForm):

@@ -1,7 +1,7 @@
 """Keys of language model servers in the system's own keyring. The only module that imports keyring.
 
-A key is kept under the address that it was set for, and so is sent nowhere else. What a keyring says when it fails is
-not passed on, since nobody knows what it quotes.
+A key is kept under the address that it was set for, and so is sent nowhere else. A keyring's own error messages are
+not passed on, since it is unknown what they quote.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from .threads import within
 
 SERVICE = "memory-system"
 _SECONDS = 20.0
-"""A locked keyring asks its owner on the screen, who may not be there."""
+"""A locked keyring asks its owner on the screen, who may be away."""
 _REAL = 1.0
-"""The priority from which keyring recommends a backend; plain files and stand-ins lie below."""
+"""The priority from which keyring recommends a backend; plain files and placeholders have lower ones."""
 Answer = TypeVar("Answer")
 
 
@@ -24,7 +24,7 @@ def available() -> str:
     """The name of the system's keyring; empty if there is none that keeps a secret."""
 
     def ask() -> str:
-        import keyring  # a quarter of a second, which few need
+        import keyring  # takes a quarter of a second, and few need it
 
         held = keyring.get_keyring()
         return str(held.name) if held.priority >= _REAL else ""
@@ -36,10 +36,10 @@ def available() -> str:
 
 
 def kept(endpoint: str) -> str:
-    """The key that was kept for this address; empty if none was.
+    """The stored key for this address; empty if there is none.
 
     Raises:
-        ModelUnavailable: the keyring does not hand it out.
+        ModelUnavailable: the keyring does not return it.
     """
 
     def ask() -> str:
@@ -51,10 +51,10 @@ def kept(endpoint: str) -> str:
 
 
 def keep(endpoint: str, key: str) -> None:
-    """Keep the key for this address.
+    """Store the key for this address.
 
     Raises:
-        ModelUnavailable: the keyring does not take it.
+        ModelUnavailable: the keyring does not accept it.
     """
 
     def ask() -> None:
@@ -66,10 +66,10 @@ def keep(endpoint: str, key: str) -> None:
 
 
 def drop(endpoint: str) -> None:
-    """Keep no key for this address any more.
+    """Delete the key for this address.
 
     Raises:
-        ModelUnavailable: the keyring does not let it go.
+        ModelUnavailable: the keyring does not delete it.
     """
 
     def ask() -> None:
@@ -82,7 +82,7 @@ def drop(endpoint: str) -> None:
 
 
 def _answered(ask: Callable[[], Answer], what: str) -> Answer:
-    """What the keyring answers; it may wait for a person, or fail with any error that the system beneath it has."""
+    """The keyring's answer; it may wait for a person, or fail with any error of the system beneath it."""
     try:
         return within(_SECONDS, ask, "keyring")
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""The task of telling whether a character knows a fact: from the memories that come nearest to it."""
+"""The task of judging whether a character knows a fact, from the memories that are nearest to it."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ class Stands(AnswerForm):
 
 
 def knows(who: str, fact: str, entries: Sequence[MemoryEntry]) -> Task[Stands]:
-    """Tell whether a character knows a fact. There is no offline rule for it: ``world.knows`` has rules of its own."""
+    """Judge whether a character knows a fact. There is no offline rule for it: ``world.knows`` has rules of its own."""
     return Task("knows", Stands, shipped("knows"), {"character": who, "fact": fact, "records": records(entries)})

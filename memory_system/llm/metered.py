@@ -1,6 +1,6 @@
-"""Metered: a language model whose calls are counted on an agent's account, within its budget, and asked once.
+"""Metered: a language model whose calls are charged to an agent's account, within its budget, without repetition.
 
-Answers that are asked for once: the same text is rated once by the same model with the same prompt.
+It caches ratings: the same text is rated once by the same model with the same prompt.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .tasks import Rating, Task
 from .usage import Account, Budget, Spent
 
 ROOM = 10_000
-"""Answers that are kept, the last used ones; a few MB. They are kept in memory alone, so that what is purged from the
+"""The most recently used answers to cache; a few MB. They are in memory only, so that what is purged from the
 files is in no other file."""
 
 
 class Once:
-    """Answers by model and prompt, and what is being asked just now. Thread-safe."""
+    """Answers by model and prompt, and the calls in progress. Thread-safe."""
 
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
@@ -40,18 +40,18 @@ class Once:
         self._asked: dict[bytes, Future[Completion[Any]]] = {}
 
     def complete(self, model: str, task: Task[Answer], ask: Callable[[], Completion[Answer]]) -> Completion[Answer]:
-        """The answer to a task: the kept one, that which another thread is waiting for, or what ``ask`` answers.
+        """The answer to a task: the cached one, one that another thread is waiting for, or what ``ask`` returns.
 
-        An answer that was not asked for anew took no time and no tokens. A failure is not kept, but whoever waited for
-        the same answer fails with it, unless it was another agent's budget that had no room.
+        A cached answer took no time and no tokens. A failure is not cached, but callers waiting for the same answer
+        fail with it, unless it was another agent's budget that was spent.
 
         Args:
-            model: what tells one model from another, such as its name and where it is.
+            model: what identifies a model, such as its name and where it is.
             task: what is asked.
             ask: asks the model.
 
         Raises:
-            ModelError: as ``ask``.
+            ModelError: as for ``ask``.
         """
         key = hashlib.sha256(json.dumps([model, task.name, task.messages()]).encode()).digest()
         while True:
@@ -63,7 +63,7 @@ class Once:
                 if waiting is None:
                     mine = self._asked[key] = Future()
                     break
-            with suppress(BudgetSpent):  # that of the other agent: this one may have money left
+            with suppress(BudgetSpent):  # that of the other agent: this one may have some left
                 return _again(task, waiting.result())
         try:
             done = ask()
@@ -87,31 +87,31 @@ def _again(task: Task[Answer], done: Completion[Answer]) -> Completion[Answer]:
 
 
 ANSWER = 1_000
-"""Tokens that an answer may have before it is known; a longer one alone can take more than a budget has left."""
+"""Tokens assumed for an answer before it is known; only a longer one can exceed the budget."""
 _TRIES = 2
-"""How often a task is asked when the first answer is nonsense; what is asked again holds that answer."""
+"""How often a task is asked if the first answer is nonsense; the second prompt includes that answer."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What an agent's calls are counted by."""
+    """The budget and the prices for an agent's calls."""
 
     budget: Budget
     prices: Mapping[str, Price]
 
 
 class Metered(StandIn):
-    """As the model that it stands for, which may be changed for another while it is in use.
+    """A language model that charges its calls; the wrapped model may be exchanged while in use.
 
-    Each call is asked of the model that was in use when it began, and counted as its. The offline rules take nothing,
+    Each call goes to the model that was in use when it began, and is charged as its. The offline rules cost nothing,
     and are not counted.
 
     Args:
         inner: the model.
-        account: where its calls are counted.
-        terms: answers budget and prices; asked at the first call.
-        once: the ratings that are kept.
-        who: whose memories are rated, in words; asked at the first rating. Empty for nobody's.
+        account: where its calls are charged.
+        terms: returns budget and prices; called at the first call.
+        once: the cached ratings.
+        who: returns whose memories are rated, in words; called at the first rating. Empty for nobody's.
     """
 
     def __init__(
@@ -141,10 +141,10 @@ class Metered(StandIn):
         """As ``LanguageModel.complete``; the same text is rated once.
 
         Raises:
-            BudgetSpent: the budget has no room for it. The model was not asked.
+            BudgetSpent: it would exceed the budget. The model was not asked.
             ModelUnavailable, ModelTimeout, ModelNonsense: see there.
         """
-        task = task.worded(self.prompts)  # by which it is priced, and known when it comes again
+        task = task.worded(self.prompts)  # the basis of its price and its cache key
         model = _present(self.inner)
         if model.name == OfflineModel.name:
             return model.complete(task, deadline)
@@ -159,7 +159,7 @@ class Metered(StandIn):
         """As ``ChatModel.chat``.
 
         Raises:
-            BudgetSpent: the budget has no room for it. The model was not asked.
+            BudgetSpent: it would exceed the budget. The model was not asked.
             ModelOverflow, ModelUnavailable, ModelTimeout, ModelNonsense: see there.
         """
         model = _present(self.inner)
@@ -182,7 +182,7 @@ class Metered(StandIn):
     def _begin(self, model: str, task: str, prompt: int, answer: int, tries: int = 1) -> _Call:
         try:
             return self._held(model, task, prompt, answer, tries)
-        except StoreError as error:  # an event is remembered all the same, and rated when the file is mended
+        except StoreError as error:  # an event is remembered all the same, and rated once the file is repaired
             raise ModelUnavailable(f"The language model was not asked. {error.sentence}") from error
 
     def _held(self, model: str, task: str, prompt: int, answer: int, tries: int) -> _Call:
@@ -202,35 +202,35 @@ class Metered(StandIn):
 
 
 def _present(model: LanguageModel) -> LanguageModel:
-    """The model itself; of one that can be exchanged, the one in its place now.
+    """The model itself; for one that can be exchanged, the one in use now.
 
     Raises:
-        ModelUnavailable: the keyring does not hand out its key.
+        ModelUnavailable: the keyring does not return its key.
     """
     present = getattr(model, "present", None)
     return cast("LanguageModel", present()) if callable(present) else model
 
 
 class _Call:
-    """A call that is counted when it is over, whatever came of it."""
+    """A call that is charged when it is over, whatever the outcome."""
 
     def __init__(self, account: Account, number: int | None, spent: Callable[[int, int], Spent], prompt: int) -> None:
         self._account, self._number, self._spent, self._prompt = account, number, spent, prompt
         self._usage: Usage | None = None
 
     def took(self, usage: Usage | None, answer: str) -> None:
-        """Say what it took: what the server counted, else by estimate."""
+        """Record its tokens: the server's count, else an estimate."""
         self._usage = usage or Usage(self._prompt, tokens.estimate(answer))
 
     def __enter__(self) -> None:
-        """Nothing is left to do: it has been held."""
+        """Do nothing: it is already reserved."""
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         usage = self._usage
         if usage is None and isinstance(error, ModelError) and error.usage is not None:
             usage = Usage(*error.usage)
-        if usage is None:  # what was refused took nothing; what was answered late or wrongly was read at least
+        if usage is None:  # a refused prompt cost nothing; one answered late or wrongly was at least read
             read = isinstance(error, ModelTimeout | ModelNonsense) or not isinstance(error, ModelError)
             usage = Usage(self._prompt if read else 0, 0)
-        with suppress(StoreError):  # the call stays held, which counts more; its answer has been paid for
+        with suppress(StoreError):  # the call stays reserved, which counts more; its answer has been paid for
             self._account.settle(self._number, self._spent(usage.prompt, usage.completion))

@@ -1,4 +1,4 @@
-"""The tasks of telling: memories joined into one narrative, what a conversation shows, and what a person is like."""
+"""The tasks of telling: memories joined into a narrative, what a conversation shows, and what a person is like."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .tasks import AnswerForm, Task, Text, storable
 from .tokens import packed
 
 MAX_PROMPT = 24_000
-"""Characters of memory text that one prompt holds: some 6,000 tokens, which small local models still take."""
+"""Characters of memory text in one prompt: some 6,000 tokens, which small local models still accept."""
 MAX_RECORD = 2000
-"""Characters of one memory that go into a prompt; the rest of a longer one is cut."""
+"""Characters of one memory in a prompt; a longer one is cut."""
 _ENVELOPE = 100
-"""Characters that a record's number, time and punctuation take."""
+"""Characters for a record's number, time and punctuation."""
 MAX_STATEMENT = 600
 
 
@@ -62,7 +62,7 @@ class Known(AnswerForm):
 
 
 def parts(entries: Iterable[MemoryEntry]) -> Iterator[list[MemoryEntry]]:
-    """The entries in their order, in as few parts as have room in one prompt each."""
+    """The entries in order, in as few parts as possible that each fit in one prompt."""
     return packed(entries, MAX_PROMPT, lambda entry: min(len(entry.document), MAX_RECORD) + _ENVELOPE)
 
 
@@ -79,14 +79,14 @@ def narrate(who: str, cue: str, entries: Sequence[MemoryEntry]) -> Task[Story]:
 def reflect_on_person(
     who: str, person: str, known: Sequence[str], trust: float | None, entries: Sequence[MemoryEntry]
 ) -> Task[Known]:
-    """Say what is new of a person, and how far they are trusted now; everything cites what it rests on.
+    """Say what is new about a person, and how far they are trusted now; everything cites its evidence.
 
     Args:
         who: whose memories they are.
-        person: whom it is about.
-        known: what is known of them so far, a line each.
-        trust: how far they are trusted so far, 0 to 1; ``None`` if that is open.
-        entries: memories about them, the oldest first.
+        person: the person it is about.
+        known: what is known of them so far, one line each.
+        trust: how far they are trusted so far, 0 to 1; ``None`` if unknown.
+        entries: memories about them, oldest first.
     """
     lines = [{"number": number, "text": line} for number, line in enumerate(known, start=1)]
     told = [{**record, "rating": entry.rating} for record, entry in zip(_records(entries), entries, strict=True)]

@@ -1,4 +1,4 @@
-"""What a world's language models cost: a price for each by its name, in a file of the world's folder."""
+"""What a world's language models cost: a price for each by name, in a file in the world's folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import InvalidParameter, StoreDamaged, shown
 
 FILE = "model-prices.json"
 MOST = 200
-"""Models that have a price."""
+"""The most models with a price."""
 _DEAREST = 100_000.0
 _LONGEST = 200
 _MAX_BYTES = 1_000_000
@@ -22,14 +22,14 @@ _PER = 1_000_000
 
 @dataclass(frozen=True)
 class Price:
-    """What a million tokens cost, in whatever currency all prices are in.
+    """The cost of a million tokens, in whatever currency all prices are in.
 
     Args:
         prompt: of what is sent, 0 to 100,000.
         answer: of what comes back, 0 to 100,000.
 
     Raises:
-        InvalidParameter: one is no such number.
+        InvalidParameter: one is not such a number.
     """
 
     prompt: float
@@ -39,7 +39,7 @@ class Price:
         for name in ("prompt", "answer"):
             value = getattr(self, name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not 0 <= value <= _DEAREST:  # which no number that is not finite is
+            if not number or not 0 <= value <= _DEAREST:  # this excludes infinity and NaN
                 raise InvalidParameter(
                     f"The price of {name} tokens must be a number from 0 to {_DEAREST:,.0f} for a million of them, "
                     f"not {shown(value)}."
@@ -47,7 +47,7 @@ class Price:
             object.__setattr__(self, name, float(value))
 
     def of(self, prompt: int, answer: int) -> float:
-        """What so many tokens cost."""
+        """The cost of so many tokens."""
         return (prompt * self.prompt + answer * self.answer) / _PER
 
 
@@ -68,10 +68,10 @@ def read(folder: Path) -> dict[str, Price]:
 
 
 def write(folder: Path, prices: Mapping[str, Price]) -> None:
-    """Keep these prices in the place of the former ones.
+    """Replace the prices.
 
     Raises:
-        InvalidParameter: there are more than 200, or one is no price or has no name.
+        InvalidParameter: there are more than 200, or one is invalid or has no name.
         StoreError: the file cannot be written.
     """
     told = {name: {"prompt": price.prompt, "answer": price.answer} for name, price in checked(prices).items()}
@@ -81,10 +81,10 @@ def write(folder: Path, prices: Mapping[str, Price]) -> None:
 
 
 def checked(prices: Mapping[str, Price]) -> dict[str, Price]:
-    """The prices, if they can be kept.
+    """The prices, if they are valid.
 
     Raises:
-        InvalidParameter: there are more than 200, or one is no price or has no name.
+        InvalidParameter: there are more than 200, or one is invalid or has no name.
     """
     if len(prices) > MOST:
         raise InvalidParameter(f"There are {len(prices):,} prices; at most {MOST} are kept.")

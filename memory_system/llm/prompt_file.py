@@ -1,7 +1,7 @@
-"""A world's wordings of the prompts, in ``prompts.jsonl``: every version is a line, and the last of a prompt counts.
+"""A world's wordings of the prompts, in ``prompts.jsonl``: every version is a line, and a prompt's last one counts.
 
-Lines are only ever added, so that no wording is lost and two who edit at once lose nothing. What cannot be read is
-passed over: a broken file must not keep an event from being remembered.
+Lines are only ever added, so that no wording is lost, even if two people edit at once. Unreadable lines are
+skipped: a broken file must not keep an event from being remembered.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Wording:
 
     Args:
         name: the prompt's.
-        text: what it said; ``None`` = what ships.
+        text: the wording; ``None`` = the one that ships.
         at: when it was saved, in real time.
         by: who saved it.
     """
@@ -39,13 +39,13 @@ class Wording:
 
     @property
     def told(self) -> str:
-        """What the prompt said in this version."""
+        """The prompt's wording in this version."""
         return shipped(self.name) if self.text is None else self.text
 
 
 @dataclass(frozen=True)
 class _Read:
-    """What a file of one size and time holds: the versions, the prompts in use, and what is wrong, in a sentence."""
+    """The contents of a file of one size and time: versions, prompts in use, and problems, in a sentence."""
 
     of: State
     wordings: tuple[Wording, ...] = ()
@@ -66,12 +66,12 @@ class PromptFile:
 
     @property
     def prompts(self) -> Prompts:
-        """What is said now."""
+        """The current prompts."""
         return self._read().prompts
 
     @property
     def problem(self) -> str:
-        """What of the file cannot be read and is passed over, in a sentence; empty if nothing."""
+        """What in the file cannot be read and is skipped, in a sentence; empty if nothing."""
         return self._read().problem
 
     def versions(self, name: str) -> tuple[Wording, ...]:
@@ -79,23 +79,23 @@ class PromptFile:
         return tuple(reversed([wording for wording in self._read().wordings if wording.name == name]))
 
     def save(self, name: str, text: str, *, by: str = "", now: datetime | None = None) -> Wording:
-        """Word a prompt anew from the next call on; what it said before stays among its versions.
+        """Change the wording of a prompt from the next call on; the earlier one stays among its versions.
 
         Args:
             name: the prompt's, see ``llm.prompts.PROMPTS``.
-            text: 1 to 4,000 characters (2,000 for talks) that hold what has to be filled in, such as ``{count}``.
+            text: 1 to 4,000 characters (2,000 for talks) that contain what has to be filled in, such as ``{count}``.
             by: who does it.
             now: the real time.
 
         Raises:
-            InvalidParameter: there is no such prompt, or the text cannot be used. Nothing was changed.
+            InvalidParameter: there is no such prompt, or the text is invalid. Nothing was changed.
             StoreError: the world's folder cannot be written, or the file is full.
         """
         told = checked(name, text)
         return self._add(Wording(name, None if told == shipped(name) else told, now or real_clock(), by))
 
     def restore(self, name: str, *, by: str = "", now: datetime | None = None) -> Wording:
-        """Let a prompt say again what ships; its wordings stay among its versions.
+        """Return a prompt to the wording that ships; its other wordings stay among its versions.
 
         Raises:
             InvalidParameter: there is no such prompt.
@@ -105,7 +105,7 @@ class PromptFile:
 
     def _add(self, wording: Wording) -> Wording:
         if wording.told == self.prompts.text(wording.name):
-            return wording  # it says so already
+            return wording  # it is the current one already
         line = {"prompt": wording.name, "text": wording.text, "at": wording.at.isoformat(), "by": _writable(wording.by)}
         with as_store_errors(f"The file {self._path.name} of the prompts"):
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ class PromptFile:
                     )
                 if file.tell():
                     file.seek(-1, 2)
-                    data = data if file.read(1) == b"\n" else b"\n" + data  # after a line that was cut off
+                    data = data if file.read(1) == b"\n" else b"\n" + data  # after an incomplete line
                 file.write(data)
         return wording
 
@@ -150,5 +150,5 @@ def _told(of: State, data: bytes) -> _Read:
 
 
 def _writable(text: str) -> str:
-    """The text with a question mark for each half of a letter, which no page can show."""
+    """The text with a question mark for each half of a surrogate pair, which no page can show."""
     return text.encode(errors="replace").decode()

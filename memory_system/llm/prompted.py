@@ -1,4 +1,4 @@
-"""A prompt of the caller's own, answered with whatever JSON object the model finds fit."""
+"""A caller's own prompt, answered with any JSON object that the model chooses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AnyObject(AnswerForm):
 
 
 class PromptTask(Task[AnyObject]):
-    """The one task whose data is what is to be done: a program says it, and no memory goes into it."""
+    """The only task whose data is an instruction: a program supplies it, and no memory goes into it."""
 
     def messages(self) -> list[dict[str, str]]:
         """The prompt as the user's message."""
@@ -37,7 +37,7 @@ class PromptTask(Task[AnyObject]):
 
 
 def prompted(prompt: str, now: datetime) -> PromptTask:
-    """The model's JSON object for a prompt that tells a situation and asks for a plan."""
+    """The model's JSON object for a prompt that describes a situation and asks for a plan."""
     return PromptTask(
         "prompt",
         AnyObject,
@@ -47,7 +47,7 @@ def prompted(prompt: str, now: datetime) -> PromptTask:
 
 
 def offline(data: Mapping[str, Any]) -> AnyObject:
-    """By rules: what the prompt's lines say is to be done at some time of today, as ``{"actions": [...]}``."""
+    """By rules: what the prompt's lines schedule for some time of today, as ``{"actions": [...]}``."""
     lines = [line.strip() for line in str(data["memory"]).splitlines() if line.strip()]
     records = [{"number": number, "when": data["now"], "text": line} for number, line in enumerate(lines, start=1)]
     planned = plan.plan({"now": data["now"], "records": records, "routine": []})

@@ -1,7 +1,7 @@
-"""Every prompt of the system in one place: what a language model is told to do, as it ships and as a world words it.
+"""Every prompt of the system in one place: the instructions for a language model, as shipped and as a world words them.
 
-A prompt never holds memory text: that is sent beside it as data, with a sentence that fences it, and neither the fence
-nor the form of the answer is part of what can be worded.
+A prompt never contains memory text: that is sent alongside as data, fenced by a sentence, and neither the fence
+nor the form of the answer can be reworded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..errors import InvalidParameter, there_is_no
 MOST = 4000
 """Characters of a prompt that is sent with a task."""
 MOST_OF_TALK = 2000
-"""Characters of a prompt that stands in every message of a talk, beside all that is said."""
+"""Characters of a prompt that is part of every message of a conversation, along with all that is said."""
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -25,13 +25,13 @@ class Prompt:
     """One prompt as it ships.
 
     Args:
-        name: of the task that it belongs to, as traces tell it.
-        title: what it is called on the page.
+        name: of its task, as in traces.
+        title: its name on the page.
         used: when it is sent, in a sentence.
-        text: what it says; ``{name}`` stands for what is filled in.
-        needed: the names that have to stand in it.
-        allowed: the names that may stand in it beside those.
-        most: characters that a wording of it may have.
+        text: the wording; ``{name}`` marks what is filled in.
+        needed: the names that it must contain.
+        allowed: the further names that it may contain.
+        most: the most characters of a wording.
     """
 
     name: str
@@ -231,15 +231,15 @@ def prompt(name: str) -> Prompt:
 
 
 def shipped(name: str) -> str:
-    """What the prompt of this name says as it ships."""
+    """The shipped wording of the prompt of this name."""
     return prompt(name).text
 
 
 def checked(name: str, text: object) -> str:
-    """A wording of a prompt without the space around it, if it can be used.
+    """A valid wording of a prompt, without the space around it.
 
     Raises:
-        InvalidParameter: it is empty or too long, lacks what has to be filled in, or asks for what is not known.
+        InvalidParameter: it is empty or too long, lacks something to be filled in, or contains an unknown name.
     """
     about = prompt(name)
     if not isinstance(text, str) or "\x00" in text or not _is_unicode(text):
@@ -266,18 +266,18 @@ def checked(name: str, text: object) -> str:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with what stands for the names of ``values``; all other braces stay as they are."""
+    """The text with the names of ``values`` filled in; all other braces stay unchanged."""
     return _PLACE.sub(lambda found: values.get(found[1], found[0]), text)
 
 
 @dataclass(frozen=True)
 class Prompts:
-    """What a world says in the place of what ships: its own wordings by the prompts' names; none = all as they ship."""
+    """A world's own wordings by the prompts' names, which replace those that ship; none = all as they ship."""
 
     own: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
-        """What the prompt of this name says here."""
+        """The wording of the prompt of this name here."""
         return self.own.get(name) or shipped(name)
 
 
@@ -285,7 +285,7 @@ SHIPPED = Prompts()
 
 
 def prompts_of(model: object) -> Prompts:
-    """The prompts that a language model words its tasks by: those of its world, if it knows them."""
+    """The prompts for a language model's tasks: those of its world, if it has them."""
     held = getattr(model, "prompts", None)
     return held if isinstance(held, Prompts) else SHIPPED
 

@@ -1,6 +1,7 @@
-"""Redaction: a key that a server echoes is taken out of all that it says, however it is written or cut in pieces.
+"""Redaction: a key that a server echoes is removed from all its output, however it is written or split.
 
-Written plainly, as JSON escapes, percent-encoded, or as base64 alone or within something else, such as a whole header.
+It may be written plainly, as JSON escapes, percent-encoded, or as base64 alone or within something else, such as a
+whole header.
 """
 
 from __future__ import annotations
@@ -11,20 +12,20 @@ from collections.abc import Iterator
 
 _HIDDEN = "[key]"
 _LEAST = 8
-"""Characters: local servers take any key, and "local" need not be blotted out of every text."""
+"""Characters: local servers accept any key, and "local" need not be blotted out of every text."""
 _NESTED = 4
 """Backslashes before an escape: one, two in JSON within JSON, four in that within JSON."""
 _LONGEST = _NESTED + 5
-"""Characters that one of the key's has at most when it is written as an escape."""
+"""The most characters of one of the key's when it is written as an escape."""
 _QUOTED = 200
 _LIKE_A_KEY = re.compile(r"\bsk-[\w-]{8,}")
 
 
 class Redaction:
-    """Takes one key out of texts.
+    """Removes one key from texts.
 
     Args:
-        key: the key; nothing is taken out if it is shorter than eight characters.
+        key: the key; nothing is removed if it is shorter than eight characters.
     """
 
     def __init__(self, key: str) -> None:
@@ -40,16 +41,16 @@ class Redaction:
         return self._written.sub(_HIDDEN, text) if self._key else text
 
     def strict(self, text: str) -> str:
-        """The text without the key, and without whatever else looks like one; for errors and traces."""
+        """The text without the key, and without anything else that looks like one; for errors and traces."""
         return _LIKE_A_KEY.sub(_HIDDEN, self.text(text))
 
     def quoted(self, said: str) -> str:
-        """What a server said, as the end of a sentence: 200 characters of it at most."""
+        """What a server said, as the end of a sentence: 200 characters at most."""
         told = self.strict(said)[:_QUOTED].rstrip()
         return told if told.endswith((".", "!", "?")) else f"{told}."
 
     def stream(self) -> Stream:
-        """Takes the key out of a text that arrives in pieces."""
+        """Removes the key from a text that arrives in pieces."""
         return Stream(self)
 
     def begun(self, text: str) -> int:
@@ -58,10 +59,10 @@ class Redaction:
         return next((size for size in sizes if text[-size] in self._first and self._begins(text[-size:])), 0)
 
     def _begins(self, text: str) -> bool:
-        """Whether the key may go on where this text ends."""
+        """Whether the key may continue where this text ends."""
         if any(one.startswith(text) for one in self._encoded):
             return True
-        places = {0}  # a sign such as % may be meant by itself, or begin an escape
+        places = {0}  # a character such as % may be literal, or begin an escape
         for letter, *escapes in self._letters:
             reached = set[int]()
             for place in places:
@@ -84,7 +85,7 @@ class Stream:
         self._held = ""
 
     def more(self, piece: str) -> str:
-        """What can be told of the text after this piece."""
+        """What can be released of the text after this piece."""
         text = self._redaction.text(self._held + piece)
         told = len(text) - self._redaction.begun(text)
         self._held = text[told:]
@@ -97,7 +98,7 @@ class Stream:
 
 
 def _escaped(letter: str) -> Iterator[str]:
-    """A character as addresses and JSON escape it, also JSON within JSON, which escapes the backslash too."""
+    """A character as addresses and JSON escape it, including JSON within JSON, which escapes the backslash too."""
     if ord(letter) < 0x80:
         yield f"%{ord(letter):02x}"
     for slashes in range(1, _NESTED + 1):
@@ -107,15 +108,15 @@ def _escaped(letter: str) -> Iterator[str]:
 
 
 def _in_any_case(way: str) -> str:
-    """A pattern of a character, or of an escape, whose digits may be large or small."""
+    """A pattern of a character, or of an escape, whose digits may be in upper or lower case."""
     return re.escape(way) if len(way) == 1 else f"(?i:{re.escape(way)})"
 
 
 def _encoded(key: str) -> Iterator[str]:
-    """What stands in base64 for a key alone and within something else, in both of its alphabets.
+    """The base64 forms of a key, alone and within something else, in both alphabets.
 
-    Its letters stand for six bits, those of the key for eight, so it depends on where the key begins: there are three
-    ways, each without the letters at both ends that stand for something else too.
+    Base64 characters encode six bits, the key's have eight, so it depends on where the key begins: there are three
+    ways, each without the characters at both ends that also encode something else.
     """
     data = key.encode("utf-8", "replace")
     for before in range(3):

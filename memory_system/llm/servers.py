@@ -1,6 +1,6 @@
 """Which models a server offers: the answer to ``GET /models``, for a person to choose from.
 
-Addresses of language model servers, as the packages that ask there read them.
+Also parses addresses of language model servers as the packages that connect to them do.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def host_of(address: str) -> str:
-    """The server that an address of http or https names; empty if no server can be reached by it."""
-    import httpx  # brings rich and click along, for those who ask no server
+    """The server in an http or https address; empty if it cannot be the address of a server."""
+    import httpx  # imports rich and click, which those who use no server do not need
 
     try:
         url = httpx.URL(address)
         host = url.host
-        url.raw_host.decode("ascii").encode("idna")  # as looking it up does: labels may be empty or too long
+        url.raw_host.decode("ascii").encode("idna")  # as in a lookup: labels may be empty or too long
     except (httpx.InvalidURL, UnicodeError):
         return ""
     return host if url.scheme in ("http", "https") else ""
@@ -36,7 +36,7 @@ _OK = 200
 
 
 def models(endpoint: str, key: str, seconds: float) -> tuple[str, ...]:
-    """The names of the models that the server at this address tells of, sorted.
+    """The names of the models that the server at this address lists, sorted.
 
     Args:
         endpoint: the base address.
@@ -44,13 +44,13 @@ def models(endpoint: str, key: str, seconds: float) -> tuple[str, ...]:
         seconds: until an answer is no use.
 
     Raises:
-        ModelUnavailable, ModelTimeout, ModelNonsense: the server does not tell; the message never holds the key.
+        ModelUnavailable, ModelTimeout, ModelNonsense: the server gives no list; the message never contains the key.
     """
     import httpx
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     client = httpx.Client(headers=headers, timeout=seconds)
-    try:  # a timeout of a socket starts again with every byte that trickles in
+    try:  # a socket's timeout starts again with every byte that trickles in
         data = within(seconds, lambda: _asked(client, f"{endpoint}/models"), "models")
     except (httpx.TimeoutException, TimeoutError) as error:
         raise ModelTimeout(f"The server did not list its models in {seconds:.0f} seconds.") from error

@@ -1,4 +1,4 @@
-"""The task of folding: a summary and what was said since become one summary again, which never grows."""
+"""The task of folding: a summary and what was said since become one new summary, which never grows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .tasks import Summary, Task
 from .tokens import packed
 
 PLACE = "{transcript}"
-"""What stands in a template for that which is to be summarised."""
+"""The placeholder in a template for what is to be summarised."""
 TEMPLATE = shipped("fold")
-"""The template that is used where none is given; after MemGPT's recursive summary (arXiv 2310.08560, section 2.2)."""
+"""The default template; after MemGPT's recursive summary (arXiv 2310.08560, section 2.2)."""
 FEWEST_WORDS, MOST_WORDS = 10, 1000
 _NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
 _WORDS = {name: number for number, name in enumerate(_NUMBERS.split(), start=1)}
@@ -25,7 +25,7 @@ _LIMIT = re.compile(rf"\b(\d{{1,4}}|{'|'.join(_WORDS)})\s+words?\b", re.IGNORECA
 
 @dataclass(frozen=True)
 class Line:
-    """Something that was said: by whom, what, and when if known. ``human``: by whom the character talks with."""
+    """Something that was said: by whom, what, and when if known. ``human``: the character's partner said it."""
 
     speaker: str
     text: str
@@ -34,10 +34,10 @@ class Line:
 
 
 def check_template(template: str) -> str:
-    """The template, if it can be used; an empty one stands for ``TEMPLATE``.
+    """The template, if it is valid; an empty one means ``TEMPLATE``.
 
     Raises:
-        InvalidParameter: it is too long, or says nowhere what is to be summarised.
+        InvalidParameter: it is too long, or lacks the placeholder.
     """
     if not template.strip():
         return TEMPLATE
@@ -49,18 +49,18 @@ def check_template(template: str) -> str:
 
 
 def fold(who: str, summary: str, lines: Sequence[Line], words: int, template: str = "") -> Task[Summary]:
-    """Fold what was said into what stands for all that was said before.
+    """Fold what was said into the summary of everything said before.
 
     Args:
-        who: the character in whose memory the conversation is.
+        who: the character whose memory contains the conversation.
         summary: what was said before, in words; may be empty.
         lines: what was said since, in order.
-        words: that the new summary may have, 10 to 1,000; fewer where the template says so. A model may not keep to
-            it: cut what it answers.
-        template: the prompt, with ``{transcript}``; empty = ``TEMPLATE``, or what the world says in its place.
+        words: the most words of the new summary, 10 to 1,000; fewer if the template says so. A model may not keep to
+            it: cut its answer.
+        template: the prompt, with ``{transcript}``; empty = ``TEMPLATE``, or the world's wording of it.
 
     Raises:
-        InvalidParameter: the template cannot be used, or the words are out of their range.
+        InvalidParameter: the template is invalid, or the words are out of their range.
     """
     if not FEWEST_WORDS <= words <= MOST_WORDS:
         raise InvalidParameter(f"A summary may have {FEWEST_WORDS} to {MOST_WORDS} words, not {words}.")
@@ -83,11 +83,11 @@ def limit(template: str) -> int | None:
 
 
 def parts(lines: Iterable[Line], most: int, size: Callable[[str], int]) -> Iterator[list[Line]]:
-    """The lines in their order, in as few parts as are no larger than ``most``; a line alone may be.
+    """The lines in order, in as few parts as possible no larger than ``most``; a single line may be larger.
 
     Args:
         lines: what was said.
-        most: the size that a part may have.
+        most: the largest size of a part.
         size: how large a text is, in characters or tokens.
     """
     around = size('{"speaker": "", "when": "", "text": "", "human": false}')

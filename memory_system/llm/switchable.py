@@ -1,6 +1,6 @@
-"""A world's language model: whichever was chosen last, for all who hold it, in the words of the world's prompts.
+"""A world's language model: the one chosen last, for all who use it, with the wordings of the world's prompts.
 
-A trial of a language model: one memory rated, shown as the round trip that it was.
+Also a trial of a language model: one memory is rated, and the round trip is shown.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from .prompts import SHIPPED, Prompts
 from .tasks import Task
 
 EXAMPLE = "Tobias lent me his last dry coat in the storm"
-"""What is rated: no memory of anybody's, so that a trial tells a server nothing."""
+"""The text to rate: nobody's memory, so that a trial reveals nothing to a server."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of it.
+    """The result of a trial.
 
     Args:
         label: which model was asked, and where.
         asked: the messages that were sent, as one text.
         answered: what came back; empty if it was no use.
         milliseconds: from the question to the answer or the error.
-        tokens: that the server counted; ``None`` if it did not say.
+        tokens: the server's count; ``None`` if it did not say.
         problem: what went wrong, in a sentence; empty if nothing did.
         models: the names of those that the server offers.
         unlisted: why there are none, in a sentence; empty if there are, or nobody was asked.
@@ -87,11 +87,11 @@ def tried(
 
 
 _LISTING = 10.0
-"""Seconds that a server has to say which models it offers."""
+"""Seconds for a server to list its models."""
 _UNREAD = (-1, -1, -1)
-"""What no file is, so that it is read again."""
+"""A state that no file has, so that it is read again."""
 _AGAIN = 60.0
-"""Seconds after which a keyring that did not hand out a key is asked again."""
+"""Seconds after which a keyring that did not return a key is asked again."""
 MODELS: Registry[Callable[[Settings], LanguageModel]] = Registry(
     "memory_system.language_models",
     "language model",
@@ -101,12 +101,12 @@ MODELS: Registry[Callable[[Settings], LanguageModel]] = Registry(
         "offline": "memory_system.llm.offline.model:OfflineModel",
     },
 )
-"""What ``MEMORY_LLM`` can name. A package adds functions that make a model for an installation's settings."""
+"""What ``MEMORY_LLM`` can name. A package adds functions that make a model from an installation's settings."""
 _OURS = ("auto", "openai", "offline")
 
 
 def _joined(settings: Settings) -> LanguageModel | None:
-    """The model that a package brings, if the settings name one."""
+    """The model from another package, if the settings name one."""
     if settings.llm in _OURS:
         return None
     try:
@@ -121,20 +121,20 @@ def _joined(settings: Settings) -> LanguageModel | None:
 class WorldModel:
     """A ``LanguageModel`` that can be exchanged while it is in use. Thread-safe.
 
-    What was chosen in the dashboard counts, unless the environment (``MEMORY_LLM``) or the program decides; where
-    nothing was chosen the environment does. A key is sent to the one address that it was set for.
+    The choice made in the dashboard counts, unless the environment (``MEMORY_LLM``) or the program decides; without a
+    choice the environment does. A key is sent only to the address that it was set for.
 
     Args:
-        folder: the world's; the choice lies beside it, the prompts in it.
+        folder: the world's; the choice is next to it, the prompts in it.
         settings: the environment's.
         embedder: for the offline rules.
         given: the model that the program decides for, if it does.
-        helps: called whenever there is reason to think that the model in use helps, as it may not have before:
-            another was chosen, or this one has just answered a trial.
+        helps: called whenever the model in use may work after it possibly did not: another was chosen, or this one has
+            just answered a trial.
 
     Raises:
-        ModelUnavailable: the environment decides for a server, and names none.
-        InvalidParameter: it names a language model that there is not, or that cannot be made.
+        ModelUnavailable: the environment decides for a server, but names none.
+        InvalidParameter: it names an unknown language model, or one that cannot be made.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class WorldModel:
         self._chosen: ModelChoice | None = None
         self._problem = ""
         self._made: tuple[ModelChoice, int, LanguageModel] | None = None
-        self._turn = 0  # which choice it is, so that none is kept with the key of another
+        self._turn = 0  # the number of the choice, so that a model is never cached with another one's key
         self._locked: tuple[float, str] | None = None
         if given is None and settings.llm == "openai" and not (settings.openai_api_key or settings.openai_base_url):
             raise ModelUnavailable(
@@ -187,16 +187,16 @@ class WorldModel:
 
     @property
     def prompts(self) -> Prompts:
-        """What the prompts say in this world."""
+        """The prompts of this world."""
         return self.prompt_file.prompts
 
     def present(self) -> LanguageModel:
-        """The model in use now, which stays the same for whoever asks it: one call is one model's.
+        """The model in use now, which does not change for its caller: one call is to one model.
 
-        It knows nothing of the world's words, see ``Task.worded``.
+        It does not know the world's wordings, see ``Task.worded``.
 
         Raises:
-            ModelUnavailable: the keyring does not hand out the key.
+            ModelUnavailable: the keyring does not return the key.
         """
         if self._given is not None:
             return self._given
@@ -208,10 +208,10 @@ class WorldModel:
         return made[2]
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
-        """As ``LanguageModel.complete``, in the world's words.
+        """As ``LanguageModel.complete``, with the world's wordings.
 
         Raises:
-            ModelError: see there; ``ModelUnavailable`` also if the keyring does not hand out the key.
+            ModelError: see there; ``ModelUnavailable`` also if the keyring does not return the key.
         """
         return self.present().complete(task.worded(self.prompts), deadline)
 
@@ -221,7 +221,7 @@ class WorldModel:
         """As ``ChatModel.chat``.
 
         Raises:
-            ModelError: see there; ``ModelUnavailable`` also if the keyring does not hand out the key.
+            ModelError: see there; ``ModelUnavailable`` also if the keyring does not return the key.
         """
         return self.present().chat(messages, tools, **how)
 
@@ -229,7 +229,7 @@ class WorldModel:
 
     @property
     def decided(self) -> str:
-        """Who decides in the place of whoever looks at the page, in a sentence; empty if nobody does."""
+        """Who decides instead of the user of the page, in a sentence; empty if nobody does."""
         if self._given is not None and self._joined is None:
             return "The program that opened this world decides which language model is used."
         if self._settings.llm != "auto":
@@ -238,7 +238,7 @@ class WorldModel:
 
     @property
     def chosen(self) -> ModelChoice | None:
-        """What was chosen for this world; ``None`` if nothing was. A change by another program is seen at once."""
+        """The choice for this world; ``None`` if there is none. A change by another program is seen at once."""
         with self._lock:
             about = self._file.about()
             if about != self._seen:
@@ -251,17 +251,17 @@ class WorldModel:
 
     @property
     def problem(self) -> str:
-        """Why what was chosen cannot be read, in a sentence; empty if it can."""
+        """Why the choice cannot be read, in a sentence; empty if it can."""
         return self._problem if self.chosen is None else ""
 
     @property
     def in_use(self) -> ModelChoice:
-        """What is used now, whoever chose it; not what the program may have decided for."""
+        """The model in use, whoever chose it, except one that the program decided for."""
         return self.of_environment if self.decided else self.chosen or self.of_environment
 
     @property
     def of_environment(self) -> ModelChoice:
-        """What the environment says."""
+        """The environment's choice."""
         if not self._settings.uses_openai:
             return ModelChoice()
         return ModelChoice((self._settings.openai_base_url or OPENAI).rstrip("/"), self._settings.llm_model)
@@ -277,18 +277,18 @@ class WorldModel:
             return "environment" if self._environment_key(endpoint) else ""
 
     def use(self, choice: ModelChoice, key: str = "", *, in_keyring: bool = False) -> ModelChoice:
-        """Use this from the next call on, in all pages and for the HTTP API, and again when the program starts.
+        """Use this from the next call on, in all pages and for the HTTP API, and again when the program restarts.
 
         Args:
             choice: a server and a model, or ``ModelChoice()`` for the offline rules.
-            key: for this address; empty = the one that is held for it, if any.
-            in_keyring: whether the system's keyring keeps it; otherwise this process does, until it ends.
+            key: for this address; empty = the stored one, if any.
+            in_keyring: whether to store it in the system's keyring; otherwise this process keeps it until it ends.
 
         Raises:
-            InvalidParameter: the address, the name or the key cannot be one.
+            InvalidParameter: the address, the name or the key is invalid.
             Conflict: the environment or the program decides.
-            ModelUnavailable: the keyring does not take the key.
-            StoreError: the choice cannot be kept. In each case what was used before still is.
+            ModelUnavailable: the keyring does not accept the key.
+            StoreError: the choice cannot be saved. After any of these errors the previous model stays in use.
         """
         with self._lock:
             if self.decided:
@@ -325,11 +325,11 @@ class WorldModel:
             self._forget_made()
 
     def forget_key(self, endpoint: str) -> None:
-        """Keep no key for this address any more, neither here nor in the keyring.
+        """Delete the key for this address, here and in the keyring.
 
         Raises:
-            ModelUnavailable: the keyring does not let it go.
-            StoreError: the choice cannot be kept.
+            ModelUnavailable: the keyring does not delete it.
+            StoreError: the choice cannot be saved.
         """
         with self._lock:
             chosen = self.chosen
@@ -340,20 +340,20 @@ class WorldModel:
             self._forget_made()
 
     def set_prices(self, prices: Mapping[str, Price]) -> None:
-        """Take these prices by model in the place of the former ones; what was spent keeps what it cost.
+        """Replace the prices by model; what was spent keeps its cost.
 
         Raises:
-            InvalidParameter: one is no price, or there are too many.
-            StoreError: they cannot be kept.
+            InvalidParameter: a price is invalid, or there are too many.
+            StoreError: they cannot be saved.
         """
         write_prices(self._folder, prices)
 
     def try_out(self, choice: ModelChoice, key: str = "") -> Trial:
-        """Ask a model that need not be in use, with this key or the one that is held for its address.
+        """Ask a model that need not be in use, with this key or the stored one for its address.
 
         Raises:
-            InvalidParameter: the address, the name or the key cannot be one.
-            ModelUnavailable: the keyring does not hand out the key.
+            InvalidParameter: the address, the name or the key is invalid.
+            ModelUnavailable: the keyring does not return the key.
         """
         if choice.offline:
             return tried(self._offline, prompts=self.prompts)
@@ -362,10 +362,10 @@ class WorldModel:
         return tried(self._server(choice, told), lambda: servers.models(choice.endpoint, told, _LISTING), self.prompts)
 
     def try_in_use(self) -> Trial:
-        """Ask the model that is in use, whoever decided for it.
+        """Ask the model that is in use, whoever chose it.
 
         Raises:
-            ModelUnavailable: the keyring does not hand out the key.
+            ModelUnavailable: the keyring does not return the key.
         """
         choice = self.in_use
         if self._given is not None:
@@ -383,8 +383,8 @@ class WorldModel:
         """Another model of the server that is in use.
 
         Raises:
-            InvalidParameter: no server is in use, or it is no name.
-            ModelUnavailable: the keyring does not hand out the key.
+            InvalidParameter: no server is in use, or the name is invalid.
+            ModelUnavailable: the keyring does not return the key.
         """
         choice = self.in_use
         if self._given is not None or choice.offline:

@@ -21,7 +21,7 @@ from .prompts import PROMPTS, Prompts, filled, shipped
 
 EXPAND = "expand"
 MAX_TEXT = 8000
-"""Characters that a text of an answer may have."""
+"""Characters of a text in an answer."""
 
 
 def storable(text: str) -> str:
@@ -120,17 +120,17 @@ FENCE_WITHIN = (
 
 @dataclass(frozen=True)
 class Task(Generic[AnswerT]):
-    """What is asked of a model.
+    """A request to a model.
 
     Args:
         name: for traces, and for the prompt of this name.
         form: of the answer.
-        instructions: the prompt, in which ``{name}`` stands for the ``values``.
+        instructions: the prompt, in which ``{name}`` marks the ``values``.
         data: what it is about, fenced as JSON.
         values: what is filled into the instructions; never memory text.
-        more: instructions that follow, however the prompt is worded.
-        place: the name by which the instructions say where the data stands in them, if they do. They are the user's
-            message then, in which the data is JSON as everywhere.
+        more: instructions that follow, whatever the wording of the prompt.
+        place: the placeholder for the data in the instructions, if there is one. The instructions are then the user's
+            message, and the data in it is JSON as always.
     """
 
     name: str
@@ -142,7 +142,7 @@ class Task(Generic[AnswerT]):
     place: str = ""
 
     def worded(self, prompts: Prompts) -> Self:
-        """The task in the words of a world; one that has words of its own keeps them."""
+        """The task with a world's wordings; one with wordings of its own keeps them."""
         if self.name not in PROMPTS or self.instructions != shipped(self.name):
             return self
         return replace(self, instructions=prompts.text(self.name))
@@ -192,7 +192,7 @@ def rate(text: str, who: str = "") -> Task[Rating]:
 
     Args:
         text: the memory.
-        who: whose it is, in words, so that what it means to them counts; empty where nobody knows.
+        who: its owner, in words, so that what it means to them counts; empty if unknown.
     """
     return Task(
         RATE,
@@ -225,7 +225,7 @@ def find_insights(who: str, question: str, entries: Sequence[MemoryEntry], count
 
 
 def expand(who: str, cue: str, count: int) -> Task[Instances]:
-    """What a cue may stand for, as cues of their own: a list is remembered one thing at a time."""
+    """Instances of what a cue asks for, as cues of their own: a list is remembered one thing at a time."""
     return Task(
         EXPAND,
         Instances,
@@ -236,7 +236,7 @@ def expand(who: str, cue: str, count: int) -> Task[Instances]:
 
 
 def summarise(who: str, entries: Sequence[MemoryEntry]) -> Task[Summary]:
-    """One text that stands for several memories."""
+    """One text that replaces several memories."""
     return Task(
         "summarise",
         Summary,
@@ -252,9 +252,9 @@ def retell(who: str, what: str, how: str, place: str, told_by: str, relations: M
         who: whose memory it becomes, in words.
         what: what happened.
         how: how they know of it: ``saw``, ``heard``, ``told`` or ``read``.
-        place: where it happened; empty if nobody said.
-        told_by: who told them; empty if nobody did, or nobody said.
-        relations: what those in it are to them, by name.
+        place: where it happened; empty if unknown.
+        told_by: who told them; empty if nobody did, or it is unknown.
+        relations: how the people in it are related to them, by name.
     """
     data = {"what_happened": what, "how": how, "place": place, "told_by": told_by, "relations": dict(relations)}
     return Task("retell", Retold, shipped("retell"), {"character": who, **data})

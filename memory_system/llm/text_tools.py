@@ -1,9 +1,9 @@
-"""Tools for models that know none: explained in the prompt, called by a JSON object in the text.
+"""Tools for models without tool support: explained in the prompt, called by a JSON object in the text.
 
 The protocol: the system message lists the tools and asks for ``{"calls": [{"name": ..., "arguments": {...}}]}`` alone.
-Earlier calls stand in the conversation in the same form, their results as the user's messages. The forms in which
+Earlier calls are in the conversation in the same form, their results as the user's messages. The forms in which
 models call out of habit are understood too: one bare ``{"name": ..., "arguments": ...}``, ``parameters`` for
-``arguments``, and ``<tool_call>`` around them. Only the names of tools that were offered make a JSON object a call.
+``arguments``, and ``<tool_call>`` around them. A JSON object is only a call if it names a tool that was offered.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 _DECODER = json.JSONDecoder()
 _BRACES = 30
-"""Opening braces of an answer at which a call is looked for."""
+"""Opening braces of an answer at which to look for a call."""
 _EXPLAINED = (
     "You can call these functions. To call some, answer with one JSON object alone, in this form and with nothing "
     'around it: {{"calls": [{{"name": "name of the function", "arguments": {{}}}}]}}\nThe functions, with the JSON '
@@ -28,7 +28,7 @@ Called = tuple[str, str]
 
 
 def names(tools: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """What the tools are called."""
+    """The names of the tools."""
     return frozenset(str(tool["function"]["name"]) for tool in tools)
 
 
@@ -57,11 +57,11 @@ def explained(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str
 
 
 def alternating(messages: Sequence[Mapping[str, Any]], *, system: bool) -> list[dict[str, Any]]:
-    """The conversation for templates that want user and assistant by turns.
+    """The conversation for templates that require user and assistant to alternate.
 
     Args:
         messages: without calls of tools; see ``explained``.
-        system: whether the first message may be the system's; otherwise it opens the user's first.
+        system: whether the first message may be the system's; otherwise it is put at the beginning of the user's first.
     """
     turns = list[dict[str, Any]]()
     for place, message in enumerate(messages):
@@ -80,7 +80,7 @@ def alternating(messages: Sequence[Mapping[str, Any]], *, system: bool) -> list[
 
 
 def read(text: str, known: Set[str]) -> tuple[str, tuple[Called, ...]]:
-    """What stands around the calls in a text, and the calls; the text itself and none if it holds no call.
+    """The text around the calls, and the calls; the text itself and no calls if it contains none.
 
     Args:
         text: a model's answer.

@@ -1,4 +1,4 @@
-"""Work in a thread of its own, so that whoever waits for it does not wait longer than they want to."""
+"""Work in a thread of its own, so that callers wait no longer than they want to."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ Answer = TypeVar("Answer")
 
 
 def within(seconds: float, ask: Callable[[], Answer], name: str) -> Answer:
-    """What ``ask`` answers; its thread is called ``name``, and goes on alone if it is too late.
+    """The result of ``ask``; its thread is called ``name``, and goes on alone if it is too late.
 
     Raises:
-        TimeoutError: it did not answer within the seconds.
+        TimeoutError: it did not return within the seconds.
         Exception: whatever it raised.
     """
     return _begun(ask, name).result(timeout=seconds)
 
 
 def watched(ask: Callable[[], Answer], name: str, look: Callable[[], None], seconds: float) -> Answer:
-    """What ``ask`` answers; until it does, ``look`` is called so often, and may raise to leave the thread alone.
+    """The result of ``ask``; until then, ``look`` is called at this interval, and may raise to abandon the thread.
 
     Raises:
         Exception: whatever either raised.

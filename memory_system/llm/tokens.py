@@ -1,16 +1,16 @@
-"""How many tokens a text takes: an estimate that needs no download and errs high, corrected by what servers report.
+"""How many tokens a text takes: an estimate that needs no download and errs high, corrected by servers' reports.
 
-Every model cuts text otherwise. The estimate therefore counts what the less lucky of the common tokenizers take
-(cl100k and o200k of OpenAI's, Llama 2 and 3, Mistral, Qwen), by what a byte-level tokenizer can and cannot know:
+Every model splits text differently. The estimate therefore counts what the less efficient common tokenizers need
+(cl100k and o200k of OpenAI's, Llama 2 and 3, Mistral, Qwen), based on how byte-level tokenizers work:
 
-- no such tokenizer takes more than a token for each UTF-8 byte, which is what scripts count that few of them know;
-- a letter of the Latin, Greek, Cyrillic, Hebrew and Arabic scripts is at most a token of its own, an ideograph,
-  kana or Hangul syllable two, taken together (common ones are one, rare ones three);
-- English words are a token or two, but Finnish ones are four: counted is one for each three letters begun, so that
-  English prose comes out half as much again as it is; what looks like no word (base64, hashes, keys) counts a token
+- no such tokenizer takes more than one token for each UTF-8 byte, which is the count for scripts that few of them know;
+- a letter of the Latin, Greek, Cyrillic, Hebrew and Arabic scripts is at most one token, an ideograph,
+  kana or Hangul syllable two, counted together (common ones are one, rare ones three);
+- English words are a token or two, but Finnish ones are four: the count is one for every three letters begun, so that
+  English prose is overestimated by half; anything that does not look like a word (base64, hashes, keys) counts a token
   for each character, as digits do.
 
-Packing: what is too much for one prompt, in as few parts as have room in one each.
+Packing: splits what is too much for one prompt into as few parts as possible that fit in one each.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Item = TypeVar("Item")
 
 
 def packed(items: Iterable[Item], most: int, size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """The items in their order, in as few parts as are no larger than ``most``; an item alone may be."""
+    """The items in order, in as few parts as possible no larger than ``most``; a single item may be larger."""
     part: list[Item] = []
     filled = 0
     for item in items:
@@ -41,15 +41,15 @@ def packed(items: Iterable[Item], most: int, size: Callable[[Item], int]) -> Ite
 
 
 MESSAGE = 8
-"""Tokens that a message takes beside its text: its role and its borders, 3 with OpenAI, 5 with Llama 3."""
+"""Tokens of a message in addition to its text: its role and its borders, 3 with OpenAI, 5 with Llama 3."""
 CALL = 12
-"""Tokens that a call of a tool takes beside its name and arguments."""
+"""Tokens of a tool call in addition to its name and arguments."""
 PREAMBLE = 8
 """Tokens that begin a prompt and the answer."""
 TOOLS = 120
 """Tokens that templates spend on explaining that there are tools."""
 _WORD = 24
-"""Letters of the longest run that is taken for a word."""
+"""Letters of the longest run that counts as a word."""
 _PIECE = re.compile(
     r"(?P<word>[A-Za-z0-9]+)"
     r"|(?P<marks>[\"{}\[\]:,]+)"
@@ -64,7 +64,7 @@ _PIECE = re.compile(
 )
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]")
 _SHORT = 2000
-"""Letters of the longest text whose estimate is remembered."""
+"""Letters of the longest text whose estimate is cached."""
 _LEAST, _MOST = 0.5, 3.0
 _BELIEVED = 0.25
 _EASE = 0.1
@@ -80,28 +80,28 @@ def _estimated(text: str) -> int:
 
 
 _remembered = lru_cache(maxsize=4096)(_estimated)
-"""Of short texts: the messages of a talk are counted again at every step."""
+"""Cached for short texts: the messages of a conversation are counted again at every step."""
 
 
 def first(text: str, most: int) -> str:
-    """The beginning of a text, as long as it has at most this many tokens by the estimate."""
+    """The beginning of a text, with at most this many tokens by the estimate."""
     size = 0
     for piece in _PIECE.finditer(text):
         size += (needed := _size(piece))
         if size > most:
-            within = (most - size + needed) // 2  # of one long word as much as has room at the most per character
+            within = (most - size + needed) // 2  # for one long word, as much as fits at the most tokens per character
             return text[: piece.start() + (within if len(piece.group()) > 2 else 0)]
     return text
 
 
 def of_messages(messages: Iterable[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()) -> int:
-    """What a prompt takes: messages and tools in OpenAI's form, with all that surrounds them."""
+    """The tokens of a prompt: messages and tools in OpenAI's form, with everything around them."""
     size = PREAMBLE + sum(of_message(message) for message in messages)
     return size + of_tools(tools)
 
 
 def of_message(message: Mapping[str, Any]) -> int:
-    """What one message in OpenAI's form takes, its calls of tools included."""
+    """The tokens of one message in OpenAI's form, including its tool calls."""
     size = MESSAGE + estimate(str(message.get("content") or "")) + estimate(str(message.get("tool_call_id") or ""))
     for call in message.get("tool_calls") or ():
         function = call["function"]
@@ -110,15 +110,15 @@ def of_message(message: Mapping[str, Any]) -> int:
 
 
 def of_tools(tools: Sequence[Mapping[str, Any]]) -> int:
-    """What the definitions of tools take; 0 for none."""
+    """The tokens of tool definitions; 0 for none."""
     return TOOLS + estimate(json.dumps(list(tools), ensure_ascii=False)) if tools else 0
 
 
 @dataclass(frozen=True)
 class Correction:
-    """What a server's own counts say about the estimate: by how much it is to be multiplied, 0.5 to 3.
+    """The factor for the estimate that follows from a server's own counts, 0.5 to 3.
 
-    A count above the estimate is believed at once, since running over the context costs a call. One below is
+    A count above the estimate is believed at once, since exceeding the context costs a call. One below is
     approached in tenths, and not at all under a quarter: some servers leave out what they had cached.
     """
 
@@ -129,7 +129,7 @@ class Correction:
         return -int(-estimated * self.factor // 1)
 
     def learned(self, estimated: int, reported: int | None) -> Correction:
-        """The correction after a server reported how many tokens it counted where this many were estimated."""
+        """The correction after a server reported its count for a prompt with this estimate."""
         if not reported or estimated <= 0 or reported < _BELIEVED * estimated:
             return self
         share = min(max(reported / estimated, _LEAST), _MOST)

@@ -1,7 +1,7 @@
-"""The account of an agent: what its calls of language models took, in a file of its folder, and what they may take.
+"""The account of an agent: the tokens and cost of its calls of language models, in a file of its folder, and its limit.
 
-A call is held before it is made, by an estimate that errs high, and settled when it is over. What a killed process held
-stays held: such a call may have been paid for.
+A call is reserved before it is made, by an estimate that errs high, and settled when it is over. Reservations of a
+killed process stay: such a call may have been paid for.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BY_TASK = (
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that an agent's calls may take in all; 0 = no limit."""
+    """The most that an agent's calls may use in all; 0 = no limit."""
 
     tokens: int = 0
     cost: float = 0.0
@@ -51,9 +51,9 @@ class Budget:
 
 @dataclass(frozen=True)
 class Spent:
-    """What calls took: how many there were, tokens sent and received, and what they cost.
+    """What calls used: their number, tokens sent and received, and their cost.
 
-    ``model`` and ``task`` are empty where several are added up.
+    ``model`` and ``task`` are empty for sums of several.
     """
 
     model: str
@@ -70,7 +70,7 @@ class Spent:
 
 
 def total(spent: tuple[Spent, ...]) -> Spent:
-    """All of it added up."""
+    """The sum of all."""
     return Spent(
         "",
         "",
@@ -82,7 +82,7 @@ def total(spent: tuple[Spent, ...]) -> Spent:
 
 
 class Account:
-    """What the calls of one agent took. Thread-safe; several processes may hold it.
+    """What the calls of one agent used. Thread-safe; several processes may share it.
 
     Args:
         folder: the agent's.
@@ -92,12 +92,12 @@ class Account:
         self._path = folder / FILE
 
     def hold(self, task: Spent, budget: Budget) -> int | None:
-        """Count a call that is about to be made by what it may take; answers what settles it.
+        """Reserve the most that a coming call may use; return the number for settling it.
 
-        ``None`` where nothing can be written and there is no budget: such a call is not counted.
+        ``None`` if nothing can be written and there is no budget: such a call is not counted.
 
         Raises:
-            BudgetSpent: it may take more than what is left. Nothing was counted.
+            BudgetSpent: it may use more than is left. Nothing was counted.
             StoreError: there is a budget, and the account cannot be written.
         """
 
@@ -116,10 +116,10 @@ class Account:
             return None
 
     def settle(self, number: int | None, took: Spent) -> None:
-        """Count what a held call took instead of what it might have taken.
+        """Replace a call's reservation by what it actually used.
 
         Raises:
-            StoreError: it cannot be written; the call stays held.
+            StoreError: it cannot be written; the reservation stays.
         """
         if number is None:
             return
@@ -131,7 +131,7 @@ class Account:
         self._do(settled)
 
     def spent(self) -> tuple[Spent, ...]:
-        """What was taken so far, by model and task; calls that are being made count by what they may take.
+        """What was used so far, by model and task; calls in progress count by their reservations.
 
         Raises:
             StoreError: the file cannot be read.
@@ -175,7 +175,7 @@ def _is_count(spent: Spent) -> bool:
 
 
 def _refuse(budget: Budget, so_far: Spent, task: Spent) -> None:
-    """Do nothing if a call has room in the budget."""
+    """Do nothing if a call fits in the budget."""
     if budget.tokens and so_far.tokens + task.tokens > budget.tokens:
         raise BudgetSpent(
             f"The budget of {budget.tokens:,} tokens does not allow this call: {so_far.tokens:,} are spent, and it "

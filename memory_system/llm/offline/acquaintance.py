@@ -1,7 +1,7 @@
-"""What is learned of a person without a language model: quotations, and trust by a list of deeds.
+"""Learning about a person without a language model: quotations, and trust by a list of deeds.
 
-A deed counts where the person is named shortly before it in the same sentence ("Tobias kept his word"); "not" or
-"never" turns it round. That is a list of English words, and no judgment.
+A deed counts if the person is named shortly before it in the same sentence ("Tobias kept his word"); "not" or
+"never" reverses it. This is a list of English words, not a judgment.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .spoken import is_talk, sayings
 _MOST = 2
 """Quotations from one reflection."""
 _STEP = 0.02
-"""By how much one deed moves trust for each point of the memory's rating (1-10), on the scale of 0 to 1."""
+"""How much one deed changes trust for each point of the memory's rating (1-10), on the scale of 0 to 1."""
 _UNRATED = 5
 _NEUTRAL = 0.5
 _WORD = r"(?:promise|word|secret|oath|bargain)s?\b"
@@ -39,14 +39,14 @@ _BAD = (
 _DEED = rf"(?P<between>(?:[\w'’]+,?\s+){{0,4}}?)(?:(?P<good>{_GOOD})|(?P<bad>{_BAD}))\b"
 _NOT = re.compile(r"\b(?:not|never|cannot|refused\s+to)\b|n['’]t\b", re.IGNORECASE)
 _ANOTHER = re.compile(r"\b(?:I|we|me|us|who|whom|she|they|and)\b")
-"""Words between a name and a deed after which somebody else may have done it."""
+"""Words between a name and a deed that may give the deed another subject."""
 _NAME = r"(?:[^\W\da-z_][\w'’-]*\s?){1,4}"
-"""A name of who speaks, as it stands before a turn."""
+"""The name of a speaker, as it precedes a turn."""
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
 def learn(data: Mapping[str, Any], embed: Callable[[Sequence[str]], Vectors]) -> Known:
-    """The sentences that say the most of the person, quoted with their day; and trust by what they did."""
+    """The most significant sentences about the person, quoted with their day; and trust by what they did."""
     person, records = str(data["person"]), data["records"]
     known = "\n".join(str(line["text"]) for line in data["known"])
     pattern = "|".join(sorted({re.escape(person), re.escape(person.split(maxsplit=1)[0])}, key=len, reverse=True))
@@ -77,7 +77,7 @@ def learn(data: Mapping[str, Any], embed: Callable[[Sequence[str]], Vectors]) ->
 
 
 def _is_whole(sentence: str, text: str) -> bool:
-    """Whether nothing of a sentence is cut off: neither with its record, nor in a quotation, nor by quoting it."""
+    """Whether no part of a sentence is cut off: by its record, in a quotation, or by quoting it."""
     cut = text.endswith("…") and text.endswith(sentence)
     return not cut and sentence.count("“") == sentence.count("”") and short(sentence) == " ".join(sentence.split())
 

@@ -1,12 +1,12 @@
-"""What the offline model quotes: which sources are about a question, and how they are cited.
+"""The offline model's quotations: which sources are about a question, and how they are cited.
 
 The offline model in a conversation: plain rules that look up, note down and quote. Nothing is made up.
 
-A message is answered in at most a few turns. First what it tells of the speaker goes into core memory. Then, if it
-asks something, the answer is looked for: a name in core memory, what was said by ``conversation_search``, the
-character's life among the memories that came to mind and by ``archival_memory_search``. At last what was found is
+A message is answered in at most a few turns. First what it says about the speaker goes into core memory. Then, if it
+asks something, the answer is searched for: a name in core memory, what was said by ``conversation_search``, the
+character's life among the memories that came to mind and by ``archival_memory_search``. Finally the result is
 quoted, with who said it and when, or with the number of the memory. Only functions that are offered are called;
-without any, the rules quote what stands in the prompt.
+without any, the rules quote what is in the prompt.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _APPEND, _REPLACE = "core_memory_append", "core_memory_replace"
 _SEARCH, _DATES = "conversation_search", "conversation_search_date"
 _ARCHIVE, _INSERT = "archival_memory_search", "archival_memory_insert"
 _ORDER = {_APPEND: 0, _REPLACE: 0, _INSERT: 1, _DATES: 2, _SEARCH: 2, _ARCHIVE: 3}
-"""In which order functions are called for one message."""
+"""The order in which functions are called for one message."""
 _PAGES = 3
-"""Pages of a search that are looked at."""
+"""Pages of a search to read."""
 _BEAT = "request_heartbeat"
 _INTRODUCED = 4
-"""Facts of the static memory with which a character introduces itself."""
+"""Facts of the static memory by which a character introduces itself."""
 _QUERY = 8
 _NAMED_AT_MOST = 40
 """Characters of a name or word that is asked about."""
@@ -47,9 +47,9 @@ _DESCRIBES = re.compile(r"[^.:]{1,80}: ")
 _PLAIN_FACT = re.compile(
     r"The name is |.{1,200} is \d+ years old|.{1,200}, (?:birthplace|home|pronouns): |.{1,200} is: "
 )
-"""What answers a question, and nobody says unasked."""
+"""Something that answers a question, but that nobody says unasked."""
 _SPAN_TOLD = re.compile(r"(?:In the week|From \d|Between \d|On \d|Yesterday|Today)\b")
-"""How a memory begins that says itself when it was."""
+"""The beginning of a memory that itself says when it was."""
 _THIRD = re.compile(r"\b(?:he|she|him|her|hers|his)\b", re.IGNORECASE)
 _WHO_IS = re.compile(r"\bwho(?:\s+is|['’]s)\s+(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3})", re.IGNORECASE)
 _SMALL = frozenset({"A", "An", "The", "You", "Your"})
@@ -57,7 +57,7 @@ _SMALL = frozenset({"A", "An", "The", "You", "Your"})
 
 @dataclass(frozen=True)
 class Said:
-    """What the rules answer: a text, or calls."""
+    """An answer of the rules: a text, or calls."""
 
     text: str
     calls: tuple[ToolCall, ...]
@@ -86,7 +86,7 @@ def answer(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, A
 
 
 def _unprompted(prompt: Prompt, length: int) -> Said:
-    """What a heartbeat has it say: something that came to mind and has not been told, or nothing."""
+    """What to say at a heartbeat: something that came to mind and has not been said, or nothing."""
     lived = [source for source in prompt.recalled if source.when != "always"]
     new = unquoted(lived, _told(prompt))
     if not new or prompt.made:
@@ -104,7 +104,7 @@ def _spoken(prompt: Prompt, told: str, length: int) -> Said:
 
 
 def aloud(said: Said) -> str:
-    """What of an answer is said to the other one."""
+    """The part of an answer that is said to the other person."""
     spoken = (json.loads(call.arguments)[SPOKEN[1]] for call in said.calls if call.name == SPOKEN[0])
     return said.text if not said.calls else "\n".join(spoken)
 
@@ -116,7 +116,7 @@ _Calls = list[tuple[str, dict[str, Any]]]
 
 
 def _noting(prompt: Prompt, heard: Listened) -> _Calls:
-    """Name and facts into core memory, once for each message; the last call goes on."""
+    """Add name and facts to core memory, once for each message; the last call continues."""
     if prompt.block is None or prompt.made:
         return []
     calls: _Calls = []
@@ -135,7 +135,7 @@ def _noting(prompt: Prompt, heard: Listened) -> _Calls:
 
 
 def _keeping(prompt: Prompt, heard: Listened) -> _Calls:
-    """What is to be remembered, and what core memory had no room for, as an event of the character's life."""
+    """Whatever should be remembered, and what did not fit in core memory, as an event of the character's life."""
     if _INSERT not in prompt.offered or prompt.called(_INSERT) or _reached(prompt) > _ORDER[_INSERT]:
         return []
     failed = [
@@ -153,7 +153,7 @@ def _keeping(prompt: Prompt, heard: Listened) -> _Calls:
 
 
 def _looking_up(prompt: Prompt, heard: Listened, messages: Sequence[Mapping[str, Any]]) -> _Calls:
-    """The one search that is to be made next; none if it was made, or is not needed."""
+    """The next search to make; none if it was made, or is not needed."""
     if not heard.asks and heard.words:
         return _remembering(prompt, heard)
     if not heard.asks or heard.greets or (heard.asks_who and prompt.persona):
@@ -177,7 +177,7 @@ def _looking_up(prompt: Prompt, heard: Listened, messages: Sequence[Mapping[str,
 
 
 def _next_page(prompt: Prompt) -> int:
-    """The page to look at after one that held only questions and the character's own words; 0 for none."""
+    """The page to read after one with only questions and the character's own words; 0 for none."""
     made = prompt.called(_SEARCH)
     if not made or _reached(prompt) > _ORDER[_SEARCH] or not isinstance(made[-1].arguments.get("query"), str):
         return 0
@@ -187,14 +187,14 @@ def _next_page(prompt: Prompt) -> int:
 
 
 def _reached(prompt: Prompt) -> int:
-    """How far this message has been dealt with; early calls leave a prompt that is short of room."""
+    """How far this message has been processed; early calls drop out of a full prompt."""
     return max((_ORDER.get(made.name, 0) for made in prompt.made), default=0)
 
 
 def _remembering(prompt: Prompt, heard: Listened) -> _Calls:
-    """Something else to tell somebody whom one knows, where all that came to mind has been told already.
+    """Something else to say to an acquaintance, once everything that came to mind has been said.
 
-    First what is about what was said is looked for, then what is about whom they talk with.
+    First a search for what was said, then one for the person they talk with.
     """
     made = prompt.called(_ARCHIVE)
     known = prompt.human != "You" and len(made) == len(prompt.made) and _ARCHIVE in prompt.offered
@@ -212,7 +212,7 @@ def _told(prompt: Prompt) -> list[str]:
 
 
 def _query(heard: Listened) -> str:
-    """The words of the question, and what else mothers and fathers are called."""
+    """The words of the question, and other words for mothers and fathers."""
     wanted = list(heard.words[:_QUERY])
     for name, others in KIN.items():
         if any(stem(word) == name for word in wanted):
@@ -221,7 +221,7 @@ def _query(heard: Listened) -> str:
 
 
 def _span(day: str, messages: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
-    """The first and last day of what is asked about, by the time in the prompt; ``None`` if not told."""
+    """The first and last day that the question is about, by the time in the prompt; ``None`` if not given."""
     system = str(messages[0].get("content") or "") if messages else ""
     told = re.search(r"\bIt is \w{3} (\d{1,2} \w{3} \d{4}), (\d\d:\d\d)", system)
     try:
@@ -269,7 +269,7 @@ def _answer(prompt: Prompt, heard: Listened, embed: Embed) -> str:
 
 
 def _described(prompt: Prompt) -> list[Source]:
-    """With which lines of its personality a character introduces itself: those it can say, but for its name."""
+    """The lines of its personality by which a character introduces itself: those it can say, except its name."""
     said = [
         source
         for source in prompt.persona
@@ -299,7 +299,7 @@ def _noted(prompt: Prompt) -> str:
 
 
 def _own_name(prompt: Prompt) -> str:
-    """The other one's name by core memory, else by what they said that still stands in the prompt."""
+    """The other person's name by core memory, else by what they said that is still in the prompt."""
     known = known_name(prompt.block) if prompt.block else None
     if known:
         return known["name"].strip()
@@ -323,7 +323,7 @@ def _name_told(prompt: Prompt) -> str:
 
 
 def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
-    """The best quotations that answer the question, each with where it is from."""
+    """The best quotations that answer the question, each with its source."""
     asked = " ".join(heard.words) or prompt.message
     found = [source for made in prompt.called(_SEARCH, _DATES) for source in made.results]
     if prompt.called(_DATES) and found and not heard.words:
@@ -347,7 +347,7 @@ def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
 
 
 def _relation_to(name: str, text: str) -> bool:
-    """Whether a line of the personality says what somebody is to the character."""
+    """Whether a line of the personality says how somebody is related to the character."""
     other, stated, _ = text.partition(" is to ")
     return bool(stated) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", other, re.IGNORECASE) is not None
 
@@ -370,9 +370,9 @@ def _acknowledged(prompt: Prompt, heard: Listened, embed: Embed) -> str:
 
 
 def _conversed(prompt: Prompt, heard: Listened, lived: Sequence[Source], embed: Embed) -> str:
-    """What a character says to another whom it knows by name: something it remembers that fits, and a question.
+    """What a character says to an acquaintance: something it remembers that fits, and a question.
 
-    What it told before is not told again as long as there is something else; nor is a name asked for twice.
+    What it said before is not repeated as long as there is something else; nor is a name asked for twice.
     """
     new = _aloud_of(prompt, lived)
     own = [source for source in prompt.persona if source not in lived]
@@ -399,12 +399,12 @@ def _conversed(prompt: Prompt, heard: Listened, lived: Sequence[Source], embed: 
 
 
 def _dated_about(group: Sequence[Source], name: str) -> list[Source]:
-    """Those that happened on a day and name somebody; without a name all that happened on a day."""
+    """Those that happened on a day and name somebody; without a name everything that happened on a day."""
     return [source for source in group if day_of(source.when) and name.casefold() in source.text.casefold()]
 
 
 def _told_of(prompt: Prompt, source: Source, turns: int) -> str:
-    """A memory in the first person with its day, which stands now before it and now after."""
+    """A memory in the first person with its day, sometimes before it and sometimes after."""
     said, day = _say(prompt, source), day_of(source.when)
     end = "" if said.endswith(("!", "?", "…")) else "."
     if not day or source.who or _SPAN_TOLD.match(said):
@@ -428,14 +428,14 @@ def _asked_back(prompt: Prompt, told: Sequence[Source], turns: int) -> str:
 
 
 def _uncapital(said: str, *, keep: bool = False) -> str:
-    """What is said, to follow other words; "I" and, with ``keep``, everything but an article stay as they are."""
+    """The text, to follow other words; "I" and, with ``keep``, everything but an article stay unchanged."""
     first = said.partition(" ")[0]
     small = first in _SMALL or (not keep and first in ("My", "What", "Where"))
     return f"{said[0].lower()}{said[1:]}" if small else said
 
 
 def _say(prompt: Prompt, source: Source) -> str:
-    """A source in the character's own voice, without its full stop; empty where it is nothing to be said."""
+    """A source in the character's own voice, without its full stop; empty if it is not for saying aloud."""
     if not source.who:
         undated = not day_of(source.when)
         if undated and (_DESCRIBES.match(source.text) or _THIRD.search(source.text)) and not _fact_of(prompt, source):
@@ -446,7 +446,7 @@ def _say(prompt: Prompt, source: Source) -> str:
 
 
 def _addressed(prompt: Prompt) -> str:
-    """The one who is "you"; nobody where there are several."""
+    """The person who is "you"; nobody if there are several."""
     return "" if prompt.human == "You" or re.search(r",| and ", prompt.human) else prompt.human
 
 
@@ -465,7 +465,7 @@ def _aloud_of(prompt: Prompt, group: Sequence[Source]) -> list[Source]:
 
 
 def _longest_ago(prompt: Prompt, group: Sequence[Source]) -> Source | None:
-    """What was told longest ago; of several the first."""
+    """The one said longest ago; the first if there are several."""
     told = _told(prompt)[1:]
 
     def last(source: Source) -> int:
@@ -481,7 +481,7 @@ def _introduced(prompt: Prompt) -> str:
 
 
 def _call(name: str, given: Mapping[str, Any], length: int, place: int) -> ToolCall:
-    """A call whose id depends on nothing but the conversation."""
+    """A call whose id depends only on the conversation."""
     arguments = json.dumps(given, ensure_ascii=False)
     digest = hashlib.sha256(f"{length} {place} {name} {arguments}".encode()).hexdigest()
     return ToolCall(digest[:9], name, arguments)
@@ -490,26 +490,26 @@ def _call(name: str, given: Mapping[str, Any], length: int, place: int) -> ToolC
 Embed = Callable[[list[str]], Vectors]
 
 _MOST_LOOKED_AT = 40
-"""Candidates for a quotation that are embedded; of more, those that share words with the question or are the last."""
+"""Candidates for a quotation to embed; of more, those that share words with the question or are the last."""
 _ANSWERS = 0.30
-"""How much a text must be about the question, as a cosine, to be quoted as an answer to it."""
+"""The least cosine between a text and the question for it to be quoted as an answer."""
 _SHARED = 0.15
-"""What each word is worth that a text shares with the question."""
+"""The bonus for each word that a text shares with the question."""
 _ASKED = 0.3
-"""What a text is worth less that only asks, too."""
+"""The malus of a text that itself only asks."""
 _WRITTEN = 0.1
-"""What core memory is worth less than what was said, since it has neither time nor speaker."""
+"""The malus of core memory compared with what was said, since it has neither time nor speaker."""
 CORE = "(core memory)"
 KIN = {"mother": ("mother", "mom"), "father": ("father", "dad")}
-"""What mothers and fathers are called."""
+"""Words for mothers and fathers."""
 _QUOTATION = 200
 _BEGINNING = 60
-"""Characters by which a quotation is known again, however its end was cut."""
+"""Characters by which a quotation is recognised, however its end was cut."""
 _MARKS = re.compile("[“”‘’\"']")
 
 
 def best(asked: str, group: Sequence[Source], embed: Embed, count: int) -> list[Source]:
-    """The sources that are most about a question, the best first; none where none is about it."""
+    """The sources that are most about a question, the best first; none if none is about it."""
     about = {stem(word) for word in words(asked)}
     seen = {source.text: source for source in group if source.text.strip()}
     shared = {text: len(about & {stem(word) for word in words(text)}) for text in seen}
@@ -528,7 +528,7 @@ def best(asked: str, group: Sequence[Source], embed: Embed, count: int) -> list[
 
 
 def unquoted(group: Sequence[Source], texts: Sequence[str]) -> list[Source]:
-    """The sources that these texts do not quote already, so that nobody says the same over and over."""
+    """The sources that these texts do not quote already, to avoid endless repetition."""
     told = "\n".join(_plain(text) for text in texts)
     return [source for source in group if _plain(source.text)[:_BEGINNING].rstrip(" .…") not in told]
 
@@ -538,7 +538,7 @@ def _plain(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """A word without its ending, and mothers and fathers by one name."""
+    """A word without its ending, with one word each for mothers and fathers."""
     small = word.lower()
     for name, others in KIN.items():
         if small.removesuffix("s") in (name, *others):
@@ -549,7 +549,7 @@ def stem(word: str) -> str:
 def cite(source: Source, who: str = "") -> str:
     """A quotation with who said it and when, or with the number of the memory.
 
-    A fact of the personality of ``who`` is told in the first person instead, where a rule can.
+    A fact of the personality of ``who`` is said in the first person instead, if a rule can do that.
     """
     text = source.text
     if source.cited and who and (told := fact(text, who)):

@@ -1,4 +1,4 @@
-"""What a message tells by its form: the speaker's name, facts about them, and what it asks about."""
+"""What a message reveals by its form: the speaker's name, facts about them, and what it asks about."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PARTICLES = """a an and at but for hard in is it long my no not of on or so spe
 what who written wrong"""
 _NO_NAME = frozenset(_PARTICLES.split())
 _AFTER_SMALL = re.compile(r"\s*(?:[.,;:!?)…]|and\b|but\b|not\b|$)")
-"""What may follow a name that is written small; "my name is hard to spell" is none."""
+"""What may follow a name in lower case; "my name is hard to spell" contains no name."""
 _OWN = re.compile(
     r"^(?:the\s+)?(?:(?:human|user|person)(?:['’]s)?\s+)?(?:first\s+)?name(?:\s+is|\s*:)\s*"
     r"(?P<name>[^\n.,;]{1,80}?)\s*(?=[.,;]|$)",
@@ -59,7 +59,7 @@ _QUESTION = re.compile(
     r"|\bdo\s+you\s+(?:still\s+)?(?:remember|recall|know)\b",
     re.IGNORECASE,
 )
-"""A sentence that asks, and so tells nothing of the speaker; people leave out question marks."""
+"""A sentence that asks, and so says nothing about the speaker; people leave out question marks."""
 _ASKS_NAME = re.compile(
     r"\bmy\s+(?:own\s+|real\s+|first\s+)?name\b|\bwho\s+(?:am\s+I|I\s+am)\b|\b(?:what|how)\s+(?:do|should|will)\s+you\s+call\s+me\b"
     r"|\bam\s+I\s+called\b|我(?:叫什么|是谁|的名字)",
@@ -100,23 +100,23 @@ _ALSO = (
         "plan promised",
     ),
 )
-"""How questions that people ask of a character are worded, and how memories are that answer them."""
+"""The wording of questions that people ask a character, and that of memories that answer them."""
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)\s*|\n+")
 _CLAUSE = re.compile(r",\s+(?=(?:and\s+|but\s+|so\s+)?(?:I\b|I['’]|my\b|we\b|our\b|it\b|you\b))", re.IGNORECASE)
 _QUOTATION = re.compile(r"“[^“”]*”|\"[^\"\n]*\"")
 _LONGEST = 160
 _MOST_FACTS = 4
 _READ = 8000
-"""Characters of a message in which facts are looked for."""
+"""Characters of a message that are searched for facts."""
 
 
 @dataclass(frozen=True)
 class Listened:
-    """What a message tells.
+    """What a message reveals.
 
     Args:
         name: how the speaker says they are called; empty if they do not.
-        greets: whether it is nothing but a greeting.
+        greets: whether it is only a greeting.
         facts: what they say about themselves, in their words.
         keep: what they want remembered; empty if nothing.
         asks: whether it asks something.
@@ -124,7 +124,7 @@ class Listened:
         asks_who: whether it asks who the character is.
         about_talk: whether it asks about the speaker, or about what was said.
         day: the day that it asks about, a date or "today", "yesterday", "this week", "last week"; empty if none.
-        words: the words that carry what it is about, in order.
+        words: the significant words, in order.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Listened:
 
 
 def listen(message: str) -> Listened:
-    """What a message tells by its form. What it quotes is another's, and tells nothing of the speaker."""
+    """Analyse a message by its form. Quotations are other people's words, and say nothing about the speaker."""
     text = _QUOTATION.sub(" ", message[:_READ])
     sentences = [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
     questions = [sentence for sentence in sentences if _ASKS.search(sentence)]
@@ -163,7 +163,7 @@ def listen(message: str) -> Listened:
 
 
 def _keep(text: str) -> str:
-    """What is to be remembered; where only "remember that" is said, what was said before it."""
+    """What is to be remembered; after a mere "remember that", what was said before it."""
     found = _KEEP.search(text)
     if found is None:
         return ""
@@ -172,12 +172,12 @@ def _keep(text: str) -> str:
 
 
 def _quotes(message: str, day: re.Match[str] | None) -> tuple[str, ...]:
-    """The words of a message that says nothing but what it quotes."""
+    """The words of a message that consists only of a quotation."""
     return () if day else words(message[:_READ])
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words that carry what a text is about, each once, as they are written."""
+    """The significant words of a text, each once, as they are written."""
     found = (word.rstrip("'’").removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text))
     return tuple(dict.fromkeys(word for word in found if word.lower().replace("’", "'") not in _EMPTY))
 
@@ -190,7 +190,7 @@ def _also(text: str, found: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def name_in(sentences: list[str]) -> str:
-    """The name that somebody gives themselves, the last where there are several; empty if none."""
+    """The name by which somebody introduces themselves, the last if there are several; empty if none."""
     found = ""
     for sentence in sentences:
         for form in _NAMES:
@@ -200,12 +200,12 @@ def name_in(sentences: list[str]) -> str:
 
 
 def only_asks(text: str) -> bool:
-    """Whether a text is nothing but questions, so that it answers none."""
+    """Whether a text consists only of questions, so that it answers none."""
     return all(_QUESTION.search(sentence) for sentence in sentences_of(text))
 
 
 def known_name(block: str) -> re.Match[str] | None:
-    """Where a block of core memory says what the other one is called; its group ``name`` is the name."""
+    """Where a block of core memory gives the other person's name; its group ``name`` is the name."""
     return _OWN.search(block)
 
 

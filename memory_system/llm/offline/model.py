@@ -2,7 +2,7 @@
 
 It is a fallback and says so wherever it is shown. Ratings come from the nearest of some hand-labelled
 sentences, reflections and summaries from the most central memories, plans from the routine and from times
-that memories name.
+that memories mention.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from .voice import inner, is_digest, names_in
 _NEIGHBOURS, _POWER, _WEAK = 12, 6, 0.30
 _SAME_SUBJECT = 0.35
 _NAMED = 0.3
-"""What a record is worth more, on the scale of cosines, when it names whom the question is about."""
+"""The bonus of a record, on the scale of cosines, if it names the person the question is about."""
 _QUOTES = 24
-"""Most memories that one summary quotes; at 220 characters each, it stays below what a text may have."""
+"""Most memories that one summary quotes; with 220 characters each, it stays below the limit of a text."""
 _KNOWN = re.compile(r"What does (?P<who>.{1,200}?) know of (?P<what>.+)\?", re.DOTALL)
 _MEANT = re.compile(r"What does this mean to (?P<who>[^“”:]{1,200}): .*\?", re.DOTALL)
 _IDLE = re.compile(r"\bis idle\b", re.IGNORECASE)
@@ -68,7 +68,7 @@ class OfflineModel:
         }
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:  # noqa: ARG002
-        """As ``LanguageModel.complete``; answers at once, so that the deadline plays no part.
+        """As ``LanguageModel.complete``; answers at once, so that the deadline does not matter.
 
         Raises:
             ModelNonsense: there is no rule for such a task.
@@ -107,7 +107,7 @@ class OfflineModel:
             path = resources.files(__package__).joinpath("anchors.json")
             self._anchors = json.loads(path.read_text(encoding="utf-8"))
         made_by, anchors = self._embedder.identity, self._embedded
-        if anchors is None or anchors[0] != made_by:  # a world may be given another embedder
+        if anchors is None or anchors[0] != made_by:  # a world may change its embedder
             told = self._embedder.embed([anchor["text"] for anchor in self._anchors])
             anchors = self._embedded = made_by, told
         similar = np.maximum((anchors[1] @ self._embedder.embed([text])[0]).astype(np.float64), 0)
@@ -123,7 +123,7 @@ class OfflineModel:
         )
 
     def _across(self, text: str) -> str:
-        """How an estimate is told to come from another language; empty for English, which the labelled sentences are.
+        """The note that an estimate comes from another language; empty for English, the labelled sentences' language.
 
         Twelve sentences were rated a point apart, on average, in English and in German, Russian or Chinese
         (``benchmarks/languages.md``); the estimates are a point off in English, each labelled sentence by the others.
@@ -177,7 +177,7 @@ class OfflineModel:
         return Insights(insights=[insight])
 
     def _summarise(self, data: Mapping[str, Any]) -> Summary:
-        """The most telling of the memories, quoted in the order of time."""
+        """The most significant of the memories, quoted in the order of time."""
         found = _unfolded(data["records"])
         vectors: Vectors = self._embedder.embed([record["text"] for record in found])
         rated = np.array([(record["rating"] or 5) / 10 for record in found])
@@ -188,13 +188,13 @@ class OfflineModel:
 
 
 def _first_hand(records: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The records without these rules' own summaries and reflections, as long as two others are left."""
+    """The records without these rules' own summaries and reflections, if two others are left."""
     lived = [record for record in records if not is_digest(str(record["text"]))]
     return lived if len(lived) > 1 else records
 
 
 def _unfolded(records: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The records, with what these rules' own summaries and reflections quote in their place, each with its day."""
+    """The records, with these rules' own summaries and reflections replaced by what they quote, each with its day."""
     found: dict[str, Mapping[str, Any]] = {}
     for record in records:
         quoted = inner(str(record["text"]))
@@ -206,7 +206,7 @@ def _unfolded(records: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any
 
 
 def _answering(question: str) -> str:
-    """How an insight begins that answers one of these rules' own questions; any other question stands before it."""
+    """The beginning of an insight that answers one of these rules' own questions; any other question precedes it."""
     if found := _KNOWN.fullmatch(question):
         return f"{found['who']} remembers of {found['what']}:"
     if found := _MEANT.fullmatch(question):
@@ -230,7 +230,7 @@ def _in_time(rows: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[in
 
 
 def _quoted(record: Mapping[str, Any]) -> str:
-    told = _unfolded([record])[0]  # what a summary quotes, so that nobody quotes a quotation
+    told = _unfolded([record])[0]  # what a summary quotes, so that there is no quotation of a quotation
     if "day" in told:
         return f"“{told['text']}” ({told['day']})" if told["day"] else f"“{told['text']}”"
     if record["when"] == "always":

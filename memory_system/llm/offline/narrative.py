@@ -1,4 +1,4 @@
-"""The offline model's narrative and synopsis: quotations, dated and in order. Nothing is joined that was not."""
+"""The offline model's narrative and synopsis: quotations, dated and in order. It joins nothing on its own."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _QUOTE = 200
 _MOST = 3
 """Quotations of one sort from one part of a conversation."""
 _MOST_TOLD = 8
-"""Quotations of what was told and is of no other sort."""
+"""Quotations of statements that are of no other sort."""
 _FEWEST_WORDS = 3
 """A sentence of fewer words ("Really?") shows nothing."""
 _SPEAKER = 60
-"""Characters of a speaker's name that stand before a quotation."""
+"""Characters of a speaker's name before a quotation."""
 _ABBREVIATED = r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)"
 _SENTENCE_END = re.compile(rf"(?<=[.!?…]){_ABBREVIATED}[\"”’)]*\s+|\n+")
 _I = r"\b(?:I|we)\s+(?:(?:really|always|also|just|still|never|quite|much|so|do|don['’]t|do\s+not|have|had)\s+)*"
@@ -40,7 +40,7 @@ _FEELING = re.compile(
     r"stressed|surprised|terrified|thankful|thrilled|tired|unhappy|upset|worried)\b",
     re.IGNORECASE,
 )
-"""A short list on purpose: what a speaker says of themselves, in a word for a feeling."""
+"""A short list on purpose: what speakers say about themselves in a word for a feeling."""
 _REASON = re.compile(
     r"(?:\bbe|['’])cause\b|\b(?:the\s+reason|that\s+is\s+why|that['’]s\s+why|which\s+is\s+why|so\s+that|as\s+a\s+result)\b",
     re.IGNORECASE,
@@ -58,13 +58,13 @@ _SORTS = (
     ("reasons", _REASON),
     ("done", _DEED),
 )
-"""A sentence is of the first sort that it fits, so that nothing is quoted twice; of no sort, it tells something."""
+"""A sentence is of the first sort that it fits, so that nothing is quoted twice; without a sort it is a statement."""
 
 Embed = Callable[[list[str]], Vectors]
 
 
 def digest(data: Mapping[str, Any]) -> Story:
-    """Each record quoted with its date and time, in the order in which they come."""
+    """Each record quoted with its date and time, in the given order."""
     told = [
         Statement(text=f"{_dated(record['when'])}: {_quoted(record['text'])}.", because_of=[record["number"]])
         for record in data["records"]
@@ -73,7 +73,7 @@ def digest(data: Mapping[str, Any]) -> Story:
 
 
 def read_conversation(data: Mapping[str, Any], embed: Embed) -> Shown:
-    """Sentences that show something by their form, quoted with who said them; the most central where many do."""
+    """Sentences that show something by their form, quoted with their speaker; the most central if there are many."""
     found: dict[str, list[tuple[str, Statement]]] = {sort: [] for sort, _ in (*_SORTS, ("told", None))}
     for turn in data["turns"]:
         for sentence in _sentences(turn["text"]):

@@ -1,4 +1,4 @@
-"""The offline model's day plan: appointments that memories name, and the routine around them."""
+"""The offline model's day plan: appointments that memories mention, and the routine around them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EVENING = re.compile(r"\b(tonight|this evening|evening|night)\b", re.IGNORECASE
 _TODAY = re.compile(r"\b(tonight|today|this (?:morning|afternoon|evening))\b", re.IGNORECASE)
 _APPOINTMENT = timedelta(minutes=30)
 _SHORTEST = 10
-"""Minutes: what is left of a routine item is not worth planning below this."""
+"""Minutes below which the rest of a routine item is not worth planning."""
 _DAY_END = 24 * 60 - 1
 
 Span = tuple[int, int]
@@ -33,7 +33,7 @@ _Planned = tuple[Span, str, str, list[int]]
 
 
 def plan(data: Mapping[str, Any]) -> DayPlan:
-    """What is left of today: first the appointments, then as much of the routine as fits between them."""
+    """The rest of today: first the appointments, then as much of the routine as fits between them."""
     now = datetime.fromisoformat(data["now"])
     earliest = now.hour * 60 + now.minute + 1
     actions: list[_Planned] = []
@@ -102,7 +102,7 @@ def _free(span: Span, actions: Iterable[_Planned]) -> bool:
 
 
 def _left_over(span: Span, actions: Iterable[_Planned]) -> list[Span]:
-    """The parts of a span that no action takes."""
+    """The parts of a span that no action uses."""
     parts = [span] if span[0] < span[1] else []
     for (begin, end), *_ in sorted(actions):
         cut: list[Span] = []

@@ -1,7 +1,7 @@
-"""What the offline model sees of a conversation: the parts of the prompt, and what was called since the last message.
+"""What the offline model sees of a conversation: the parts of the prompt, and the calls since the last message.
 
-It reads what any model is sent: the system message with its sections, and the messages. What it cannot make out is
-simply not there.
+It reads what any model receives: the system message with its sections, and the messages. What it cannot recognise is
+simply missing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..openai.partial_json import Spoken
 from .spoken import is_talk, sayings
 
 SIGN = "(offline)"
-"""What every answer of the offline model begins with, so that nobody takes rules for a language model."""
+"""The beginning of every answer of the offline model, so that nobody mistakes rules for a language model."""
 PERSONA = "(who I am)"
-"""How a line of the static memory is referred to."""
+"""The reference to a line of the static memory."""
 _CALLS = "(calls "
-"""How the document of a message begins that says nothing and only calls functions."""
+"""The beginning of the document of a message that says nothing and only calls functions."""
 
 _BEGUN = re.compile(r'\{"when": ')
 _CUT_OFF = re.compile(r" \[…[\d,]+ characters in all\]\Z")
@@ -38,9 +38,9 @@ class Source:
 
     Args:
         text: what it says.
-        when: when, in words; empty if not known.
+        when: when, in words; empty if unknown.
         who: who said it; empty for memories.
-        cited: how it is referred to, such as ``[2]``; empty for what was said.
+        cited: its reference, such as ``[2]``; empty for what was said.
         mine: whether the character said it.
     """
 
@@ -53,7 +53,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Made:
-    """A call that was made since the last message: its function, its arguments, and what came back."""
+    """A call since the last message: its function, its arguments, and its result."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -67,11 +67,11 @@ class Prompt:
 
     Args:
         who: the character's name; empty if not said.
-        human: the name of the other one.
-        block: the core memory of the other one; ``None`` if there is none.
+        human: the name of the other person.
+        block: the core memory about the other person; ``None`` if there is none.
         persona: the lines of the static memory.
         recalled: memories that came to mind.
-        said: what was said before the last message, oldest first, with what the summary quotes.
+        said: what was said before the last message, oldest first, including what the summary quotes.
         message: what was said last.
         by_rules: whether another offline model said it, whose words are quotations.
         made: the calls since then.
@@ -95,7 +95,7 @@ class Prompt:
 
 
 def read(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> Prompt:
-    """What stands in the messages."""
+    """The contents of the messages."""
     system = "\n\n".join(_content(message) for message in messages if message.get("role") == "system")
     named = _WHO.match(system)
     who, human = (named["who"], named["human"]) if named else ("", "You")
@@ -141,7 +141,7 @@ def _summarised(summary: str, who: str, human: str) -> list[Source]:
 
 
 def _said(messages: Sequence[Mapping[str, Any]]) -> list[Source]:
-    """What the other one heard and said; the character speaks by a call or in plain text."""
+    """What the other person heard and said; the character speaks by a call or in plain text."""
     found = list[Source]()
     for message in messages:
         calls = message.get("tool_calls") or ()
@@ -179,7 +179,7 @@ def _results(result: Mapping[str, Any], who: str, human: str, *, life: bool) -> 
 
 
 def _lived(text: str, when: str, cited: str, who: str, human: str) -> list[Source]:
-    """A memory as it can be quoted; one of a talk by the sentences that were said in it, never as a whole."""
+    """A memory in a form that can be quoted; one of a conversation as its individual sentences, never as a whole."""
     if not is_talk(text):
         return [Source(text, when, cited=cited)]
     return [
@@ -189,14 +189,14 @@ def _lived(text: str, when: str, cited: str, who: str, human: str) -> list[Sourc
 
 
 def _by(text: str, when: str, speaker: str, who: str, human: str) -> Source:
-    """Something that was said, by whom in the words of the one who quotes it."""
+    """Something that was said, and by whom, in the words of the person who quotes it."""
     mine = bool(speaker) and speaker == who
     said = "You said" if speaker == human else "I said" if mine else speaker
     return Source(text.removeprefix(SIGN).strip(), when, said, mine=mine)
 
 
 def _result(content: str) -> Mapping[str, Any]:
-    """A result as it came; of one that was cut to have room in the prompt, what is left of it."""
+    """A result as it came; if it was cut to fit in the prompt, what is left of it."""
     whole = _json(content)
     if whole or not content.startswith("{"):
         return whole

@@ -1,4 +1,4 @@
-"""What happened in the words of somebody who knows of it, by a template: how, where, and whom they know in it."""
+"""An event in the words of somebody who knows of it, by a template: how, where, and whom they know in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VERBS = {"saw": "I saw", "heard": "I heard", "told": "I was told", "read": "I r
 
 
 def retell(data: Mapping[str, Any]) -> Retold:
-    """What happened after how it became known; whoever is known is named with what they are to the character.
+    """The event, after how it became known; people known to the character are named with their relation to it.
 
     Raises:
         ModelNonsense: that is longer than an answer may be.
@@ -26,7 +26,7 @@ def retell(data: Mapping[str, Any]) -> Retold:
     where = f" at {place}" if place and not teller else ""
     told = str(data["what_happened"])
     for name in sorted(relations, key=len, reverse=True):
-        if name != teller:  # who has been named with it already
+        if name != teller:  # the teller has been named with it already
             told = re.sub(
                 rf"(?<!\w){re.escape(name)}(?!['’\w])(?P<end>[.,;:!?)]|$)?", _naming(name, relations), told, count=1
             )

@@ -1,4 +1,4 @@
-"""What was said in a talk that is remembered: its note or synopsis, taken apart into sentences and who said each."""
+"""What was said in a remembered conversation: its note or synopsis, split into sentences with their speakers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ _TALK = re.compile(
     re.DOTALL,
 )
 _SORT = re.compile(r"(?<!\S)(?:Told|Asked|Done|Felt|Preferred|Why): (?=\S)")
-"""What stands before the statements of a synopsis."""
+"""The labels before the statements of a synopsis."""
 _SENTENCE = re.compile(r"(?<=[.!?…])[”\"]?\.?\s+|\n+")
 _OTHER = re.compile(r"[^.!?“”]{1,60}?: ")
-"""Somebody else begins to speak, whom the head of the note does not name."""
+"""The beginning of another speaker's words, not named in the head of the note."""
 _FEWEST_WORDS = 3
 _RETOLD = re.compile(
     r"(?:That brings to mind|I still think of|Something else that I remember:|"
     r"(?:That reminds me|I was thinking) of something:|"
     r"The closest is) “(?P<text>[^“”‘]+)”(?: \([^()]*\))?\.?"
 )
-"""How the rules tell a memory of their own; what was said is that memory."""
+"""How the rules recount a memory of their own; what was said is that memory."""
 _FILLER = re.compile(
     r"\W*(?:I hear you|(?:I am .{1,200}?, and answer|I answer) by plain rules, without a language model\b.*|"
     r"I find nothing about that in what I remember, and I make nothing up|I keep that as something that happened|"
@@ -37,15 +37,15 @@ def is_filler(sentence: str) -> bool:
 
 
 def is_talk(text: str) -> bool:
-    """Whether a memory tells what was said in a talk."""
+    """Whether a memory records what was said in a conversation."""
     return _TALK.match(text) is not None
 
 
 def sayings(text: str) -> list[tuple[str, str]]:
-    """Each sentence that a memory of a talk tells, with who said it (empty where it does not say).
+    """Each sentence in the memory of a conversation, with its speaker (empty if unknown).
 
     What the rules quoted of a memory of their own counts as said; fillers and other sentences that quote are left out,
-    so that nobody quotes a quotation, and so is a sentence that was cut off.
+    so that there is no quotation of a quotation, and so is a sentence that was cut off.
     """
     found = _TALK.match(text)
     if not found:

@@ -1,4 +1,4 @@
-"""The offline model's summary of a conversation: its most telling sentences, quoted, and never longer than allowed."""
+"""The offline model's summary of a conversation: its most significant sentences, quoted, within the limit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..tasks import Summary
 from .prompt import SIGN
 
 _BYTES = 6
-"""Bytes that a word is taken for, so that languages that write no spaces are bounded too."""
+"""Bytes assumed per word, so that languages without spaces are bounded too."""
 _SENTENCE = 180
 """Characters of one quotation, cut between words."""
 _SPEAKER = 40
 _NAMING = 4.0
-"""What the sentence is worth in which somebody last said their name; a name that was corrected counts as any other."""
+"""The value of the sentence in which somebody last gave their name; a corrected name counts like any other."""
 _MOST_LOOKED_AT = 400
-"""Sentences that are weighed; of more, those that seem to say the most by their form."""
+"""Sentences to weigh; of more, those that seem most significant by their form."""
 _END = re.compile(r"(?<=[.!?…。!?])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)[\"”’)]*\s+|(?<=[。!?])|\n+")
 _QUOTED = re.compile(r"^(?P<speaker>[^“”\n]{1,60}): “(?P<text>[^“”]+)”[.…]?$")
 _WORD = re.compile(long_word(3, r"[^\W_]") + r"|\d+|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
@@ -48,7 +48,7 @@ _COMMON = re.compile(
 
 @dataclass(frozen=True)
 class _Saying:
-    """A sentence of somebody's, with the words that it is made of and what its form is worth."""
+    """A speaker's sentence, with its words and the value of its form."""
 
     place: int
     quoted: str
@@ -58,11 +58,11 @@ class _Saying:
 
 
 def fold(data: Mapping[str, Any]) -> Summary:
-    """The most telling sentences of the old summary and of what was said since, in their order, one a line.
+    """The most significant sentences of the old summary and of what was said since, in order, one per line.
 
-    What the human says of themselves counts most, then names, numbers and promises, then what much else is about. Of
-    several names that somebody gives themselves the last counts. The text has at most ``words`` words, and six
-    bytes for each of them, whatever is fed.
+    What the human says about themselves counts most, then names, numbers and promises, then what much else is about. If
+    somebody gives several names, the last counts. The text has at most ``words`` words, and six
+    bytes for each of them, whatever the input.
     """
     sayings = _sayings(data)
     if not sayings:
@@ -85,7 +85,7 @@ def fold(data: Mapping[str, Any]) -> Summary:
 
 
 def _sayings(data: Mapping[str, Any]) -> list[_Saying]:
-    """Each sentence once, the last place where it was said; no more than are weighed in reasonable time."""
+    """Each sentence once, at the last place where it was said; no more than can be weighed in reasonable time."""
     said: dict[str, _Saying] = {}
     humans = {str(line["speaker"]) for line in data["lines"] if line.get("human")}
     heard = [*_before(str(data["summary"]), humans), *_since(data["lines"])]
@@ -100,7 +100,7 @@ def _sayings(data: Mapping[str, Any]) -> list[_Saying]:
 
 
 def _before(summary: str, humans: Set[str]) -> list[tuple[str, str, bool]]:
-    """The sentences of an old summary: quotations of ours as they were, those of another's as they stand."""
+    """The sentences of an old summary: our quotations as they were, another model's sentences verbatim."""
     found = list[tuple[str, str, bool]]()
     for line in filter(None, map(str.strip, summary.splitlines())):
         if quoted := _QUOTED.match(line):
@@ -112,7 +112,7 @@ def _before(summary: str, humans: Set[str]) -> list[tuple[str, str, bool]]:
 
 
 def _since(lines: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, bool]]:
-    """What was said since. The offline model's own words are quotations, and left out where others speak too."""
+    """What was said since. The offline model's own words are quotations, and left out if others speak too."""
     own = [line for line in lines if not str(line["text"]).startswith(SIGN)]
     return [
         (str(line["speaker"]), sentence, bool(line.get("human")))
@@ -144,7 +144,7 @@ def _saying(place: int, speaker: str, text: str, *, human: bool) -> _Saying:
 
 
 def _worth(saying: _Saying, common: Counter[str], heard: Counter[str], of: int) -> float:
-    """What a sentence adds: its form, how much else speaks of the same, less what was chosen already."""
+    """What a sentence adds: its form, and how much else is about the same, less what was chosen already."""
     if not saying.words:
         return saying.form
     central = sum(common[word] for word in saying.words) / len(saying.words) / math.sqrt(max(2, of))

@@ -1,7 +1,7 @@
-"""How a character says in its own voice what it remembers: a diary's line or a fact of its personality as a sentence.
+"""How a character says in its own voice what it remembers: a line of a diary or a fact of its personality.
 
-Nothing is added to what is remembered but "I", "you" and the day. A line that these rules cannot turn into the first
-person is left as it is where it is a memory, and not said aloud where it describes the character from outside.
+Nothing is added to the memory but "I", "you" and the day. A line that these rules cannot turn into the first
+person is left unchanged if it is a memory, and not said aloud if it describes the character from outside.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 _LONGEST = 220
-"""Characters that are said of one memory, which end with a clause."""
+"""Characters to say of one memory, ending with a clause."""
 _PAST = """asked ate beat began begged bent bit blew bought bound broke brought built burnt came caught chose cut did
 dug drank drew drove fed fell felt fled flung forgave forgot fought found gave got heard held hid hung kept knelt knew
 laid
@@ -28,7 +28,7 @@ _TITLES = frozenset(
     {"father", "mother", "mr", "mrs", "ms", "miss", "dr", "sir", "lady", "lord", "old", "young", "captain"}
 )
 _BEFORE = re.compile(r"\b[A-Z][\w’'-]+\.? $")
-"""A word with a capital right before a name: another's first name or title, or the verb that a note begins with."""
+"""A capitalised word right before a name: another's first name or title, or the verb that a note begins with."""
 _WITH_YOU = {"was": "were", "is": "are", "has": "have", "does": "do"}
 _WHERE = re.compile(
     r"(?P<where>(?:At|From|In|On|By|Through|Under|Behind|Before|After|Over|With) [^A-Z.,;:]*?[a-z]) (?P<verb>[a-z]+) "
@@ -51,19 +51,19 @@ _WORD = r"[A-Z](?:[\w-]|['’](?!s\b))+"
 _NAME = re.compile(rf"\b{_WORD}(?:\s+{_WORD})+|(?<![.!?“\"] )(?<!^)\b{_WORD}")
 _OWNER = re.compile(r"['’]s$")
 _VERB_FIRST = re.compile(r"^(?:\w{3,}ed|Saw|Met|Told|Lent|Gave|Took|Found|Heard|Caught|Sold|Bought|Left|Sent|Let)\b\s*")
-"""How diaries begin ("Lent Tobias the key"): a verb that would pass for the first half of a name."""
+"""How diaries begin ("Lent Tobias the key"): a verb that could be mistaken for the first half of a name."""
 _CALENDAR = re.compile(
     r"^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$|^(?:January|February|March|April|May|June|July|August|September|"
     r"October|November|December|Christmas|Easter)$"
 )
 _STARTS = "the this that these those there here his her its our your their she they him them you and but for nor not"
 _NO_NAME = frozenset(_STARTS.split())
-"""Words that begin a sentence within a sentence ("I saw: The mill wheel broke") and would pass for a name."""
+"""Words that begin a sentence within a sentence ("I saw: The mill wheel broke") and could be mistaken for a name."""
 _SHOUTED = re.compile(r"^[A-Z]+(?:\s+[A-Z]+)+$")
 
 
 def names_in(texts: Sequence[str], who: str) -> list[str]:
-    """The names in the texts, the most frequent first, without the character's own and the calendar's."""
+    """The names in the texts, the most frequent first, without the character's own and those of the calendar."""
     found = (dict.fromkeys(_NAME.findall(_VERB_FIRST.sub("", text))) for text in texts)
     counted = Counter(_OWNER.sub("", name) for names in found for name in names if 2 < len(name) <= 60)
     strange = {
@@ -83,7 +83,7 @@ def is_digest(text: str) -> bool:
 
 
 def inner(text: str) -> list[tuple[str, str]]:
-    """What a digest quotes, without marks and without what was quoted in it, each with its day; empty for none."""
+    """What a digest quotes, without marks and nested quotations, each with its day; empty for none."""
     if not is_digest(text):
         return []
     found = [(one["quote"].strip("“”"), one["day"] or "") for one in _INNER.finditer(text)]
@@ -96,12 +96,12 @@ def _quotes_again(quoted: str) -> bool:
 
 
 def fact(text: str, who: str, human: str = "") -> str:
-    """A line of the personality in the first person, without its full stop; empty where no rule turns it.
+    """A line of the personality in the first person, without its full stop; empty if no rule can turn it.
 
     Args:
         text: such as "Mira works as: baker".
         who: the name of the character.
-        human: the name of the one it talks with; empty for nobody, or several.
+        human: the name of the person it talks with; empty for nobody, or several.
     """
     if not who:
         return ""
@@ -143,12 +143,12 @@ def _relation(found: re.Match[str], human: str) -> str:
 
 
 def spoken(text: str, who: str, human: str = "") -> str:
-    """What a memory says, as the character would say it, without its full stop; empty for what nobody says aloud.
+    """A memory as the character would say it, without its full stop; empty for what nobody says aloud.
 
     Args:
         text: the memory.
         who: the name of the character.
-        human: the name of the one it talks with, who is then "you"; empty for nobody, or several.
+        human: the name of the person it talks with, who is then "you"; empty for nobody, or several.
     """
     line = " ".join(text.split())
     if _OUTSIDE.match(line) or is_digest(line):
@@ -175,7 +175,7 @@ def spoken(text: str, who: str, human: str = "") -> str:
 
 
 def _until(end: re.Pattern[str], line: str) -> Iterator[str]:
-    """The parts of a line, each with what ends it."""
+    """The parts of a line, each with its terminator."""
     last = 0
     for found in end.finditer(line):
         yield line[last : found.end()]
@@ -184,7 +184,7 @@ def _until(end: re.Pattern[str], line: str) -> Iterator[str]:
 
 
 def in_diary_voice(said: str) -> bool:
-    """Whether what is said begins with the character's own deed, so that a day may stand before it."""
+    """Whether the text begins with the character's own deed, so that a day may precede it."""
     return re.match(r"I [a-z]+ ", said) is not None
 
 
@@ -193,7 +193,7 @@ def _is_past(verb: str) -> bool:
 
 
 def asked_about(names: Sequence[str], text: str) -> Iterator[tuple[str, str]]:
-    """Those of the names that stand within a sentence of the text, each as it is asked about ("the Three Herons")."""
+    """Those of the names that are within a sentence of the text, in the form for a question ("the Three Herons")."""
     for name in names:
         found = re.search(rf"[a-z,] (?P<the>the )?{re.escape(name)}(?!\w)(?P<more> [a-z])?", text)
         if found and not (found["the"] and found["more"]) and not re.match("I['’]", name):
@@ -201,7 +201,7 @@ def asked_about(names: Sequence[str], text: str) -> Iterator[tuple[str, str]]:
 
 
 def _clause(line: str) -> str:
-    """As many clauses as there is room for; a single long one is cut between words."""
+    """As many clauses as fit; a single long one is cut between words."""
     if len(line) <= _LONGEST:
         return line.rstrip(" .;")
     ends = [one.start() for one in _CLAUSE_END.finditer(line[:_LONGEST])]
@@ -224,7 +224,7 @@ def _called(human: str) -> re.Pattern[str] | None:
 
 
 def _to(line: str, named: re.Pattern[str]) -> str:
-    """The line with "you" for the one who is told it; empty where its verbs do not go with "you"."""
+    """The line with "you" for the listener; empty if its verbs do not go with "you"."""
     for one in named.finditer(line):
         after = one["next"] or "x"
         before = _BEFORE.search(line[: one.start()])
@@ -245,7 +245,7 @@ def _to(line: str, named: re.Pattern[str]) -> str:
 
 
 def day_of(when: str) -> str:
-    """The day in words ("26 March"), by a time in ISO's form or as prompts write it; empty if not known."""
+    """The day in words ("26 March"), from a time in ISO form or as prompts write it; empty if unknown."""
     for form in ("", "%a %d %b %Y"):
         try:
             moment = datetime.strptime(when.partition(",")[0], form) if form else datetime.fromisoformat(when)

@@ -1,4 +1,4 @@
-"""How an OpenAI-compatible server is asked to talk, and what its refusals mean: not all take all that OpenAI takes."""
+"""Chat requests to an OpenAI-compatible server, and its refusals: not all servers accept everything OpenAI does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OVERFLOW = re.compile(
     r"|context the overflows|mid-generation context overflow",
     re.IGNORECASE | re.DOTALL,
 )
-"""How OpenAI, vLLM, SGLang, TGI, llama.cpp, Ollama, LM Studio, Groq, Gemini, Mistral and Anthropic say it."""
+"""The wordings of OpenAI, vLLM, SGLang, TGI, llama.cpp, Ollama, LM Studio, Groq, Gemini, Mistral and Anthropic."""
 _OVERFLOW_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
 _TOOLS = re.compile(r"\btools?\b|tool_choice|tool-call|function[ _-]?call|\bfunctions\b", re.IGNORECASE)
 _ROLES = re.compile(r"\broles?\b|alternat|system (?:message|prompt|role)|jinja|chat template", re.IGNORECASE)
@@ -26,17 +26,17 @@ _SYSTEM = re.compile(
     r"system (?:message|prompt|role)s? (?:is |are )?not (?:be )?support|only.{0,20}user.{0,20}assistant", re.IGNORECASE
 )
 TOO_LONG = 413
-"""The status of what is too long, whatever is said with it."""
+"""The status for a prompt that is too long, whatever the message."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a server is taken to take, until it refuses.
+    """What a server is assumed to accept, until it refuses.
 
     Args:
         tools: tools as OpenAI has them; otherwise as text, see ``text_tools``.
-        roles: messages in any order; otherwise user and assistant by turns after the system's.
-        system: a message of the system's; otherwise it opens the user's first.
+        roles: messages in any order; otherwise user and assistant alternate after the system's.
+        system: a system message; otherwise it is put at the beginning of the user's first.
         stream: answers in pieces.
         usage: the usage at the end of a stream, by ``stream_options``.
     """
@@ -48,7 +48,7 @@ class Form:
     usage: bool = True
 
     def simpler(self, said: str, *, tools: bool, streaming: bool) -> Form | None:
-        """The form to try after a refusal, by what the server said; ``None`` if that tells nothing.
+        """The form to try after a refusal, by the server's message; ``None`` if that gives no hint.
 
         Args:
             said: the error's text.
@@ -68,7 +68,7 @@ class Form:
         return None
 
     def plainer(self, *, tools: bool, streaming: bool) -> Form | None:
-        """The form to try when the refusal does not say what it is about: without the rarest first."""
+        """The form to try when the refusal does not say what it is about: the rarest feature is dropped first."""
         if streaming and self.stream and self.usage:
             return replace(self, usage=False)
         if streaming and self.stream:
@@ -78,7 +78,7 @@ class Form:
     def body(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], *, streaming: bool
     ) -> dict[str, Any]:
-        """What is sent, beside the model's name."""
+        """The request, without the model's name."""
         asked: dict[str, Any] = {}
         sent: list[dict[str, Any]] = [dict(message) for message in messages]
         if tools and self.tools:
@@ -106,12 +106,12 @@ def overflows(status: int | None, said: str, code: object) -> bool:
     if status == TOO_LONG or (isinstance(code, str) and code in _OVERFLOW_CODES):
         return True
     if status == 429:
-        return "too large" in said.lower()  # more tokens in one request than may be asked for in a minute
+        return "too large" in said.lower()  # more tokens in one request than the limit per minute
     return (status is None or status in (400, 422) or status >= 500) and bool(_OVERFLOW.search(said))
 
 
 def told_error(body: object) -> tuple[str, object]:
-    """An error's text and code, from the many forms of bodies that hold one."""
+    """An error's text and code, from the many forms of response bodies."""
     inner = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(inner, dict):
         told = inner.get("message") or inner.get("detail") or inner.get("error") or ""

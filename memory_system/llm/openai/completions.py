@@ -1,6 +1,6 @@
-"""Answers of a form: how a server is asked for one, and how it is read whatever the server promised.
+"""Answers of a form: how to ask a server for one, and how to read it whatever the server promised.
 
-Completions: the text of a whole answer, however a server put it; the openai package validates nothing of it.
+Completions: the text of a whole answer, however a server returned it; the openai package validates nothing of it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class Answered:
     """A whole answer.
 
     Args:
-        text: what was said; the arguments of a call that nobody asked for, if nothing else was.
-        tokens: that the server counted in all, ``None`` if it did not.
-        usage: those of the prompt and of the answer, as far as that can be believed.
-        cut: whether the answer ends where there was no more room for it.
+        text: what was said; the arguments of an unsolicited call, if there was nothing else.
+        tokens: the server's total count, ``None`` if there is none.
+        usage: the counts of the prompt and of the answer, as far as they are plausible.
+        cut: whether the answer ends because it reached the limit.
     """
 
     text: str
@@ -35,10 +35,10 @@ class Answered:
 
 
 def answered(completion: Any) -> Answered:
-    """What an answer says.
+    """The contents of an answer.
 
     Raises:
-        ModelNonsense: it says nothing; the message tells what came instead.
+        ModelNonsense: it is empty; the message says what came instead.
     """
     choices: Any = completion.choices
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -58,7 +58,7 @@ def _filled(text: object) -> str:
 
 
 def _of_a_call(calls: object) -> str:
-    """What some models write into a call of a tool of their own invention, though none was offered."""
+    """What some models write into a call of a tool that they invented, though none was offered."""
     listed = calls if isinstance(calls, list) else []
     found = (_filled(getattr(getattr(call, "function", None), "arguments", None)) for call in listed)
     return next(filter(None, found), "")
@@ -73,14 +73,14 @@ def _instead(message: Any, finish: object) -> str:
 
 
 FORMATS = ("json_schema", "json_object", "text")
-"""What a server may be asked for, the best first."""
+"""What to ask a server for, the best first."""
 _JSON = json.JSONDecoder()
 _BRACES = 50
-"""Opening braces at which an answer's JSON object is looked for."""
+"""Opening braces at which to look for an answer's JSON object."""
 
 
 def response_format(form: str, task: Task[Any]) -> dict[str, Any]:
-    """What to send along to be answered in this form, one of ``FORMATS``."""
+    """The request's parameters for an answer in this form, one of ``FORMATS``."""
     if form == "text":
         return {}
     if form == "json_object":
@@ -90,10 +90,10 @@ def response_format(form: str, task: Task[Any]) -> dict[str, Any]:
 
 
 def parsed(text: str, task: Task[Answer]) -> Answer:
-    """The first JSON object in the text that has the task's form; what models think aloud may hold braces too.
+    """The first JSON object in the text that has the task's form; models may also think aloud in braces.
 
     Raises:
-        ModelNonsense: there is none; the message says what the first that was found lacks.
+        ModelNonsense: there is none; the message says what the first candidate lacks.
     """
     problem: ModelNonsense | None = None
     start = text.find("{")

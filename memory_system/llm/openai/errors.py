@@ -18,18 +18,18 @@ _NO_CREDIT = "insufficient_quota"
 
 
 class Kind(Enum):
-    """What kept a request from being answered."""
+    """What prevented an answer."""
 
     LATE = auto()
     """The deadline passed."""
     UNREACHED = auto()
-    """Nobody took the connection."""
+    """No connection was accepted."""
     BROKEN_OFF = auto()
-    """The connection ended before the answer was whole."""
+    """The connection ended before the answer was complete."""
     SHAPELESS = auto()
     """An answer that is not of OpenAI's form."""
     TOLD = auto()
-    """An error that the server tells of."""
+    """An error that the server reported."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Refusal:
     """A request that was not answered.
 
     Args:
-        kind: what kept it from being answered.
+        kind: what prevented an answer.
         status: of HTTP; ``None`` if there was none.
-        said: the server's words, or the HTTP client's where the server has none.
+        said: the server's words, or the HTTP client's if the server has none.
         code: OpenAI's, if there is one.
         told: seconds that the server asks to wait; ``None`` if it does not say.
     """
@@ -66,13 +66,13 @@ class Refusal:
 
 
 def late(model: str) -> ModelTimeout:
-    """The deadline passed."""
+    """The error for a passed deadline."""
     return ModelTimeout(f"The language model {model} gave no complete answer in time.")
 
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Let errors pass alone: those that they came of quote what the server sent, which may be the key."""
+    """Raise errors without their causes, which quote what the server sent and may contain the key."""
     try:
         yield
     except ModelError as error:
@@ -86,8 +86,8 @@ def in_words(refusal: Refusal, model: str, label: str, redaction: Redaction) -> 
     Args:
         refusal: why a request was not answered.
         model: the model's name.
-        label: the model and where it is asked.
-        redaction: takes the key out of what the server said.
+        label: the model and its server.
+        redaction: removes the key from what the server said.
     """
     if refusal.kind is Kind.LATE:
         return late(model)
@@ -118,7 +118,7 @@ def in_words(refusal: Refusal, model: str, label: str, redaction: Redaction) -> 
 
 
 def _of_status(status: int | None, model: str) -> str:
-    """What a status tells by itself, in a sentence; empty if it is not enough."""
+    """What a status means by itself, in a sentence; empty if that is not enough."""
     if status in (401, 403):
         return KEY_REFUSED
     if status == 404:

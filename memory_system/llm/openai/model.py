@@ -31,16 +31,16 @@ from .errors import Kind, Refusal, alone, in_words, late
 from .streaming import Gathering
 
 _OVER = object()
-"""What follows the last piece of a stream."""
+"""Marks the end of a stream."""
 _NOT_IMPLEMENTED = 501
-"""The status beyond which a refusal is never about the form of what was asked."""
+"""The status from which a refusal is never about the form of the request."""
 
 
 class OpenAIModel:
     """Asks for a JSON schema, then for a JSON object, then for text, as far down as the server needs.
 
     Every answer is validated, whatever the server promised. The deadline covers everything: connecting,
-    retries, a body that trickles. The key never stands in an error, an answer or a trace.
+    retries, a body that trickles. The key is never in an error, an answer or a trace.
     """
 
     def __init__(self, *, model: str, key: str | None, base_url: str | None, deadline: float = 60.0) -> None:
@@ -49,13 +49,13 @@ class OpenAIModel:
         self._redaction = Redaction(self._key)
         self._deadline = deadline
         self._base_url = base_url
-        self._format = 0  # index into FORMATS of the best one that this server takes
-        self._cool = True  # whether this model takes a temperature of 0
-        self._form = Form()  # of talk, as far as this server takes it
+        self._format = 0  # index into FORMATS of the best one that this server accepts
+        self._cool = True  # whether this model accepts a temperature of 0
+        self._form = Form()  # of chats, as far as this server accepts it
 
     @property
     def label(self) -> str:
-        """The model and where it is asked."""
+        """The model and its server."""
         where = (host_of(self._base_url) or "an invalid address") if self._base_url else "OpenAI"
         return f"{self.name} at {where}"
 
@@ -69,7 +69,7 @@ class OpenAIModel:
         started = time.monotonic()
         messages: list[dict[str, str]] = task.messages()
         problem = ""
-        spent: Usage | None = None  # of all tries together
+        spent: Usage | None = None  # of all attempts together
         with alone():
             for _attempt in range(2):
                 try:
@@ -78,7 +78,7 @@ class OpenAIModel:
                     error.usage = _pair(spent)
                     raise
                 spent = got.usage if spent is None or got.usage is None else spent + got.usage
-                text = paired(self._redaction.text(got.text))  # or it could not be sent back
+                text = paired(self._redaction.text(got.text))  # otherwise it could not be sent back
                 try:
                     answer = parsed(text, task)
                 except ModelNonsense as error:
@@ -105,7 +105,7 @@ class OpenAIModel:
         deadline: float | None = None,
         heard: Heard = unheard,
     ) -> Reply:
-        """As ``ChatModel.chat``. Asks for a stream where somebody listens, and for tools as the server takes them.
+        """As ``ChatModel.chat``. Streams if ``heard`` is given, and offers tools in the form that the server accepts.
 
         Raises:
             ModelOverflow, ModelUnavailable, ModelTimeout, ModelNonsense: see there.
@@ -134,7 +134,7 @@ class OpenAIModel:
                 if simpler is None and not isinstance(error, openai.NotFoundError):
                     simpler = form.plainer(tools=bool(tools), streaming=streaming)
                     lost = form.tools and simpler is not None and not simpler.tools
-                    luck = isinstance(error, openai.InternalServerError)  # or it was what was said, not how
+                    luck = isinstance(error, openai.InternalServerError)  # or the content was the problem, not the form
                     sure = sure and not luck and not (lost and isinstance(error, openai.BadRequestError))
                 busy = error.status_code > _NOT_IMPLEMENTED
                 if isinstance(refused, ModelOverflow) or simpler is None or busy:
@@ -144,14 +144,14 @@ class OpenAIModel:
             except openai.OpenAIError as error:
                 raise self._refused(error) from None
             if streaming and form.stream and not gathering.pieces:
-                form = dataclasses.replace(form, stream=False)  # what came was no stream
+                form = dataclasses.replace(form, stream=False)  # the reply was not a stream
                 continue
             text, calls = gathering.done()
             self._form = form if sure else self._form
             return traced(self.name, messages, text, calls, gathering.usage, (time.monotonic() - started) * 1000)
 
     def _talk(self, body: dict[str, Any], gathering: Gathering, until: float) -> None:
-        """One request. Pieces are taken in the caller's thread, so that whoever listens may be of it."""
+        """One request. Pieces are handled in the caller's thread, so that the listener may belong to it."""
         arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
         stop = threading.Event()
 
@@ -185,7 +185,7 @@ class OpenAIModel:
         gathering.whole(answer)
 
     def _sent(self, client: openai.OpenAI, body: dict[str, Any], until: float) -> Any:
-        """The answer to one request; sent again, as ``retry`` says, where it may be answered a moment later."""
+        """The answer to one request; sent again, as ``retry`` decides, if it may be answered a moment later."""
         for times in itertools.count():
             try:
                 return client.chat.completions.create(model=self.name, **body)
@@ -197,7 +197,7 @@ class OpenAIModel:
         raise AssertionError("the loop answers or raises")
 
     def _checked(self, answer: Any) -> None:
-        """Refuse what is no completion; some servers tell of errors with a status of 200."""
+        """Refuse what is not a completion; some servers report errors with a status of 200."""
         if not isinstance(answer, ChatCompletion):
             raise ModelNonsense("The server's answer is not a chat completion; is the address right?")
         if wrong := (answer.model_extra or {}).get("error"):
@@ -246,7 +246,7 @@ class OpenAIModel:
         wait: Callable[[concurrent.futures.Future[Any]], Any],
         until: float,
     ) -> Any:
-        """One request in a thread of its own: a timeout of a socket starts again with every byte that trickles in."""
+        """One request in a thread of its own: a socket's timeout starts again with every byte that trickles in."""
         left = self._in_time(until)
         if self._base_url and not host_of(self._base_url):
             raise ModelUnavailable(
@@ -258,7 +258,7 @@ class OpenAIModel:
             base_url=self._base_url,
             timeout=left,
             max_retries=0,
-            # memories go to the address that was chosen, and not on to where its server points
+            # memories go to the chosen address, not on to where its server redirects
             http_client=openai.DefaultHttpxClient(verify=_trusted(), follow_redirects=False),
         )
         executor = concurrent.futures.ThreadPoolExecutor(max_workers=1)
@@ -286,12 +286,12 @@ class OpenAIModel:
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """Whom to trust; reading it takes 20 ms, which is more than all else that a request takes here."""
+    """The trusted certificates; reading them takes 20 ms, more than the rest of a request does here."""
     return httpx.create_ssl_context()
 
 
 def _refusal(error: openai.OpenAIError) -> Refusal:
-    """What an error of the openai package tells of."""
+    """The refusal in an error of the openai package."""
     if isinstance(error, openai.APITimeoutError):
         return Refusal(Kind.LATE)
     if isinstance(error, openai.APIConnectionError):
@@ -305,14 +305,14 @@ def _refusal(error: openai.OpenAIError) -> Refusal:
 
 
 def _readable(ask: Callable[[openai.OpenAI], Any], client: openai.OpenAI) -> Any:
-    """What was asked for; the openai package lets pass whatever goes wrong where it reads what a server sent."""
+    """The result of ``ask``; the openai package does not handle errors in reading what a server sent."""
     try:
         return ask(client)
-    except httpx.HTTPError as error:  # only older versions of the package let these pass
+    except httpx.HTTPError as error:  # only older versions of the package raise these
         raise ModelUnavailable("The language model server broke off before its answer was whole.") from error
     except UnicodeEncodeError as error:
         raise ModelUnavailable("The key or the messages hold characters that cannot be sent.") from error
-    except ValueError as error:  # broken JSON, no UTF-8, numbers of thousands of digits
+    except ValueError as error:  # broken JSON, invalid UTF-8, numbers of thousands of digits
         raise ModelNonsense("The language model server's answer is not JSON.") from error
     except (RecursionError, TypeError, AttributeError, LookupError) as error:
         raise ModelNonsense("The language model server's answer is not of the OpenAI form.") from error

@@ -1,4 +1,4 @@
-"""What is said by a call of a tool, read from its arguments' JSON while that is still arriving."""
+"""What a tool call says, read from its arguments' JSON while that is still arriving."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _OPENING = 200
-"""Characters that are kept while the argument has not begun: more than its name takes."""
+"""Characters to keep until the argument begins: more than its name needs."""
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]{4}")
 
 
@@ -24,7 +24,7 @@ class Spoken:
         self._closed = False
 
     def more(self, piece: str) -> str:
-        """What a further piece of the JSON adds to the value; an escape that is not whole yet waits for the next."""
+        """What another piece of the JSON adds to the value; an incomplete escape waits for the next piece."""
         if self._closed:
             return ""
         self._held += piece
@@ -57,7 +57,7 @@ class Spoken:
 
 
 def _escape(held: str, place: int) -> tuple[int, str]:
-    """How long the escape at this place is, and what it stands for; 0 if it has not arrived wholly."""
+    """The length of the escape at this position, and its meaning; 0 if it is not complete."""
     if place + 1 >= len(held):
         return 0, ""
     if held[place + 1] != "u":

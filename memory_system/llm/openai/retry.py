@@ -1,4 +1,4 @@
-"""Patience: whether a server that refused is asked again, and after how long, within what is left of the deadline."""
+"""Patience: whether to ask a server again after a refusal, and after how long, before the deadline."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from email.utils import parsedate_to_datetime
 from .errors import TOO_MANY, Refusal
 
 _FIRST = 0.5
-"""Seconds of the first pause where the server names none; each further one is twice as long."""
+"""Seconds of the first pause if the server specifies none; each further one is twice as long."""
 _TIMES = {TOO_MANY: 3}
 _OTHERWISE = 1
-"""How often it is asked again where the server names no pause: a busy one may have room soon, a broken one has not."""
+"""How often it is asked again if the server specifies no pause: a busy one may soon be free, a broken one will not."""
 _TIMES_TOLD = 5
-"""How often where it names one."""
+"""How often if it specifies one."""
 _LEAST = 0.05
 
 
@@ -26,14 +26,14 @@ def pause(refusal: Refusal, times: int, left: float) -> float | None:
     Args:
         refusal: the last answer.
         times: how often it has been sent again so far.
-        left: seconds until the deadline; a pause that does not end before it is not made.
+        left: seconds until the deadline; a pause that would end after it is not made.
     """
     if not refusal.passing:
         return None
     if refusal.told is not None:
         wait, most = max(_LEAST, refusal.told), _TIMES_TOLD
     else:
-        wait = _FIRST * 2**times * random.uniform(0.75, 1)  # noqa: S311 - only spreads what would come at once
+        wait = _FIRST * 2**times * random.uniform(0.75, 1)  # noqa: S311 - only to avoid simultaneous retries
         most = _TIMES.get(refusal.status or 0, _OTHERWISE)
     return wait if times < most and wait < left else None
 

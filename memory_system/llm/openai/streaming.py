@@ -21,9 +21,9 @@ _THINKING = ("<think>", "<thinking>", "<thought>")
 _MARKUP = ("{", "[", "`")
 _MOST_CALLS = 64
 _MOST_TEXT = 200_000
-"""Characters of a text or of a call's arguments; no answer that means something is longer."""
+"""Characters of a text or of a call's arguments; no meaningful answer is longer."""
 _MOST_ID = 200
-"""Characters of a call's id; those of the servers that are known have forty at most."""
+"""Characters of a call's id; those of known servers have forty at most."""
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
@@ -38,13 +38,13 @@ class _Made:
 
 @dataclass
 class Gathering:
-    """One answer as it is put together.
+    """One answer that is being assembled.
 
     Args:
         known: the names of the tools that were offered.
-        hears: told what is said as it arrives.
-        by_tool: whether what is said is said by ``send_message``.
-        redaction: takes out what must not stand in the answer.
+        hears: called with what is said as it arrives.
+        by_tool: whether the model speaks by ``send_message``.
+        redaction: removes what must not be in the answer.
     """
 
     known: Set[str]
@@ -67,7 +67,7 @@ class Gathering:
         self._aloud = self.redaction.stream()
 
     def whole(self, completion: Any) -> None:
-        """Take an answer that came in one.
+        """Process an answer that came as a whole.
 
         Raises:
             ModelNonsense: it has no message.
@@ -81,7 +81,7 @@ class Gathering:
         self._take(choice, message)
 
     def piece(self, chunk: Any) -> None:
-        """Take a piece of an answer that comes in many."""
+        """Process a piece of an answer that comes in many."""
         self.pieces += 1
         self.usage = usage_of(getattr(chunk, "usage", None)) or self.usage
         choices = getattr(chunk, "choices", None)
@@ -91,7 +91,7 @@ class Gathering:
             self._take(choice, delta)
 
     def done(self) -> tuple[str, tuple[ToolCall, ...]]:
-        """The text and the calls. What was held back is told, if it turns out to be what is said.
+        """The text and the calls. Text held back is passed to the listener if it turns out to be said.
 
         Raises:
             ModelOverflow: the context was full before the first word.
@@ -131,7 +131,7 @@ class Gathering:
             self._called(call, place)
 
     def _called(self, call: Any, place: int) -> None:
-        """Some servers number their calls, some give all the number 0, some none: a new id begins a new call."""
+        """Process a call. Some servers number them, some call all of them 0, some none: a new id begins a new call."""
         function = getattr(call, "function", None)
         given, index = getattr(call, "id", None), getattr(call, "index", None)
         number = index if isinstance(index, int) else place
@@ -153,7 +153,7 @@ class Gathering:
                 self._tell(self._spoken.setdefault(known, Spoken(SPOKEN[1])).more(arguments))
 
     def _hear(self, text: str) -> None:
-        """Tell text as it arrives, unless the model is thinking aloud, or speaks by a tool and only thinks here."""
+        """Pass on text as it arrives, unless the model is thinking aloud, or speaks by a tool and only thinks here."""
         if self.by_tool:
             return
         if self._begun is None:
@@ -176,7 +176,7 @@ class Gathering:
                 self.hears(certain)
 
     def _fit(self, call_id: str) -> str:
-        """A call's id as the server gave it; empty if it cannot be kept, or holds what must not stand in the answer."""
+        """A call's id as the server gave it; empty if it cannot be stored, or contains what the answer must not."""
         return call_id if len(call_id) <= _MOST_ID and self._clean(call_id) == call_id else ""
 
     def _clean(self, text: str) -> str:
@@ -184,7 +184,7 @@ class Gathering:
 
 
 def _ended(begun: str) -> str:
-    """What follows a thought that has ended; nothing while it goes on."""
+    """What follows a completed thought; nothing while it continues."""
     thought = _THOUGHT.match(begun)
     return begun[thought.end() :] if thought and "</" in thought.group() else ""
 
@@ -204,7 +204,7 @@ def _text(content: object) -> str:
 
 
 def usage_of(usage: Any) -> Usage | None:
-    """The tokens that a server counted, if what it says of them can be believed."""
+    """The tokens that a server counted, if its counts are plausible."""
     prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
     if type(prompt) is not int or prompt <= 0:
         return None
@@ -212,5 +212,5 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def _new_id() -> str:
-    """Nine letters and digits, which is what the strictest of the servers (Mistral's) takes."""
+    """Nine letters and digits, which is what the strictest of the servers (Mistral's) accepts."""
     return uuid.uuid4().hex[:9]
