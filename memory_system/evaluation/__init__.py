@@ -2,17 +2,17 @@
 
 | module | what |
 |---|---|
-| `data` | a data set: memories as they were told, and questions with the ids of the right ones |
+| `data` | a data set: memories in their original order, and questions with the ids of the right ones |
 | `sources` `forms` | files and folders; which form a file is in |
 | `locomo` `smallville` `plain` | the three forms |
 | `metrics` | pure: recall@k, MRR, nDCG, bootstrap intervals |
-| `lived` `personality` | a data set told to an agent as it happened, and asked through the public interface |
-| `threshold` | what each threshold answers, of cues that have an answer and of cues that have none |
+| `lived` `personality` | a data set told to an agent as it happened, and queried through the public interface |
+| `threshold` | what each threshold answers, for cues that have an answer and cues that have none |
 | `confidence` `weights` | the fits behind the weights of the confidence and of hybrid relevancy |
 | `trial` | every question under every preset, ranked by the product's own recall over one long-term tier |
 | `experiment` | questions asked of a language model with memory and by the prompt alone; answers that are kept |
-| `chats` `document_questions` `nested_lookup` | what is asked in the four experiments |
+| `chats` `document_questions` `nested_lookup` | the questions of the four experiments |
 
-No agent's memory is opened: the memories live in one table while they are asked, or in a world of their own in a
+No agent's memory is opened: the memories are in one table while they are queried, or in a world of their own in a
 temporary folder.
 """

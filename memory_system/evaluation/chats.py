@@ -1,9 +1,9 @@
-"""Chats over several sessions: what was said long ago, and how one greets somebody whom one knows.
+"""Chats over several sessions: what was said long ago, and how to greet an acquaintance.
 
 Deep memory retrieval and the conversation opener after MemGPT (Packer et al. 2023, arXiv 2310.08560, section 3.1).
-Read are LoCoMo conversations, and Multi-Session Chat as MemGPT asks it (MSC-Self-Instruct), a chat a line:
+The data are LoCoMo conversations, or Multi-Session Chat as MemGPT asks it (MSC-Self-Instruct), one chat per line:
 ``{"personas": [[facts], [facts]], "previous_dialogs": [{"dialog": [{"text"}]}], "dialog": [...],
-"self_instruct": {"B": question, "A": answer}}``. The agent is whoever speaks first; every session is told to it as a
+"self_instruct": {"B": question, "A": answer}}``. The agent plays the first speaker; every session is told to it as a
 conversation, and what overflows migrates.
 """
 
@@ -31,7 +31,7 @@ from .personality import personality
 from .sources import read_form
 
 _FIRST, _APART = datetime(2024, 1, 1, 12, tzinfo=UTC), timedelta(days=7)
-"""When the sessions of a chat are that has no dates."""
+"""The times of the sessions of a chat without dates."""
 _SPEAKERS = ("Speaker 1", "Speaker 2")
 
 Turn = tuple[str, str, datetime]
@@ -40,13 +40,13 @@ Turn = tuple[str, str, datetime]
 
 @dataclass(frozen=True)
 class Chat:
-    """A chat between two.
+    """A chat between two people.
 
     Args:
         name: what it is called.
         sessions: the turns of each session, in order.
         questions: each with its answer and its category.
-        facts: what is true of whom the agent talks with, if the data say it.
+        facts: what is true of the agent's partner, if the data include it.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Chat:
 
     @property
     def speakers(self) -> tuple[str, str]:
-        """Whose memory it is, and whom it is with."""
+        """Whose memory it is, and the partner."""
         names = list(dict.fromkeys(who for session in self.sessions for who, _, _ in session))
         return names[0], (names[1:] or ["You"])[0]
 
@@ -65,7 +65,7 @@ def chats(lab: Lab) -> Iterator[Chat]:
     """The chats of the files.
 
     Raises:
-        InvalidFile: a path holds no chats, or a line is not as it should be.
+        InvalidFile: a path holds no chats, or a line is invalid.
     """
     for source in read_form(lab.paths, Form.LOCOMO, Form.CHATS):
         if source.form is Form.LOCOMO:
@@ -122,7 +122,7 @@ def _told(agent: AgentMemory, session: tuple[Turn, ...]) -> None:
 def _living(
     lab: Lab, most: int | None = None
 ) -> Iterator[tuple[Chat, AgentMemory, tuple[str, ...], tuple[Turn, ...] | None]]:
-    """Each chat with its agent, what was said before as lines, and the session that comes; ``None`` after the last."""
+    """Each chat with its agent, what was said before as lines, and the next session; ``None`` after the last."""
     for number, chat in enumerate(chats(lab)):
         agent = lab.world.create_agent(f"chat-{number}", personality(chat.speakers[0], 0))
         lines: list[str] = []
@@ -158,7 +158,7 @@ def f1(answer: str, right: str) -> float:
 
 
 def questions(lab: Lab) -> Iterator[Item]:
-    """What was said, asked after the last session; the limit is on the questions of each chat."""
+    """Questions about what was said, asked after the last session; the limit is on the questions of each chat."""
     for chat, agent, lines, coming in _living(lab):
         if coming is not None:
             continue
@@ -173,7 +173,7 @@ def questions(lab: Lab) -> Iterator[Item]:
 
 
 def nearness(opener: str, facts: tuple[str, ...], human: str, embedder: Embedder) -> tuple[float, ...]:
-    """How near an opener is to what is known and to the one that a person wrote: cosines, 0 to 1; 0 without an opener.
+    """How close an opener is to the known facts and to a person's opener: cosines, 0 to 1; 0 without an opener.
 
     Returns:
         MemGPT's SIM-1, SIM-3 and SIM-H: the nearest fact, the mean of the three nearest, and the person's opener.
@@ -188,7 +188,7 @@ def nearness(opener: str, facts: tuple[str, ...], human: str, embedder: Embedder
 def openers(lab: Lab) -> Iterator[Item]:
     """The first words of every session but the first one; the limit is on the sessions of each chat.
 
-    Compared with the facts about whom the agent meets, or, where the data have none, with what they said before.
+    Compared with the facts about the agent's partner, or, if the data have none, with what they said before.
     """
     for chat, agent, lines, coming in _living(lab, None if lab.limit is None else lab.limit + 1):
         place = 0 if coming is None else chat.sessions.index(coming)

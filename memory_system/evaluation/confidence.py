@@ -1,10 +1,10 @@
 """The fit of the confidence: pairs of memories and cues in, the weights of its signs out.
 
-The memories are cut into parts of several sizes, so that a character who remembers one thing and one who remembers a
-hundred both count. In each part every cue is asked, and as many that none of its memories answers; the signs of the
-best memory tell the two apart by logistic regression (Newton's method, a ridge of 1 on the scaled signs). Every size
-counts alike, and so do the two kinds of cue. By how much a memory lies behind the best is fitted by which of the first
-ten is right (a conditional logit, McFadden 1974).
+The memories are divided into parts of several sizes, so that a character who remembers one thing and one who remembers
+a hundred both count. In each part every cue is asked, and as many that none of its memories answers; logistic
+regression separates the two by the signs of the best memory (Newton's method, a ridge of 1 on the scaled signs). All
+sizes have equal weight, and so do the two kinds of cue. The effect of being behind the best is fitted by which of the
+first ten memories is right (a conditional logit, McFadden 1974).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .trial import Say
 
 SIZES = (1, 4, 12, 30, 60, 120)
 MANY = 30
-"""In parts of this size or more, as many cues with an answer are answered at .5 as others are not."""
+"""In parts of this size or more, as many cues with an answer are answered at .5 as cues without one are not."""
 _ROUNDS = 50
 
 
 @dataclass(frozen=True)
 class Told:
-    """What n cues tell, a row each.
+    """The data of n cues, one row each.
 
     Args:
         signs: shape (n, 3): how much of the best memory met the cue, how far the closest stands out, and the spread.
@@ -46,7 +46,7 @@ class Told:
 
 
 def told(pairs: Pairs, embedder: Embedder, say: Say) -> Told:
-    """What the cues of all parts tell.
+    """The data of the cues of all parts.
 
     Raises:
         EmbedderError: texts could not be embedded.
@@ -68,14 +68,14 @@ def told(pairs: Pairs, embedder: Embedder, say: Say) -> Told:
 
 
 def fitted(cues: Told) -> Signs:
-    """What each sign counts."""
+    """The weight of each sign."""
     shares = np.zeros(len(cues.own))
     for size in SIZES:
         for answerable in (True, False):
             alike = (cues.size == size) & (cues.answerable == answerable)
             shares[alike] = len(shares) / (2 * len(SIZES) * max(alike.sum(), 1))
     weights = regression(cues.signs, cues.answerable, shares)
-    # where the line is drawn: the right memory has to pass it, which may not be the best
+    # the threshold is set so that the right memory passes it, which may not be the best
     lag = np.where(cues.answerable, cues.signs[:, 0] - cues.own, 0.0)
     summed = cues.signs @ weights - Signs.behind * lag
     many = cues.size >= MANY
@@ -90,7 +90,7 @@ def regression(signs: Floats, right: NDArray[np.bool_], shares: Floats) -> Float
 
     Args:
         signs: shape (n, d).
-        right: what is to be told, shape (n,).
+        right: what to predict, shape (n,).
         shares: how much each row counts, shape (n,).
 
     Returns:
@@ -110,7 +110,7 @@ def regression(signs: Floats, right: NDArray[np.bool_], shares: Floats) -> Float
 
 
 def behind(data: DataSet, embedder: Embedder) -> float:
-    """What it counts to lie behind the best, by which of the first ten memories are right.
+    """The weight of being behind the best, by which of the first ten memories are right.
 
     Raises:
         EmbedderError: texts could not be embedded.

@@ -1,4 +1,4 @@
-"""A data set: memories in the order in which they were told, and questions with the memories that answer them."""
+"""A data set: memories in their original order, and questions with the memories that answer them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ UNRATED = 5.0
 """The rating, 1 to 10, of a memory whose importance nobody has judged: the middle, importance .5."""
 
 TIMELESS_NOW = datetime(2000, 1, 1, tzinfo=UTC)
-"""When a cue is asked that has no time, of memories that have none either; nothing then depends on it."""
+"""The time at which a cue without a time is asked about timeless memories; nothing then depends on it."""
 
 
 class Form(StrEnum):
-    """The forms that are read; each names itself in the report."""
+    """The supported forms; each is named in the report."""
 
     LOCOMO = "LoCoMo"
     SMALLVILLE = "Smallville"
     PLAIN = "plain"
     CHATS = "Multi-Session Chat"
-    """For experiments only, as is the next one."""
+    """Only for experiments, like the next one."""
     PASSAGES = "questions with passages"
 
 
@@ -31,12 +31,12 @@ class Question:
     """A cue, when it is asked, and which memories should and should not answer it.
 
     Args:
-        cue: what memory is asked.
-        now: the time at which it is asked, aware of its zone.
-        right: ids of the memories that answer it; empty where only wrong ones are known.
+        cue: the prompt for memory.
+        now: the time at which it is asked, timezone-aware.
+        right: ids of the memories that answer it; empty if only wrong ones are known.
         wrong: ids of memories that must not answer it; all others are merely not known to be right.
         category: its kind, such as ``temporal``; empty if the data set has none.
-        itself: the id of a memory that is the cue's own text, which is no answer and is kept out of the tier.
+        itself: the id of a memory that is the cue's own text, which does not count as an answer and is left out.
     """
 
     cue: str
@@ -52,13 +52,13 @@ class DataSet:
     """Memories and questions about them.
 
     Args:
-        name: what the report calls it.
+        name: its name in the report.
         form: the form it was read from.
-        entries: the memories in the order in which they were told; an id told again replaces what it said before.
+        entries: the memories in their original order; a repeated id replaces the earlier memory.
         questions: in the order of the file.
-        lived: whether a question sees only what was told before its time (a replay), or all memories.
+        lived: whether a question sees only what happened before its time (a replay), or all memories.
         notes: what was left out, and why, in half sentences.
-        unanswerable: questions that nothing answers, which have no part in recall.
+        unanswerable: questions without an answer, which are not part of recall.
     """
 
     name: str
@@ -71,7 +71,7 @@ class DataSet:
 
     @property
     def memories(self) -> int:
-        """How many memories there are in the end."""
+        """The final number of memories."""
         return len({entry.id for entry in self.entries})
 
     def first(self, most: int | None) -> DataSet:
@@ -80,6 +80,6 @@ class DataSet:
 
 
 def remembered(entry: MemoryEntry) -> MemoryEntry:
-    """The entry as long-term memory holds it: never accessed since it was made, of middling importance if unrated."""
+    """The entry as long-term memory holds it: not accessed since it was made, of middling importance if unrated."""
     rating = UNRATED if entry.rating is None else entry.rating
     return entry.evolve(tier=Tier.LTM, last_access=None, rating=rating)

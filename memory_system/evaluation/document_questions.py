@@ -1,9 +1,9 @@
-"""Document questions: what stands in passages of documents, asked of an agent that has them all in its archive.
+"""Document questions: the contents of passages of documents, asked of an agent with all of them in its archive.
 
 After MemGPT (Packer et al. 2023, arXiv 2310.08560, section 3.2.1) and Liu et al. 2023 ("Lost in the Middle", arXiv
-2307.03172), whose form is read, a question a line: ``{"question", "answers": [texts], "ctxs": [{"title", "text"}]}``.
-By the prompt alone each question has its own passages, as many as have room; with memory all passages of all questions
-lie in one archive.
+2307.03172), whose form is read, one question per line: ``{"question", "answers": [texts], "ctxs": [{"title",
+"text"}]}``. By the prompt alone each question has its own passages, as many as fit; with memory all passages of all
+questions are in one archive.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _asked(line: dict[str, object]) -> Asked:
 
 
 def found_in(answer: str, answers: Sequence[str]) -> float:
-    """1 if the answer holds one of these, but for case, articles and signs, else 0: the measure of Liu et al. 2023."""
+    """1 if the answer contains one of these, ignoring case, articles and punctuation, else 0: after Liu et al. 2023."""
     said = f" {' '.join(plain_words(answer))} "
     return float(any(f" {' '.join(plain_words(one))} " in said for one in answers))
 
@@ -54,8 +54,8 @@ def items(lab: Lab) -> Iterator[Item]:
     """The questions, once all passages lie in the archive of one agent.
 
     Raises:
-        InvalidFile: a path holds no data, or a line is not as it should be.
-        InvalidParameter: there are more passages than an agent has room for.
+        InvalidFile: a path holds no data, or a line is invalid.
+        InvalidParameter: there are more passages than an agent can hold.
     """
     asked: list[tuple[str, Asked]] = []
     for source in read_form(lab.paths, Form.PASSAGES):

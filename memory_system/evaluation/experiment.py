@@ -2,8 +2,8 @@
 
 An experiment makes items, one at a time: a question, an agent that was told what answers it, and the same as text. With
 memory the agent is asked in an ``Interview`` of the strategy ``virtual``, as in MemGPT (Packer et al. 2023, arXiv
-2310.08560, section 3); by the prompt alone the model gets as much of the text as has room. What the agents remember was
-made by the offline rules, so that the model that is tried is asked for answers only.
+2310.08560, section 3); by the prompt alone the model gets as much of the text as fits. The agents' memories were
+made by the offline rules, so that the tested model is asked only for answers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .trial import Say
 OVERALL = "overall"
 SEARCH = "Look things up with archival_memory_search, as often as you need to."
 _RESERVE = 300
-"""Tokens of a prompt that are left for its frame and the answer."""
+"""Tokens of a prompt that are reserved for its frame and the answer."""
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
@@ -46,18 +46,18 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """One question, and what it is asked of.
+    """One question, and the sources of its answer.
 
     Args:
-        id: its name, unlike that of any other item of the experiment.
+        id: its name, unique in the experiment.
         category: its kind.
         question: what is said to the agent, and to the model alone.
-        right: the answer that is wanted; empty where there is none.
-        agent: who was told what answers it.
+        right: the expected answer; empty if there is none.
+        agent: the agent that was told what answers it.
         now: the world's time.
         text: the same as texts, in order, for the prompt alone.
-        measure: what an answer is worth, 0 to 1 for each measure of the experiment; an empty one is worth nothing.
-        human: the name of who asks.
+        measure: returns the value of an answer, 0 to 1 for each measure of the experiment; an empty answer has 0.
+        human: the name of the person who asks.
     """
 
     id: str
@@ -73,14 +73,14 @@ class Item:
 
 @dataclass(frozen=True)
 class Lab:
-    """What an experiment is made in.
+    """The setting of an experiment.
 
     Args:
-        world: a world that is thrown away, with offline rules.
+        world: a throw-away world, with offline rules.
         paths: files and folders of data.
-        limit: how many of what the experiment counts are asked at most; ``None`` = all.
-        say: is told how far it is.
-        stop: whether to stop; asked between two steps.
+        limit: the most of what the experiment counts; ``None`` = all.
+        say: called with lines of progress.
+        stop: whether to stop; called between two steps.
     """
 
     world: World
@@ -92,14 +92,14 @@ class Lab:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is asked, of what, and how answers are measured.
+    """The definition of an experiment: its questions, sources and measures.
 
     Args:
         about: what it shows, in a sentence with its source.
-        role: what the agent, and the model alone, is told to do.
-        measures: the names of what ``Item.measure`` answers.
+        role: the instructions for the agent, and for the model alone.
+        measures: the names of the values of ``Item.measure``.
         items: makes the items; each is asked before the next one is made.
-        newest: whether of a text that has no room the end is kept, not the beginning.
+        newest: whether to keep the end of a text that does not fit, not the beginning.
         judged: whether an answer can be compared with a right one.
     """
 
@@ -113,18 +113,18 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of an item asked in one way.
+    """The outcome of an item asked in one way.
 
     Args:
         experiment: its name.
         model: the label of the model.
-        budget: tokens that a prompt could have.
+        budget: the most tokens of a prompt.
         way: how it was asked.
         id: of the item.
         category: of the item.
         question: of the item.
-        right: the answer that is wanted.
-        answer: what was said; empty where there is a problem.
+        right: the expected answer.
+        answer: what was said; empty if there is a problem.
         problem: why there is no answer, in a sentence.
         functions: how many functions were called.
         values: one for each measure.
@@ -149,10 +149,10 @@ class Answer:
 
 
 class Kept:
-    """Answers in a file of JSON lines, so that nothing that was paid for is asked twice.
+    """Answers in a file of JSON lines, so that nothing already paid for is asked twice.
 
     Args:
-        path: the file; ``None`` = they are not kept.
+        path: the file; ``None`` = they are not saved.
 
     Raises:
         InvalidFile: it holds something else.
@@ -166,7 +166,7 @@ class Kept:
             return
         with as_store_errors("The file of answers"):
             text = path.read_text(encoding="utf-8", errors="replace")
-        whole = text[: text.rfind("\n") + 1]  # a line that a killed program left unfinished is asked again
+        whole = text[: text.rfind("\n") + 1]  # a line that a killed program left incomplete is asked again
         for number, line in enumerate(whole.splitlines(), start=1):
             try:
                 told = json.loads(line)
@@ -179,11 +179,11 @@ class Kept:
                 path.write_text(whole, encoding="utf-8")
 
     def get(self, asked: Answer) -> Answer | None:
-        """What was answered to this before, by the same model with the same budget."""
+        """The saved answer to this question, by the same model with the same budget."""
         return self._held.get(self._key(asked))
 
     def put(self, answer: Answer) -> None:
-        """Keep an answer.
+        """Save an answer.
 
         Raises:
             StoreError: the file cannot be written.
@@ -202,7 +202,7 @@ class Kept:
 
 
 class _Watched(StandIn):
-    """A language model that remembers that its server was not there, which a talk turns into words."""
+    """A language model that remembers that its server was unreachable, which a conversation turns into words."""
 
     def __init__(self, model: LanguageModel) -> None:
         super().__init__(model)
@@ -231,17 +231,17 @@ def run(
     Args:
         name: of the experiment.
         experiment: what is asked.
-        lab: what it is made in.
-        model: who answers.
-        settings: how the agent's talk is held; its budget is that of both ways.
-        kept: answers from before, which are not asked again; new ones are added.
-        judge: who compares answers with the right one.
+        lab: its setting.
+        model: the model that answers.
+        settings: those of the agent's conversation; the budget is that of both ways.
+        kept: earlier answers, which are not asked again; new ones are added.
+        judge: the model that compares answers with the right one.
 
     Raises:
         InvalidFile, InvalidParameter: the data are not what the experiment reads.
-        ModelUnavailable, ModelTimeout: the server is not there, or too slow. The answers so far are kept.
+        ModelUnavailable, ModelTimeout: the server is unreachable, or too slow. The answers so far are saved.
         EmbedderError: texts could not be embedded.
-        StoreError: an answer cannot be kept.
+        StoreError: an answer cannot be saved.
     """
     watched, done = _Watched(model), 0
     for item in experiment.items(lab):
@@ -305,7 +305,7 @@ def _by_prompt(item: Item, experiment: Experiment, model: _Watched, budget: int)
 
 
 def fitting(texts: Sequence[str], room: int, *, newest: bool) -> list[str]:
-    """The texts from the beginning that have room in so many tokens, or from the end, in their order."""
+    """The texts from the beginning, or from the end, that fit in so many tokens, in order."""
     found: list[str] = []
     for text in reversed(texts) if newest else texts:
         room -= estimate(text)
@@ -316,7 +316,7 @@ def fitting(texts: Sequence[str], room: int, *, newest: bool) -> list[str]:
 
 
 def _right(answer: Answer, judge: LanguageModel) -> bool:
-    """Whether a language model takes an answer for right, as in MemGPT's accuracy; no answer is wrong.
+    """Whether a language model considers an answer right, as in MemGPT's accuracy; no answer is wrong.
 
     Raises:
         ModelError: it did not help.
@@ -333,7 +333,7 @@ def _right(answer: Answer, judge: LanguageModel) -> bool:
 
 
 def plain_words(text: str) -> list[str]:
-    """The words of a text in lower case without articles and signs, as SQuAD and LoCoMo compare them."""
+    """The words of a text in lower case without articles and punctuation, as SQuAD and LoCoMo compare them."""
     return [word for word in re.findall(r"\w+", text.casefold()) if word not in _ARTICLES]
 
 
@@ -345,8 +345,8 @@ class Row:
         category: of the questions.
         way: how they were asked.
         count: how many.
-        unanswered: how many of them got no answer, which is worth nothing.
-        functions: that were called for one, the mean.
+        unanswered: how many of them got no answer, which has the value 0.
+        functions: the mean number of functions called for one.
         figures: by the name of the measure.
     """
 

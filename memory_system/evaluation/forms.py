@@ -1,4 +1,4 @@
-"""Which form a file is in, told from what stands in it, and its strictly read JSON with lines."""
+"""Which form a file is in, judged by its contents, and its strictly read JSON with lines."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Source:
-    """One file, read: its form, and what it holds.
+    """One file, read: its form, and its contents.
 
     Args:
-        path: where it lies.
-        form: what it was told to be.
-        document: the conversation, of the LoCoMo form.
-        lines: the objects, of the forms that are JSON lines.
+        path: where it is.
+        form: its detected form.
+        document: the conversation, if in the LoCoMo form.
+        lines: the objects, if in one of the forms that are JSON lines.
         text: the whole text, for the line of a problem.
     """
 
@@ -54,12 +54,12 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What a data set of this file is called."""
+        """The name of a data set from this file."""
         return self.path.stem
 
 
 class Problems:
-    """Collects what is wrong with one file, so that all of it is told at once and nothing is taken in part."""
+    """Collects what is wrong with one file, so that everything is reported at once and nothing is used in part."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -74,13 +74,13 @@ class Problems:
         self._found.append(Problem(field, message, line))
 
     def at(self, path: tuple[str | int, ...], message: str) -> None:
-        """Note a problem of a value within the document, by the way to it: keys and 0-based indices."""
+        """Note a problem of a value within the document, by its path: keys and 0-based indices."""
         if self._index is None:
             self._index = LineIndex(self._source.text)
         self.add(message, line=self._index.of(path), field=".".join(str(part) for part in path))
 
     def attempt(self, line: int, make: Callable[[Any], Made], value: object) -> Made | None:
-        """What ``make`` makes of a value of this line; ``None``, and a problem noted, if it cannot be taken."""
+        """The result of ``make`` for a value of this line; ``None``, with a problem noted, if it is invalid."""
         try:
             return make(value)
         except InvalidInput as error:
@@ -88,20 +88,20 @@ class Problems:
             return None
 
     def refuse(self) -> None:
-        """Do nothing if nothing is wrong.
+        """Raise if there are problems.
 
         Raises:
-            InvalidFile: something is; the first problems are in the message.
+            InvalidFile: something is wrong; the first problems are in the message.
         """
         if self._found:
             raise InvalidFile(tuple(self._found), str(self._source.path))
 
 
 def cue_text(value: object) -> str:
-    """A cue that recall takes.
+    """A valid cue.
 
     Raises:
-        InvalidEntry: it is no text, blank, or longer than a cue may be.
+        InvalidEntry: it is not a text, is blank, or is longer than a cue may be.
     """
     if not isinstance(value, str) or not value.strip():
         raise InvalidEntry("a cue must be a text that is not empty")
@@ -111,10 +111,10 @@ def cue_text(value: object) -> str:
 
 
 def field_of(item: object, name: str) -> Any:
-    """The value of a field that has to be there.
+    """The value of a required field.
 
     Raises:
-        InvalidEntry: ``item`` is no object, or has no such field.
+        InvalidEntry: ``item`` is not an object, or has no such field.
     """
     if not isinstance(item, Mapping):
         raise InvalidEntry("it must be an object")
@@ -136,17 +136,17 @@ def ids_of(item: object, name: str) -> list[str]:
 
 
 def time_of(item: object, name: str) -> datetime:
-    """A field that is a time; one that names no zone, as in published data, is UTC.
+    """A field that is a time; one without a zone, as in published data, is UTC.
 
     Raises:
-        InvalidEntry: it is no time.
+        InvalidEntry: it is not a time.
     """
     value = field_of(item, name)
     try:
         if isinstance(value, str) and (moment := datetime.fromisoformat(value.strip())).tzinfo is None:
             return moment.replace(tzinfo=UTC)
     except ValueError:
-        value = value.strip()  # no ISO 8601, which is said below
+        value = value.strip()  # not ISO 8601, as the message says
     try:
         return parse_time(value)
     except ValueError as error:
@@ -154,10 +154,10 @@ def time_of(item: object, name: str) -> datetime:
 
 
 def read(path: Path) -> Source:
-    """One file, its form found out; what stands in its objects is not checked yet.
+    """Read one file and detect its form; the contents of its objects are not checked yet.
 
     Raises:
-        InvalidFile: it cannot be read, is no JSON, or is in none of the forms.
+        InvalidFile: it cannot be read, is not JSON, or is in none of the forms.
     """
     text = _text(path)
     head = next((number for number, line in enumerate(text.split("\n"), start=1) if line.strip()), None)
@@ -191,7 +191,7 @@ def _text(path: Path) -> str:
 
 
 def _is_one_document(path: Path, text: str, head: int) -> bool:
-    """Whether the file is one JSON value, not one a line: a conversation, or JSON over several lines."""
+    """Whether the file is one JSON value, not one per line: a conversation, or JSON over several lines."""
     first = text.split("\n")[head - 1]
     by_lines = path.suffix.lower() == ".jsonl"
     try:

@@ -1,9 +1,9 @@
-"""Lived: a data set told to an agent as it happened, and asked at the end through the public interface.
+"""Lived: a data set told to an agent as it happened, and queried at the end through the public interface.
 
-An agent with a personality of 40 facts is told the memories in their order, session by session: as plain events, or
-each session as a conversation. After each its overflow migrates with the defaults. The questions are asked with
-``query_memory`` and the defaults. So migration, static memory, both tiers and the rule that gives the seats all have
-their part in what is found, as they have in use. The world lives in a temporary folder.
+An agent with a personality of 40 facts is told the memories in order, session by session: as plain events, or
+each session as a conversation. After each session its overflow migrates with the defaults. The questions are asked
+with ``query_memory`` and the defaults. So migration, static memory, both tiers and the rule for the seats all affect
+the results, as in real use. The world is in a temporary folder.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ UNBOUNDED = 100_000
 """STM of this size never overflows, so that nothing is forgotten."""
 FACTS = 40
 SIZES = ((20, FACTS), (50, FACTS), (20, 10), (20, 0), (UNBOUNDED, FACTS))
-"""How many entries STM holds, and how many facts the personality has, in the lives that are reported."""
+"""How many entries STM holds, and how many facts the personality has, in the reported lives."""
 BESIDE = {
     "balanced": "one ranking, not lived",
     COSINE: "plain similarity, as Chroma's",
     TIME_WEIGHTED: "LangChain's time-weighted",
 }
-"""What is reported beside them, of the same texts in one memory, each once."""
+"""What is reported in addition, for the same texts in one memory, each once."""
 BY_SIMILARITY = replace(SCORINGS[COSINE], seats=Seats.RANKING)
-"""How a life is asked beside the default where the same is told again, so that its twins take seats as well."""
+"""A second way of querying a life in which the same is told again, so that its twins take seats as well."""
 NAMES = ("evidence kept", "found of kept", "recall@5", "recall@10")
-"""What is measured of each question, in this order; the share of the evidence, 0 to 1."""
+"""The measures of each question, in this order; the share of the evidence, 0 to 1."""
 
 
 class Way(StrEnum):
@@ -68,7 +68,7 @@ class Life:
     Args:
         way: how the agent is told.
         stm_size: entries that STM holds.
-        settings: other settings of the agent that are not the defaults.
+        settings: the agent's settings that differ from the defaults.
         facts: how many facts the personality has, 0 to 40.
     """
 
@@ -80,13 +80,13 @@ class Life:
 
 @dataclass(frozen=True)
 class Lived:
-    """What came of a life.
+    """The outcome of a life.
 
     Args:
         data: what was lived through.
         life: how.
-        memories: how many of the memories told were still held when the last question was asked.
-        values: shape (n, 4), a row a question, in the order of ``NAMES``; NaN where a measure does not apply.
+        memories: how many of the memories still existed when the last question was asked.
+        values: shape (n, 4), one row per question, in the order of ``NAMES``; NaN where a measure does not apply.
     """
 
     data: DataSet
@@ -105,7 +105,7 @@ class Line:
         stm: entries that STM holds, in words.
         facts: of the personality, in words.
         count: questions that have a right answer.
-        figures: an estimate for each of ``NAMES``; NaN where one does not apply.
+        figures: an estimate for each of ``NAMES``; NaN if one does not apply.
     """
 
     data: str
@@ -122,7 +122,7 @@ def table(sets: Sequence[DataSet], embedder: Embedder, say: Say, tokens: Path | 
     Args:
         sets: what happens.
         embedder: texts to vectors.
-        say: is told how far it is.
+        say: called with lines of progress.
         tokens: see ``lived``.
 
     Raises:
@@ -148,7 +148,7 @@ def table(sets: Sequence[DataSet], embedder: Embedder, say: Say, tokens: Path | 
     replayed = {data.name: np.array([question.category for question in data.questions]) for data in sets if data.lived}
 
     def asked_in(name: str) -> list[tuple[str, NDArray[np.bool_]]]:
-        """The categories of a data set that is asked as it happens, and their rows."""
+        """The categories of a data set that is queried as it happens, and their rows."""
         categories = replayed.get(name, np.zeros(0, str))
         return [(kind, categories == kind) for kind in sorted(set(categories.tolist())) if kind]
 
@@ -195,7 +195,7 @@ def as_json(lines: Sequence[Line]) -> str:
 
 
 def ways_of(data: DataSet) -> tuple[Way, ...]:
-    """The ways in which a data set can be told: a talk needs speakers."""
+    """The ways in which a data set can be told: a conversation needs speakers."""
     return (Way.EVENTS, Way.TALKS) if data.form is Form.LOCOMO else (Way.EVENTS,)
 
 
@@ -206,8 +206,8 @@ def lived(data: DataSet, life: Life, embedder: Embedder, say: Say, tokens: Path 
         data: what happens.
         life: how it is told.
         embedder: texts to vectors.
-        say: is told how far it is.
-        tokens: a file of token states that is used and added to, so that a second run need not compute them.
+        say: called with lines of progress.
+        tokens: a file of token states to use and extend, so that a second run need not compute them.
 
     Raises:
         EmbedderError: texts could not be embedded.
@@ -230,7 +230,7 @@ def lived(data: DataSet, life: Life, embedder: Embedder, say: Say, tokens: Path 
 
 
 class _Living:
-    """One agent and how far it has lived."""
+    """One agent and its progress."""
 
     def __init__(self, data: DataSet, life: Life, world: World, say: Say) -> None:
         self._data = data
@@ -241,10 +241,10 @@ class _Living:
         self._agent.configure(stm_size=life.stm_size, **life.settings)
         self._told = 0
         self._told_as: dict[str, list[str]] = {}
-        """The ids under which each memory was told; several where the same is told again."""
+        """The ids under which each memory was told; several if the same is told again."""
 
     def ask(self) -> Lived:
-        """Live, and ask every question in its time."""
+        """Live, and ask every question at its time."""
         questions = self._data.questions
         values = np.full((len(questions), len(NAMES)), np.nan)
         rows = list(range(len(questions)))
@@ -317,7 +317,7 @@ class _Living:
         )
 
     def _held(self, ids: Iterable[str]) -> set[str]:
-        """Those of the memories that are still held."""
+        """Those of the memories that still exist."""
         return {one for one in ids if any(self._agent.find(told) is not None for told in self._told_as[one])}
 
     def _tell(self, doing: str) -> None:

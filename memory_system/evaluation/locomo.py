@@ -1,9 +1,9 @@
 """The LoCoMo form: long conversations between two people, and questions with the turns that hold the answers.
 
-After Maharana et al. 2024 (arXiv 2402.17753), one conversation a file: ``{"id", "turns": [{"id", "session",
+After Maharana et al. 2024 (arXiv 2402.17753), one conversation per file: ``{"id", "turns": [{"id", "session",
 "speaker", "text", "caption", "time"}], "qa": [{"q", "a", "cat", "ev": [turn ids]}]}``. Every turn is one memory,
 "speaker: text". Questions of the category ``adversarial`` ask for what was never said, so that no turn answers
-them; they have no part in recall. Questions without evidence are left out. All are asked at the end of the last
+them; they are not part of recall. Questions without evidence are left out. All are asked at the end of the last
 session.
 """
 
@@ -31,7 +31,7 @@ def read_locomo(source: Source, *, captions: bool) -> DataSet:
         captions: whether what is seen in a shared picture is part of the memory, in square brackets.
 
     Raises:
-        InvalidFile: a turn or a question is not as it should be; the lines are named.
+        InvalidFile: a turn or a question is invalid; the lines are named.
     """
     problems = Problems(source)
     conversation = str(source.document.get("id") or source.name)
@@ -117,6 +117,6 @@ def _notes(left_out: Counter[str]) -> tuple[str, ...]:
         notes.append(f"{counted(count, 'adversarial question')} left out")
     if count := left_out["without"]:
         notes.append(f"{counted(count, 'question')} without evidence left out")
-    if count := left_out["unknown"]:  # known in the published data, which nobody here can mend
+    if count := left_out["unknown"]:  # known errors in the published data, which we cannot fix
         notes.append(f"{counted(count, 'piece', 'pieces')} of evidence passed over: no turn has that id")
     return tuple(notes)

@@ -1,7 +1,7 @@
-"""How good a ranking is, as pure functions of ids; and how sure a mean is.
+"""How good a ranking is, as pure functions of ids; and how certain a mean is.
 
-All take the ranking as distinct ids, best first, and the ids of the right memories, and answer 0 to 1. A right
-memory counts 1 and any other 0: nobody has graded how right it is. Where no right memory is known they are NaN.
+All functions take the ranking as distinct ids, best first, and the ids of the right memories, and return 0 to 1. A
+right memory counts 1 and any other 0: there are no grades. If no right memory is known they are NaN.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ RESAMPLES = 1000
 CONFIDENCE = 0.95
 
 DEPTH = 100
-"""How many places of a ranking are looked at."""
+"""How many places of a ranking are considered."""
 
 NAMES = ("recall@5", "recall@10", "recall@20", "MRR", "nDCG@10", "wrong@10")
-"""What ``measures`` answers, in this order."""
+"""The results of ``measures``, in this order."""
 
 
 def recall_at(k: int, ranking: Sequence[str], right: Collection[str]) -> float:
-    """The share of the right memories that stand in the first k places.
+    """The share of the right memories that are in the first k places.
 
         recall@k = |first k ∩ right| / |right|
 
@@ -65,7 +65,7 @@ def ndcg_at(k: int, ranking: Sequence[str], right: Collection[str]) -> float:
 
 
 def wrong_at(k: int, ranking: Sequence[str], wrong: Collection[str]) -> float:
-    """The share of the memories known to be wrong that stand in the first k places all the same; lower is better."""
+    """The share of the memories known to be wrong that are in the first k places nevertheless; lower is better."""
     return _share_found(ranking[:k], wrong)
 
 
@@ -85,7 +85,7 @@ def measures(ranking: Sequence[str], right: Collection[str], wrong: Collection[s
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over questions with its confidence interval; NaN where no question has a value."""
+    """A mean over questions with its confidence interval; NaN if no question has a value."""
 
     value: float
     low: float
@@ -95,13 +95,13 @@ class Estimate:
 def estimates(values: Floats) -> list[Estimate]:
     """The mean of each column with its 95 % bootstrap interval.
 
-    The rows are drawn anew with replacement 1,000 times; the interval lies between the 2.5th and the 97.5th
+    The rows are resampled with replacement 1,000 times; the interval is between the 2.5th and the 97.5th
     percentile of the means of the draws (the percentile method: Efron & Tibshirani 1993, "An Introduction to the
-    Bootstrap", chapter 13). The seed is fixed: as many rows are always drawn alike, so that presets asked the same
-    questions are compared on the same draws.
+    Bootstrap", chapter 13). The seed is fixed: equal numbers of rows always get the same draws, so that presets asked
+    the same questions are compared on the same draws.
 
     Args:
-        values: shape (n, m), a row a question; NaN where a question has no value, which then counts in no mean.
+        values: shape (n, m), one row per question; NaN if a question has no value, which then counts in no mean.
 
     Returns:
         m estimates.
@@ -113,7 +113,7 @@ def estimates(values: Floats) -> list[Estimate]:
     random = np.random.default_rng(SEED)
     means = np.empty((RESAMPLES, values.shape[1]))
     rows = len(values)
-    with np.errstate(invalid="ignore"):  # a draw may hold no row that has a value
+    with np.errstate(invalid="ignore"):  # a draw may have no row with a value
         for draw in range(RESAMPLES):
             times = np.bincount(random.integers(rows, size=rows), minlength=rows).astype(np.float64)
             means[draw] = (times @ filled) / (times @ held)

@@ -1,8 +1,8 @@
 """Nested lookup: keys and values, where a value may be the key of another pair; how many steps can be followed?
 
 After MemGPT (Packer et al. 2023, arXiv 2310.08560, section 3.2.2), which nests the key-value retrieval of Liu et al.
-2023 ("Lost in the Middle", arXiv 2307.03172): 140 pairs of UUIDs, a depth of 0 to 4, 30 orders of the pairs. All is
-made here, the same in each run.
+2023 ("Lost in the Middle", arXiv 2307.03172): 140 pairs of UUIDs, a depth of 0 to 4, 30 orders of the pairs.
+Everything is made here, the same in each run.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def pairs(number: int, count: int) -> Pairs:
 
 
 def items(lab: Lab) -> Iterator[Item]:
-    """Each order's pairs loaded as a document of an agent's own, and asked for at each depth."""
+    """Each order's pairs, loaded as a document of a separate agent, and queried at each depth."""
     for number in range(ORDERS if lab.limit is None else lab.limit):
         if lab.stop():
             return

@@ -1,4 +1,4 @@
-"""A personality of up to 40 facts, as rich as a game's character has: what is true of somebody, whoever it is."""
+"""A personality of up to 40 facts, as rich as that of a game's character, and true of any name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The plain form: JSON lines of memories and of cues with the ids of the memories that answer them.
 
-A memory is anything ``MemoryEntry.from_dict`` takes, with an id: ``{"id", "document", ...}``. A cue is ``{"cue",
+A memory is anything ``MemoryEntry.from_dict`` accepts, with an id: ``{"id", "document", ...}``. A cue is ``{"cue",
 "right": [ids]}``, and may have ``"wrong": [ids]`` (must not answer; then ``right`` may be missing), ``"now"``
-(ISO 8601 with a zone; else the time of the last memory) and ``"category"``. Both may stand in one file, or
+(ISO 8601 with a zone; else the time of the last memory) and ``"category"``. Both may be in one file, or
 memories in some files and cues in others.
 """
 
@@ -35,7 +35,7 @@ class Parted:
 def part(source: Source) -> Parted:
     """The memories and the cues of one file.
 
-    Raises: InvalidFile: a line is neither, a memory cannot be taken, or an id appears twice.
+    Raises: InvalidFile: a line is neither, a memory is invalid, or an id appears twice.
     """
     problems = Problems(source)
     entries: dict[str, MemoryEntry] = {}
@@ -64,7 +64,7 @@ def join(name: str, files: Sequence[Parted]) -> DataSet:
     """The data set of files that belong together: all their memories, all their cues.
 
     Raises:
-        InvalidFile: an id stands in two files, a cue names an id that no memory has, or is not as described.
+        InvalidFile: an id is in two files, or a cue is invalid or names an id that no memory has.
     """
     entries: dict[str, MemoryEntry] = {}
     for file in files:

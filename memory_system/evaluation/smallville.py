@@ -1,13 +1,13 @@
-"""The Smallville form: the memory stream of a generative agent, and its reflections with what they rest on.
+"""The Smallville form: the memory stream of a generative agent, and its reflections with their evidence.
 
-After Park et al. 2023 (arXiv 2304.03442), one node of the published simulation a line. A memory is a description;
-an event perceived again is the same memory told anew. "... is idle" is left out. The cue is the text of a thought
+After Park et al. 2023 (arXiv 2304.03442), one node of the published simulation per line. A memory is a description;
+an event perceived again is the same memory told again. "... is idle" is left out. The cue is the text of a thought
 with evidence, the right answer that evidence.
 
-The stream is **replayed**: a thought is asked at the time at which it was thought, of what existed before, and a
-memory of the very same text is kept out. Otherwise later copies of the thought, of which these data are full,
-would answer in place of what it was drawn from, and recall would be a measure of repetition. A thought that is
-had again is asked again, and counted apart from the first time: a few of them come more than ten times.
+The stream is **replayed**: a thought is asked at its own time, of what existed before, and a
+memory of exactly the same text is left out. Otherwise later copies of the thought, of which these data are full,
+would answer in place of its evidence, and recall would measure repetition. A repeated thought
+is asked again, and counted separately from the first time: a few of them come more than ten times.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def read_smallville(source: Source) -> DataSet:
     """The data set of one agent's stream.
 
     Raises:
-        InvalidFile: a node is not as it should be; the lines are named.
+        InvalidFile: a node is invalid; the lines are named.
     """
     problems = Problems(source)
-    ids: dict[str, str] = {}  # of each description, the id of its first node
-    memories: dict[str, str] = {}  # of each node, the id of its memory
+    ids: dict[str, str] = {}  # for each description, the id of its first node
+    memories: dict[str, str] = {}  # for each node, the id of its memory
     entries: list[MemoryEntry] = []
     for line in source.lines:
         try:

@@ -1,4 +1,4 @@
-"""Files and folders as named on the command line, to data sets: all of them, or one error."""
+"""Files and folders named on the command line, as data sets: all of them, or one error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .locomo import read_locomo
 from .smallville import read_smallville
 
 ENDINGS = (".json", ".jsonl")
-"""What is read of a folder; a file that is named is read whatever its ending."""
+"""The files of a folder to read; a file that is named itself is read whatever its ending."""
 
 
 def data_sets(paths: Sequence[Path], *, captions: bool = False) -> list[DataSet]:
@@ -27,7 +27,7 @@ def data_sets(paths: Sequence[Path], *, captions: bool = False) -> list[DataSet]
         captions: whether what a shared picture shows is part of a LoCoMo memory.
 
     Raises:
-        InvalidFile: a path holds no data, or a file is not as it should be; file and line are named.
+        InvalidFile: a path holds no data, or a file is invalid; file and line are named.
     """
     found: list[DataSet] = []
     loose: list[plain.Parted] = []
@@ -43,7 +43,7 @@ def data_sets(paths: Sequence[Path], *, captions: bool = False) -> list[DataSet]
 
 
 def read_form(paths: Sequence[Path], *forms: Form) -> Iterator[Source]:
-    """The files of these paths, all of them of these forms; each once, however often it is named.
+    """The files of these paths, all of these forms; each once, however often it is named.
 
     Raises:
         InvalidFile: a path holds no data, or a file is of another form.
@@ -82,7 +82,7 @@ def _refuse_folder(error: OSError) -> None:
 
 
 def _place(file: plain.Parted, found: list[DataSet], loose: list[plain.Parted]) -> None:
-    """A file with memories and cues is a data set by itself; the others wait for their other half."""
+    """A file with memories and cues is a data set by itself; others wait for their other half."""
     if file.entries and file.cues:
         found.append(plain.join(file.source.name, [file]))
     else:
@@ -90,7 +90,7 @@ def _place(file: plain.Parted, found: list[DataSet], loose: list[plain.Parted]) 
 
 
 def _joined(loose: list[plain.Parted]) -> Iterator[DataSet]:
-    """Halves of one folder belong together; what is left then does too, wherever it lies."""
+    """Halves in one folder belong together; the remaining ones then do too, wherever they are."""
     rest = []
     for folder in dict.fromkeys(file.source.path.parent for file in loose):
         here = [file for file in loose if file.source.path.parent == folder]
@@ -111,7 +111,7 @@ def _half(rest: list[plain.Parted], holds: str) -> InvalidFile:
 
 
 def _named_apart(found: list[DataSet]) -> list[DataSet]:
-    """Each under a name of its own, so that no row of the report can be taken for another's."""
+    """The data sets with unique names, so that the rows of the report cannot be confused."""
     taken: Counter[str] = Counter()
     named = []
     for data_set in found:

@@ -1,8 +1,8 @@
-"""Threshold: how many cues are answered, and how many that nothing answers are answered by nothing, at each threshold.
+"""Threshold: how many cues are answered, and how many without an answer are not, at each threshold.
 
-Of a file of the form ``{"paraphrases": [{"memory", "cue"}], "unrelated": [cues]}`` every cue is asked of all its
-memories together, a day after they happened; of a data set every question of all its memories. All are of middling
-importance in one long-term memory, asked by the preset ``balanced``, so that it is the confidence that has to exceed
+From a file of the form ``{"paraphrases": [{"memory", "cue"}], "unrelated": [cues]}`` every cue is asked of all its
+memories together, a day after they happened; from a data set every question of all its memories. All are of middling
+importance in one long-term memory, asked with the preset ``balanced``, so that the confidence has to exceed
 the threshold.
 """
 
@@ -40,7 +40,7 @@ SEATS = 5
 
 @dataclass(frozen=True)
 class Pairs:
-    """Memories with a cue each that asks for it in other words, and cues that none of them answers."""
+    """Memories with one cue each that asks for it in other words, and cues that none of them answers."""
 
     name: str
     memories: tuple[str, ...]
@@ -48,7 +48,7 @@ class Pairs:
     unrelated: tuple[str, ...]
 
     def part(self, first: int, step: int) -> DataSet:
-        """Every ``step``-th memory from the ``first`` on, with its cue and as many of the others."""
+        """Every ``step``-th memory from the ``first`` on, with its cue and as many of the unrelated cues."""
         numbers = range(first, len(self.memories), step)
         entries = tuple(
             MemoryEntry(
@@ -67,13 +67,13 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Point:
-    """What a threshold does, each a share from 0 to 1.
+    """The effect of a threshold, each a share from 0 to 1.
 
     Args:
         threshold: the confidence to exceed.
-        answered: of the cues that have an answer, to which anything is found.
-        rightly: of the same, for which the answer is among the first five and above it.
-        nothing: of the cues that have none, which are answered by nothing.
+        answered: of the cues with an answer, those for which anything is found.
+        rightly: of the same, those for which the answer is among the first five and above it.
+        nothing: of the cues without an answer, those for which nothing is found.
     """
 
     threshold: float
@@ -84,7 +84,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """What each threshold does to a data set with so many cues that have an answer, and that have none."""
+    """The effect of each threshold on a data set with so many cues that have an answer, and that have none."""
 
     name: str
     answerable: int
@@ -93,7 +93,7 @@ class Curve:
 
 
 def holds_pairs(path: Path) -> bool:
-    """Whether a file holds paraphrases, and is no other form of data."""
+    """Whether a file holds paraphrases, and is not another form of data."""
     try:
         return path.is_file() and b'"paraphrases"' in read_at_most(path, 1000)
     except OSError:
@@ -125,7 +125,7 @@ def read_pairs(path: Path) -> Pairs:
 def asked(
     data: DataSet, questions: Sequence[Question], embedder: Embedder, tokens: TokenStates, seats: int = SEATS
 ) -> Iterator[tuple[tuple[Candidate, ...], Floats]]:
-    """The best of each question, whatever their confidence, and every memory's similarity to the cue, shape (n,).
+    """The best memories for each question, at any confidence, and every memory's similarity to the cue, shape (n,).
 
     Raises:
         EmbedderError: texts could not be embedded.
@@ -141,7 +141,7 @@ def asked(
 
 
 def curve(data: DataSet, embedder: Embedder, thresholds: Sequence[float] = STEPS) -> Curve:
-    """What each threshold does.
+    """The effect of each threshold.
 
     Raises:
         EmbedderError: texts could not be embedded.

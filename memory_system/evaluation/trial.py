@@ -1,6 +1,6 @@
-"""Every question of every data set under every preset, with the time that each took.
+"""Every question of every data set under every preset, with its time.
 
-The product's recall as a ranking: the only module here that knows how recall is asked.
+This is the product's recall as a ranking: the only module here that knows how recall is called.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .data import DataSet, Question
 from .metrics import DEPTH, NAMES, Floats, measures
 
 COSINE, ALONE = "cosine", "hybrid alone"
-"""Not presets of the product: the vectors alone, with which every preset has to compare, and hybrid relevancy without
+"""Not presets of the product: the vectors alone, as the baseline of every preset, and hybrid relevancy without
 recency and importance."""
 TIME_WEIGHTED = "time-weighted"
-"""LangChain's TimeWeightedVectorStoreRetriever by its defaults: .99 to the power of the hours since the last access and
-the relevancy, which its store makes of the distance, once each."""
+"""LangChain's TimeWeightedVectorStoreRetriever with its defaults: .99 to the power of the hours since the last access
+plus the relevancy that its store derives from the distance."""
 
 SCORINGS: Mapping[str, Scoring] = MappingProxyType(
     {
@@ -50,7 +50,7 @@ SCORINGS: Mapping[str, Scoring] = MappingProxyType(
 
 
 def checked(names: Sequence[str]) -> tuple[str, ...]:
-    """These names of presets, each once; if none is named, all of them but for ``TIME_WEIGHTED``.
+    """These names of presets, each once; if none is named, all of them except ``TIME_WEIGHTED``.
 
     Raises:
         InvalidParameter: there is no such preset.
@@ -62,23 +62,23 @@ def checked(names: Sequence[str]) -> tuple[str, ...]:
 
 
 class Ranker(Protocol):
-    """Whatever orders the memories that it holds by how well they answer a cue."""
+    """Anything that ranks its memories by how well they answer a cue."""
 
     def put(self, entry: MemoryEntry, vector: Vectors) -> None:
-        """Hold a memory, or hold it anew; ``vector`` has shape (d,) and unit length."""
+        """Add or replace a memory; ``vector`` has shape (d,) and unit length."""
 
     def drop(self, entry_id: str) -> None:
-        """Hold a memory no longer; one that is not held is passed over."""
+        """Remove a memory; an unknown one is ignored."""
 
     def know(self, cue: str, vector: Vectors) -> None:
-        """Take the vector of a cue, so that embedding is no part of ranking."""
+        """Store the vector of a cue, so that embedding is not part of ranking."""
 
     def rank(self, cue: str, now: datetime, preset: str) -> list[str]:
         """The ids of the best ``DEPTH`` memories for a cue asked at ``now``, best first."""
 
 
 class TierRanker:
-    """Ranks as the product recalls: one long-term tier in memory, no threshold, nothing touched."""
+    """Ranks as the product recalls: one long-term tier in memory, no threshold, no accesses noted."""
 
     def __init__(self, embedder: Embedder, decay_form: DecayForm = DecayForm.EXPONENTIAL) -> None:
         self._decay_form = decay_form
@@ -87,27 +87,27 @@ class TierRanker:
         self._cues: dict[str, Vectors] = {}
 
     def put(self, entry: MemoryEntry, vector: Vectors) -> None:
-        """Hold a memory, or hold it anew; ``vector`` has shape (d,) and unit length."""
+        """Add or replace a memory; ``vector`` has shape (d,) and unit length."""
         self._tables[Tier.LTM].put(entry, vector)
 
     def drop(self, entry_id: str) -> None:
-        """Hold a memory no longer; one that is not held is passed over."""
+        """Remove a memory; an unknown one is ignored."""
         self._tables[Tier.LTM].drop(entry_id)
 
     def know(self, cue: str, vector: Vectors) -> None:
-        """Take the vector of a cue, so that embedding is no part of ranking."""
+        """Store the vector of a cue, so that embedding is not part of ranking."""
         self._cues[cue] = vector
 
     def rank(self, cue: str, now: datetime, preset: str) -> list[str]:
         """The ids of the best ``DEPTH`` memories for a cue asked at ``now``, best first.
 
-        Equal scores stand in the order of their ids, as in every answer of the product.
+        Equal scores are in the order of their ids, as in every answer of the product.
         """
         scoring = replace(SCORINGS[preset], decay_form=self._decay_form)
         return self.answered(Query(cue, now, top_k=DEPTH, threshold=0.0, static_threshold=0.0, scoring=scoring))
 
     def answered(self, query: Query) -> list[str]:
-        """The ids of what answers a query whose cue, and instances, are known, best first."""
+        """The ids of the answer to a query whose cue, and instances, are known, best first."""
         vectors = [self._cues[cue] for cue in (query.cue, *query.instances)]
         measured = self._hybrid.measured(query, vectors, self._tables)
         found = answer(query, vectors[0], self._tables, "", explain=False, measured=measured)
@@ -115,7 +115,7 @@ class TierRanker:
 
 
 Say = Callable[[str], None]
-"""Takes a line of progress."""
+"""Called with a line of progress."""
 
 _BATCH = 256
 """Texts embedded between two lines of progress."""
@@ -125,12 +125,12 @@ _STEP = 50
 
 @dataclass(frozen=True)
 class Outcome:
-    """One data set, tried: for each preset a row of measures and a time for each question.
+    """The results of one data set: for each preset a row of measures and a time for each question.
 
     Args:
         data: what was asked.
         values: by preset, shape (n, 6), in the order of the questions and of ``metrics.NAMES``.
-        milliseconds: by preset, shape (n,), the vector of the cue being known.
+        milliseconds: by preset, shape (n,), without embedding the cue.
         embedding: milliseconds to embed a cue by itself, the median.
     """
 
@@ -152,10 +152,10 @@ def run(
     Args:
         data: what is asked.
         presets: names that the ranker knows.
-        embedder: texts to vectors; without a cache, or the time of embedding is not told truly.
-        say: is told how far it is.
-        decay_form: by which curve recency falls, whatever the preset; nothing is recalled before it is asked, so that
-            ``spaced`` is here what ``exponential`` is.
+        embedder: texts to vectors; without a cache, or the time of embedding would be wrong.
+        say: called with lines of progress.
+        decay_form: the curve by which recency falls, whatever the preset; nothing is recalled before it is asked, so
+            that ``spaced`` equals ``exponential`` here.
 
     Raises:
         EmbedderError: texts could not be embedded.
@@ -169,7 +169,7 @@ def run(
     for done, (row, question) in enumerate(in_their_time(data, ranker, vectors)):
         if done % _STEP == 0:
             say(f"{data.name}: asked {done:,} of {counted(count, 'question')}")
-        first = done % len(presets)  # each in turn, so that none always pays for what the others find ready
+        first = done % len(presets)  # each in turn, so that none always pays for what the others find cached
         for preset in (*presets[first:], *presets[:first]):
             started = time.perf_counter()
             ranking = ranker.rank(question.cue, question.now, preset)
@@ -179,7 +179,7 @@ def run(
 
 
 def embedded(data: DataSet, embedder: Embedder, say: Say) -> dict[str, Vectors]:
-    """The vector of each text that is told, by the text."""
+    """The vector of each text in the data set, by the text."""
     texts = list(dict.fromkeys(entry.document for entry in data.entries))
     vectors: dict[str, Vectors] = {}
     for start in range(0, len(texts), _BATCH):
@@ -190,7 +190,7 @@ def embedded(data: DataSet, embedder: Embedder, say: Say) -> dict[str, Vectors]:
 
 
 def know_cues(data: DataSet, ranker: Ranker, embedder: Embedder) -> float:
-    """Embed the cues one by one, as they come in life; answers the median in milliseconds."""
+    """Embed the cues one by one, as in real use; return the median in milliseconds."""
     spent = []
     for cue in dict.fromkeys(question.cue for question in data.questions):
         started = time.perf_counter()
@@ -201,7 +201,7 @@ def know_cues(data: DataSet, ranker: Ranker, embedder: Embedder) -> float:
 
 
 def in_their_time(data: DataSet, ranker: Ranker, vectors: dict[str, Vectors]) -> Iterator[tuple[int, Question]]:
-    """Each question with its row, while the ranker holds what was told before it, and not the cue itself."""
+    """Each question with its row, while the ranker holds what happened before it, and not the cue itself."""
     rows = list(range(len(data.questions)))
     told = 0
     if data.lived:

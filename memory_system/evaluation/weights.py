@@ -1,8 +1,8 @@
 """The fit of hybrid relevancy: questions with their right memories in, the weights of its parts out.
 
-A conditional logit (McFadden 1974): the weights under which the right memories are the likeliest to be chosen of all,
+A conditional logit (McFadden 1974): the weights under which the right memories are the likeliest choice of all,
 at first without token states, then with those of the pool. Only the order counts in recall, so that the weights are
-scaled to the sum of those that are shipped. Each conversation is scored with weights that were fitted on the others.
+scaled to the sum of those that ship. Each conversation is scored with weights that were fitted on the others.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _SEATS = 10
 
 @dataclass(frozen=True)
 class Fit:
-    """What was fitted.
+    """The result of the fit.
 
     Args:
         first: the weights without token states, fitted on all data sets.
         full: the weights with them.
-        recall: recall@10 of each data set by weights fitted on the others, by name.
+        recall: recall@10 of each data set with weights fitted on the others, by name.
         overall: the same over all questions.
     """
 
@@ -59,16 +59,16 @@ class _Choice:
 
 
 def fit(sets: Sequence[DataSet], embedder: Embedder, say: Say) -> Fit:
-    """What each part counts.
+    """Fit the weight of each part.
 
     Args:
         sets: at least two; weights are fitted on all but one, and scored on that one.
         embedder: texts to vectors, with token states.
-        say: is told how far it is.
+        say: called with lines of progress.
 
     Raises:
         EmbedderError: texts could not be embedded.
-        InvalidParameter: there are not two data sets.
+        InvalidParameter: there are fewer than two data sets.
     """
     tokens = TokenStates.of(embedder)
     choices = _of_each(sets, embedder, tokens, say)
@@ -83,7 +83,7 @@ def fit(sets: Sequence[DataSet], embedder: Embedder, say: Say) -> Fit:
 
 
 def fitted_on_others(sets: Sequence[DataSet], embedder: Embedder, say: Say) -> dict[str, tuple[Mix, Mix]]:
-    """For each data set, by its name, the weights without and with token states that are fitted on all others.
+    """For each data set, by name, the weights without and with token states that are fitted on all others.
 
     The arguments and errors are those of ``fit``.
     """
@@ -102,7 +102,7 @@ def _without(choices: Mapping[str, Sequence[_Choice]], left_out: DataSet) -> tup
 
 
 def _choices(data: DataSet, embedder: Embedder, tokens: TokenStates, first: Mix, say: Say) -> Iterator[_Choice]:
-    """What the questions of a data set, of which none is lived, find of its memories with this choice of the pool."""
+    """The choices in the questions of a data set that is not lived, with the pool chosen by these weights."""
     table = Table()
     for entry, vector in zip(data.entries, embedder.embed([one.document for one in data.entries]), strict=True):
         table.put(entry.evolve(tier=Tier.LTM), vector)
@@ -134,11 +134,11 @@ def _scaled(weights: Floats, like: Mix) -> Mix:
 
 
 def conditional_logit(choices: Sequence[tuple[Floats, NDArray[np.intp]]]) -> Floats:
-    """The weights, shape (d,), under which the chosen of each choice are the likeliest, by Newton's method.
+    """The weights, shape (d,), under which the right rows of each choice are the likeliest, by Newton's method.
 
     Args:
         choices: for each the signs of what can be chosen, shape (n, d), and the rows that are right; a row counts for
-            one over their number, so that each choice counts alike.
+            one over their number, so that all choices have equal weight.
     """
     count = choices[0][0].shape[1]
     weights = np.zeros(count)
@@ -161,7 +161,7 @@ def conditional_logit(choices: Sequence[tuple[Floats, NDArray[np.intp]]]) -> Flo
 
 
 def _likelihood(choices: Sequence[tuple[Floats, NDArray[np.intp]]], weights: Floats) -> float:
-    """The logarithm of how likely what is right is to be chosen, less the ridge."""
+    """The logarithm of the likelihood of the right choices, less the ridge."""
     total = -_RIDGE / 2 * float(weights @ weights)
     for signs, right in choices:
         told = signs @ weights
