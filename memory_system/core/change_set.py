@@ -53,7 +53,7 @@ TEXTS = ("personality", "settings", "cues", "judgments", "dismissed", "interview
 """What the journal keeps of every agent besides memories, by name."""
 CONVERSATION, CORE, HELD, PERSON = "conversation:", "core:", "talk:", "person:"
 """How the names of texts begin. A conversation has three, each with its id: its progress, which changes with every
-step; its core memory; and how it is conducted. The fourth, with a name, is what is known of a conversation partner."""
+step; its core memory; and how it is conducted. The fourth, with a name, holds what is known about a person."""
 ITSELF = f"{PERSON}self"
 """The name of what an agent has learned about itself."""
 OF_A_CONVERSATION = (CONVERSATION, CORE, HELD, PERSON)

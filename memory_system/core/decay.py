@@ -31,7 +31,7 @@ MOST_LEARNT = 99.0
 
 
 class DecayForm(StrEnum):
-    """The curve by which recency falls."""
+    """The shape of the curve of recency."""
 
     EXPONENTIAL = "exponential"
     POWER = "power"

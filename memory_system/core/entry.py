@@ -256,7 +256,7 @@ class MemoryEntry:
         depth: 0 for what was perceived, one more than the deepest evidence for a reflection.
         source: how the agent came to know of it; ``None`` = unknown. This and the next two can only be given as
             arguments: metadata of these names are the caller's own.
-        people: who is in it, by name, at most 50; for something told, whoever told it comes first.
+        people: who is in it, by name, at most 50; for something told, the teller comes first.
         place: where it happened, at most 200 characters; empty = unknown.
 
     Raises:

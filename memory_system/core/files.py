@@ -199,7 +199,7 @@ _AT_REST_NS = 2_000_000_000
 def at_rest(state: State) -> bool:
     """Whether a file in this state can no longer change without its state changing.
 
-    A file whose timestamp lies in the future is told apart by that timestamp.
+    If the timestamp lies in the future, any later change gives another one.
     """
     return abs(time.time_ns() - state[0]) >= _AT_REST_NS
 

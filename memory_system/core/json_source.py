@@ -21,7 +21,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL
 def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[InvalidDocument]) -> tuple[Any, str]:
     """The value of a JSON text, and the text decoded.
 
-    Refused is what parsers disagree about or what hides a mistake: a byte order mark, a key that appears twice in one
+    It refuses what parsers disagree about or what hides a mistake: a byte order mark, a key that appears twice in one
     object, NaN and Infinity, numbers too large for a float, and nesting over 100 deep.
 
     Raises:

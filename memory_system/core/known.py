@@ -195,7 +195,7 @@ def new_fact_id() -> str:
 
 
 def recalled(entry: MemoryEntry) -> MemoryEntry:
-    """A fact as recall finds it: static memory of whoever knows it."""
+    """A fact as recall finds it: static memory of those who know it."""
     return replace(entry, tier=Tier.STATIC, metadata=entry.extras)
 
 
@@ -206,5 +206,5 @@ def badge(entry: MemoryEntry) -> str:
 
 
 def known_to(entry: MemoryEntry) -> str:
-    """To whom a recalled memory is known: ``everybody`` or a group; empty for one of the agent's own."""
+    """Who knows a recalled memory: ``everybody`` or a group; empty for one of the agent's own."""
     return str(entry.extras.get(_TO, "")) if entry.tier is Tier.STATIC else ""

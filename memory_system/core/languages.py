@@ -84,7 +84,7 @@ _ALONE = (
     ("am", re.compile(r"[\u1200-\u135f\u1380-\u138f\u2d80-\u2dde\uab01-\uab2e]")),
     ("km", re.compile(r"[\u1780-\u17d3\u17d7\u17dc]")),
 )
-"""Scripts that identify a language, of which nothing more is known."""
+"""Scripts that identify a language about which nothing more is known."""
 BY_SCRIPT = frozenset(name for name, _ in _ALONE)
 """The languages that are known by their script alone: they have neither common words here nor a stemmer."""
 _OF_THESE = re.compile(r"[\u0980-\u0fff\u1000-\u1cbf\u2d00-\u2dde\ua9e0-\uab2e]")

@@ -82,11 +82,11 @@ def drop(endpoint: str) -> None:
 
 
 def _answered(ask: Callable[[], Answer], what: str) -> Answer:
-    """The keyring's answer; it may wait for a person, or fail with any error of the system beneath it."""
+    """The keyring's answer; it may wait for a person, or fail with any error of the underlying system."""
     try:
         return within(_SECONDS, ask, "keyring")
     except TimeoutError:
         problem = f"The system's keyring did not {what} in {_SECONDS:.0f} seconds. Unlock it"
-    except Exception as error:  # noqa: BLE001 - backends raise what the systems beneath them do
+    except Exception as error:  # noqa: BLE001 - backends raise the errors of the underlying systems
         problem = f"The system's keyring did not {what} ({type(error).__name__}). Mend it"
     raise ModelUnavailable(f"{problem}, keep the key for this session only, or set OPENAI_API_KEY.")

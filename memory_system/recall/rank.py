@@ -53,7 +53,7 @@ def second_round(
         query: what was asked; its ``requery`` best hits become cues.
         found: the hits of the first round.
         tables: one table per tier; static memory leads to others, but is not led to.
-        scored: the parts of every tier as scaled in the first round, of which recency and importance are reused.
+        scored: the parts of every tier as scaled in the first round; recency and importance are reused.
         left_out: what is not led to, by id: synopses whose turns are in the answer.
 
     Under the ranking, a memory is skipped if another of STM or LTM with the same words has a seat.

@@ -109,7 +109,7 @@ class Behind:
 
 
 def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] | None = None) -> Synopses:
-    """The synopses of conversations of which a turn is left.
+    """The synopses of conversations that still have a turn.
 
     Args:
         tables: one table per tier.

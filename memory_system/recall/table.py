@@ -179,7 +179,7 @@ class Elsewhere(Protocol):
 
 
 class Columns:
-    """Arrays of one capacity, of which the first rows are in use.
+    """Arrays of one capacity; the first rows are in use.
 
     Rows are set, moved and read; nothing is derived from them here except the int8 codes, which are made on demand.
 

@@ -146,7 +146,7 @@ def why_not(agent: str, others: str, ours: str) -> str:
 
 
 def what_waits(agent: str, others: str, ours: str, waiting: int, held: int) -> str:
-    """The notice for an agent of ``held`` memories of which ``waiting`` have no vector of the embedder in use."""
+    """The notice for an agent if ``waiting`` of its ``held`` memories have no vector of the embedder in use."""
     without = f"{waiting:,} of {so_many(held)} have no vector of it and are not found by meaning"
     return (
         f"The vectors of {agent!r} were made with {others}, and {ours} is in use: "

@@ -201,7 +201,7 @@ class PastLedger:
         self.journal = _PastJournal(ledger, moment)
         self.messages: Sequence[str] = ()
         self.revision = moment.revision
-        # below zero, so that it never equals a stamp of the present; the second number tells accesses apart
+        # below zero, so that it never equals a stamp of the present; the second number distinguishes accesses
         until = 0 if moment.until is None else int(moment.until.timestamp())
         self.stamp = moment.revision, -1 - moment.access - until
         self.refuse_other_embedder = ledger.refuse_other_embedder

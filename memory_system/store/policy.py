@@ -41,7 +41,7 @@ class Viewer(Policy):
 
 @dataclass(frozen=True)
 class Past(Policy):
-    """For an agent's past, of which nothing can be changed any more.
+    """For an agent's past, which cannot be changed any more.
 
     Args:
         moment: which moment is shown.

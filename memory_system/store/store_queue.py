@@ -39,7 +39,7 @@ MOST_AT_ONCE = 256
 MOST_ASLEEP = 48
 """Changes that the store may lack for longer: of an agent that sleeps, or where stores are crowded out."""
 MANY = 2_000
-"""Waiting changes beyond which adding some makes as many be taken in, so that a life without a pause pays its way."""
+"""Waiting changes beyond which adding some makes as many be taken in, so that an agent that never pauses pays its way."""
 MOST = 50_000
 """The most changes that may wait; beyond that, adding one waits until all are taken in."""
 TOGETHER = 1_024

@@ -61,7 +61,7 @@ class TableLock:
 
 
 class _Reading:
-    """Holds tables still within; one object serves every reading, of which a query begins more than a dozen."""
+    """Holds tables still within; one object serves every reading: a query begins more than a dozen."""
 
     def __init__(self, begin: Callable[[], None], end: Callable[[BaseException | None], None]) -> None:
         self._begin, self._end = begin, end

@@ -32,7 +32,7 @@ class Kept(Generic[Value]):
 
     @property
     def size(self) -> int:
-        """How many bytes are held."""
+        """The size of the cache in bytes."""
         return self._size
 
     def get(self, key: Hashable, version: Hashable) -> Value | None:

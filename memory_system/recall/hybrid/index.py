@@ -244,7 +244,7 @@ class TextIndex:
         """Remove the last row.
 
         Raises:
-            IndexError: there is none.
+            IndexError: there is no row.
         """
         row = len(self._entries) - 1
         if row < 0:

@@ -106,7 +106,7 @@ def sentence_cosines(direction: NDArray[np.float32], texts: Sequence[PackedState
 
 
 def late(cue: Cue, index: Texts, rows: NDArray[np.intp], tokens: TokenStates) -> Late:
-    """The results for the token states of some rows, of which only those among ``rows`` help each other.
+    """The results for the token states of some rows; only neighbours among ``rows`` help each other.
 
     Raises:
         EmbedderError: the token states could not be computed.

@@ -36,7 +36,7 @@ def speaker_of(document: str) -> tuple[str, str]:
 
 
 def named_in(words: Iterable[Word], names: Iterable[str]) -> tuple[frozenset[str], tuple[Word, ...]]:
-    """The names (in lower case) of which a word is in a cue, and those words.
+    """The names (in lower case) that share a word with a cue, and those words.
 
     "Maria" names "maria lopez". A name that is also a common word, such as Will, has to be capitalised, and
     counts only after the cue's first word.

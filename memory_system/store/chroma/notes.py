@@ -59,7 +59,7 @@ class ChromaNotes:
         """Use the client alone; opens it, unless the operation does not need one in files."""
         raise NotImplementedError
 
-    # -- beside the agent's folder ---------------------------------------------------------------------
+    # -- next to the agent's folder ---------------------------------------------------------------------
 
     def claim(self, revision: int = 0, *, as_left: bool = False) -> None:
         """Claim a coming write for this process, after taking note of what another process wrote.
@@ -93,7 +93,7 @@ class ChromaNotes:
         with self._lock:
             write(self.folder, self._token, revision)
 
-    # -- beside the collections ------------------------------------------------------------------------
+    # -- with the collections --------------------------------------------------------------------------
 
     @property
     def made_with(self) -> str | None:

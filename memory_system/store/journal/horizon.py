@@ -39,7 +39,7 @@ _SETS, _ROWS = 50, 400
 _PER_ROW = 150
 """About how many bytes a row uses in addition to its texts, in its table and in the indexes."""
 _SLACK = 50
-"""Change sets by which a history may exceed its limit before that is checked."""
+"""How many change sets beyond its limit a history may have before that is checked."""
 _SOON, _NEXT = 0.2, 0.02
 """Seconds until the first turn, and from one to the next."""
 

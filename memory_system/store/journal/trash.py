@@ -1,4 +1,4 @@
-"""The journal's bin: memories that are gone, and those of which nothing is left.
+"""The journal's bin: memories that are gone, and purged ones.
 
 Purging removes a memory's text from every row of the journal, in the transaction that records the purge.
 
@@ -289,7 +289,7 @@ class Bin:
         return found
 
     def lost(self, ids: Sequence[str]) -> set[str]:
-        """Those of these memories of which nothing is left: purged, and not remembered again since."""
+        """Those of these memories that were purged and not remembered again since."""
         later = sa.exists().where(CHANGES.c.entry_id == PURGED.c.entry_id, CHANGES.c.revision > PURGED.c.revision)
         found: set[str] = set()
         with self._read() as db:
