@@ -27,12 +27,12 @@
     ├── NotSignedIn                    401  a server needs to know who is asking
     ├── NotAllowed                     403  the caller may read but not change anything
     ├── TooMany                        429  more at once than one server accepts
-    ├── ModelError                     502  a language model that did not help; what was stored stays stored
+    ├── ModelError                     502  a language model failed to help; what was stored is kept
     │   ├── BudgetSpent                402  the call would exceed the agent's budget
     │   ├── ModelUnavailable           503  refused, not found, no credit, wrong key
     │   ├── ModelTimeout               504  no complete answer within the deadline
-    │   ├── ModelOverflow              413  what was sent is longer than the model's context
-    │   └── ModelNonsense              502  an answer, but not of the form that was asked for
+    │   ├── ModelOverflow              413  the prompt is longer than the model's context
+    │   └── ModelNonsense              502  an answer, but not of the requested form
     │       └── UnknownLanguage        422  a text in a language that the model cannot read
     ├── EmbedderError                  500  no vectors: weights missing, or not what they should be
     ├── ExtraMissing                   501  a feature whose packages were not installed
@@ -155,7 +155,7 @@ _PROBLEMS = {
 
 
 class MemorySystemError(Exception):
-    """Catch this to catch everything that this package raises on purpose."""
+    """The base: catch it to catch everything that this package raises on purpose."""
 
     status = 500
     code = "internal"
@@ -300,14 +300,14 @@ class ModelTimeout(ModelError):
 
 
 class ModelOverflow(ModelError):
-    """Raise when what was sent is longer than the model's context; a shorter message may be answered."""
+    """Raise when the prompt is longer than the model's context; a shorter message may be answered."""
 
     status = 413
     code = "model-overflow"
 
 
 class ModelNonsense(ModelError):
-    """Raise when an answer came but is not of the form that was asked for."""
+    """Raise when an answer does not have the requested form."""
 
     code = "model-nonsense"
 

@@ -15,7 +15,7 @@ _MOST = 60
 
 
 def running_script() -> str:
-    """The program that runs, such as "script game.py"; "script" where it has no file, as at Python's prompt."""
+    """The running program, such as "script game.py"; "script" if it has no file, as at Python's prompt."""
     path = Path(sys.argv[0] if sys.argv else "")
     name = path.parent.name if path.name == "__main__.py" else path.name
     return authored_by("script", "" if name == "-c" else name)

@@ -45,7 +45,7 @@ class Change:
         return "move" if self.before.tier != self.after.tier else "update"
 
     def inverse(self, reason: str) -> Change:
-        """The change that takes this one back."""
+        """The change that undoes this one."""
         return Change(before=self.after, after=self.before, reason=reason)
 
 
@@ -377,7 +377,7 @@ _ALWAYS = ("id", "document", "tier", "kind")
 _BY_DEFAULT = {one.name: one.default for one in dataclasses.fields(MemoryEntry)}
 _STORED = tuple(name for name in _BY_DEFAULT if name not in (*_ALWAYS, "metadata", "timestamp", "last_access"))
 _SEVERAL = tuple(name for name in _STORED if _BY_DEFAULT[name] == ())
-"""The fields that are stored where they are not empty, and those of them that hold several words."""
+"""The fields that are stored unless empty, and those of them that hold several words."""
 
 
 def entry_to_json(entry: MemoryEntry) -> dict[str, Any]:

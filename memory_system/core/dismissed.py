@@ -70,7 +70,7 @@ def parse_dismissed(text: str | None) -> tuple[Dismissed, ...]:
     """The records of a text that ``dump_dismissed`` wrote; none for ``None``.
 
     Raises:
-        InvalidDocument: all that is wrong with it, by its number in the list.
+        InvalidDocument: everything that is wrong with it, by position in the list.
     """
     return _RECORDS.parse(text)
 

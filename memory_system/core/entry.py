@@ -57,7 +57,7 @@ class Normaliser:
         """Check and set every field.
 
         Raises:
-            InvalidEntry: a field is not as it should be; the message names the entry and the field.
+            InvalidEntry: a field is invalid; the message names the entry and the field.
         """
         entry = self.entry
         self._set("id", self._text("id", entry.id, MAX_ID))
@@ -227,7 +227,7 @@ _MEANT = {
     "time": "timestamp",
     "date": "timestamp",
 }
-"""What people mean by names that other systems use."""
+"""Our names for those that other systems use."""
 
 
 @dataclass(frozen=True, eq=True)
@@ -247,7 +247,7 @@ class MemoryEntry:
         timestamp: when it happened, with a zone; ``None`` = timeless, scored by relevancy alone.
         last_access: when it was last recalled; ``None`` = never, and ``timestamp`` counts.
         rating: 1 (purely mundane) to 10 (extremely poignant); ``None`` = unrated.
-        explanation: why it was rated so.
+        explanation: the reason for the rating.
         tags: short words to find it by.
         pinned: never forgotten, never migrated away.
         authored: a person wants it kept in these words; no operation forgets or rewrites it unless told to.

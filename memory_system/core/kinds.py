@@ -1,4 +1,4 @@
-"""The small words of memories: tiers, kinds, limits, ids, and the names of the typed fields."""
+"""The vocabulary of memories: tiers, kinds, limits, ids, and the names of the typed fields."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Tier(StrEnum):
 LIVED = (Tier.STATIC, Tier.STM, Tier.LTM)
 """What an agent is and went through: the range of ``query_memory``, verdicts, operations, counts and exports."""
 DECAYING = (Tier.STM, Tier.LTM)
-"""What an agent went through: its memories have a time and decay, as the facts of its personality do not."""
+"""What an agent went through: its memories have a time and decay, unlike the facts of its personality."""
 SHELVED = (Tier.RECALL, Tier.ARCHIVE)
 """What is only looked up. It is stored, journalled and undone like the rest, but no operation touches it; an agent
 without any has no files for it."""
@@ -65,7 +65,7 @@ class Source(StrEnum):
     """Somebody told it: the first of the memory's people."""
     READ = "read"
     DERIVED = "derived"
-    """It worked it out itself, from other memories: a reflection, a summary or a plan."""
+    """The agent worked it out itself, from other memories: a reflection, a summary or a plan."""
 
 
 MADE_ID = re.compile(r"[0-9a-f]{32}(-[0-9]{4,})?")

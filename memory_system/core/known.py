@@ -127,7 +127,7 @@ class Label:
         agent: the character's name.
         fact: the sentence that it is about.
         verdict: one of the words of ``Verdict``.
-        memory: the id of the memory that it rests on; empty where there is none.
+        memory: the id of the memory that it rests on; empty if there is none.
     """
 
     agent: str

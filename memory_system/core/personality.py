@@ -127,7 +127,7 @@ def parse(text: str | bytes, source: str = "the personality") -> Personality:
         source: how errors name it, such as its file name.
 
     Raises:
-        InvalidPersonality: all that is wrong with it, each with line and field.
+        InvalidPersonality: everything that is wrong with it, with line and field.
     """
     document, decoded = parse_strict(text, source, MAX_BYTES, InvalidPersonality)
     if not isinstance(document, dict):
@@ -332,7 +332,7 @@ def refuse_no_card(text: str | None) -> None:
 
 
 def read(path: Path) -> str | None:
-    """The text of a personality file, or ``None`` where there is none.
+    """The text of a personality file, or ``None`` if there is none.
 
     Raises:
         InvalidPersonality: it cannot be read, is a symbolic link, is too large, or not UTF-8.

@@ -36,7 +36,7 @@ class Records(Generic[Record]):
         """The records of a text that ``dump`` wrote; none for ``None``.
 
         Raises:
-            InvalidDocument: all that is wrong with it, by its number in the list.
+            InvalidDocument: everything that is wrong with it, by position in the list.
         """
         if text is None:
             return ()

@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 class Registry(Generic[Made]):
     """Things by name. None is imported before it is asked for, not even to list the names.
 
-    Another package joins by an entry point in its ``pyproject.toml``, such as::
+    Another package joins through an entry point in its ``pyproject.toml``, such as::
 
         [project.entry-points."memory_system.embedders"]
         hashing = "my_package:hashing"

@@ -26,7 +26,7 @@ class Answered:
     Args:
         category: such as ``memory``.
         question: what was asked.
-        answer: what the character said; empty where there was a problem.
+        answer: what the character said; empty if there was a problem.
         recalled: ids of the memories that the question brought to mind.
         problem: why there is no answer, in a sentence.
     """
@@ -109,7 +109,7 @@ def parse_sittings(text: str | None) -> tuple[Sitting, ...]:
     """The records of a text that ``dump_sittings`` wrote; none for ``None``.
 
     Raises:
-        InvalidDocument: all that is wrong with it, by its number in the list.
+        InvalidDocument: everything that is wrong with it, by position in the list.
     """
     return _RECORDS.parse(text)
 

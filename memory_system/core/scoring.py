@@ -209,7 +209,7 @@ def recency(last_access: Floats, happened: Floats, now: float, curve: Curve) -> 
     """1 up to 60 minutes after the last access (and for a time in the future), then what the curve leaves.
 
     Args:
-        last_access: shape (n,), Unix seconds; NaN where there is none, which stays NaN.
+        last_access: shape (n,), Unix seconds; NaN if there is none, which stays NaN.
         happened: when each memory happened, not after its last access, shape (n,), Unix seconds.
         now: Unix seconds.
         curve: the decay and its form.
@@ -339,7 +339,7 @@ def score(
         importance: shape (n,), 0.1 to 1; NaN = unrated.
         last_access: shape (n,), Unix seconds; NaN = timeless.
         happened: when each memory happened, in the same form.
-        now: the world's time, aware of its zone.
+        now: the world's time, timezone-aware.
         scoring: weights, decay, and whether the parts are scaled; ``relevancies`` are measured already.
         sub_parts: the components of the relevancies, each of shape (n,).
         confidence: what has to exceed the threshold, shape (n,); ``None`` = the scores.

@@ -1,4 +1,4 @@
-"""The embedders that ``MEMORY_EMBEDDER`` can name; another package adds one by an entry point."""
+"""The embedders that ``MEMORY_EMBEDDER`` can name; another package adds one through an entry point."""
 
 from __future__ import annotations
 

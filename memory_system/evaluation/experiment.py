@@ -359,7 +359,7 @@ class Row:
 
 
 def rows(experiment: Experiment, answers: Sequence[Answer]) -> list[Row]:
-    """All answers together, then those of each category where there are several."""
+    """All answers together, then those of each category if there are several."""
     categories = sorted({answer.category for answer in answers})
     groups = {OVERALL: answers} | {
         name: [answer for answer in answers if answer.category == name] for name in categories if len(categories) > 1

@@ -259,7 +259,7 @@ class _Living:
         return Lived(self._data, self._life, len(self._held(self._told_as)), values)
 
     def _live(self, until: Question | None) -> None:
-        """What happens before a question, or all of it."""
+        """Live through what happens before a question, or everything."""
         end = self._told
         entries = self._data.entries
         while end < len(entries) and (until is None or _before(entries[end], until.now)):

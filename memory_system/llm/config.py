@@ -1,4 +1,4 @@
-"""Which language model a world uses, as a person chose it: an address and a model's name, or the offline rules.
+"""The language model that a person chose for a world: an address and a model's name, or the offline rules.
 
 The choice is stored next to the world's folder and not in it, so that no backup carries it elsewhere, and no
 stranger's backup or world brings an address to which memories would be sent. A key is never part of it.

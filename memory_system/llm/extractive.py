@@ -1,4 +1,4 @@
-"""Which sentences of many say the most, by LexRank and MMR over embedding vectors; and how to quote them.
+"""The most significant of many sentences, by LexRank and MMR over embedding vectors; and how to quote them.
 
 LexRank: Erkan and Radev 2004 (arXiv 1109.2128, section 3.2). MMR: Carbonell and Goldstein 1998, section 2.
 """

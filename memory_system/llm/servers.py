@@ -1,4 +1,4 @@
-"""Which models a server offers: the answer to ``GET /models``, for a person to choose from.
+"""The models that a server offers: the answer to ``GET /models``, for a person to choose from.
 
 Also parses addresses of language model servers as the packages that connect to them do.
 """

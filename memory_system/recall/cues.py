@@ -134,7 +134,7 @@ def parse_cues(text: str | None) -> tuple[SavedCue, ...]:
     """The saved cues of a text that ``dump_cues`` wrote; none for ``None``.
 
     Raises:
-        InvalidDocument: all that is wrong with it, by its number in the list.
+        InvalidDocument: everything that is wrong with it, by position in the list.
     """
     return _CUES.parse(text)
 
@@ -152,7 +152,7 @@ def parse_judgments(text: str | None) -> tuple[Judgment, ...]:
     """The judgments of a text that ``dump_judgments`` wrote; none for ``None``.
 
     Raises:
-        InvalidDocument: all that is wrong with it, by its number in the list.
+        InvalidDocument: everything that is wrong with it, by position in the list.
     """
     return _JUDGMENTS.parse(text)
 

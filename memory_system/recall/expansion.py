@@ -51,7 +51,7 @@ class Relevancy:
 
     @cached_property
     def peak(self) -> float:
-        """The highest relevancy; minus infinity where there is none."""
+        """The highest relevancy; minus infinity if there is none."""
         return highest(self.values)
 
     def reaching(self, least: float) -> NDArray[np.intp]:
@@ -65,7 +65,7 @@ class Relevancy:
 
 
 def highest(values: Floats) -> float:
-    """The highest of some relevancies; minus infinity where there is none."""
+    """The highest of some relevancies; minus infinity if there is none."""
     return float(np.fmax.reduce(values, initial=-np.inf))
 
 
@@ -124,7 +124,7 @@ def _lent(own: Relevancy, others: Sequence[Relevancy], best: float) -> tuple[Rel
     weights = np.full(offered.shape, BY_ALL / len(others))
     weights[chosen, rows] += BY_BEST
     weights *= min(math.sqrt(len(others) / MANY), 1.0)
-    gains = np.fmax(np.fmin(offered, ABOVE * best) - values, 0.0)  # 0 where there is no vector
+    gains = np.fmax(np.fmin(offered, ABOVE * best) - values, 0.0)  # 0 if there is no vector
     shares = weights * gains / np.where(offered > values, offered - values, 1.0)
     lends = (shares > 0).any(axis=0)
 

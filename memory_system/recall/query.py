@@ -196,7 +196,7 @@ class Query:
 
     Args:
         cue: the prompt that memory is queried with, 1 to 32,000 characters.
-        now: the world's time, aware of its zone.
+        now: the world's time, timezone-aware.
         top_k: most memories to recall, 0 to 10,000.
         threshold: a memory of STM or LTM is recalled if its confidence, or its score, is above this, 0 to 30.
         static_threshold: the same for static memory, 0 to 1.

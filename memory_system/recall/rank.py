@@ -494,7 +494,7 @@ class _Asked:
 
     @cached_property
     def _best(self) -> float:
-        """The highest relevancy of all that the facets admit; 0 where there is none."""
+        """The highest relevancy of all that the facets admit; 0 if there is none."""
         return max(0.0, *self._peaks.values())
 
     @cached_property

@@ -234,7 +234,7 @@ def static_most(top_k: int, static: int, stm: int, ltm: int) -> int:
 
 
 def seats_of(top_k: int, share: int, static: int, stm: int, ltm: int) -> dict[Tier, int]:
-    """How many of those above their threshold each tier gives to the answer under the cascade.
+    """How many memories above their threshold each tier contributes to the answer under the cascade.
 
     Args:
         top_k: see ``Query``.

@@ -74,7 +74,7 @@ def verdicts_of(
     given: Seated,
     query: Query,
 ) -> NDArray[np.uint8]:
-    """The verdict of each row of a tier, shape (n,), as a number of ``VERDICTS``.
+    """The verdict on each row of a tier, shape (n,), as a number of ``VERDICTS``.
 
     Args:
         tier: where they are.

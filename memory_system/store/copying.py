@@ -35,7 +35,6 @@ def copy(folder: Path, target: Path, *, left_out: Sequence[str] = SET_ASIDE) -> 
         folder: the agent's; nothing in it is changed.
         target: where the copy goes; it must not exist yet.
         left_out: patterns of names that are not copied.
-        left_out: patterns of names that are not copied.
 
     Raises:
         OSError: something cannot be read or written.

@@ -32,7 +32,7 @@ class PersonalityFile:
         self._seen = state if state is not None and at_rest(state) else None
 
     def write_if_missing(self, text: str) -> None:
-        """Write the text that is in use, if its file was deleted."""
+        """Write the text in use, if its file was deleted."""
         if not self.path.exists():
             static_memory.write(self.path, text)
 

@@ -112,7 +112,7 @@ def parse_put_off(text: str | None) -> tuple[PutOff, ...]:
     """The records of a text that ``dump_put_off`` wrote; none for ``None``.
 
     Raises:
-        InvalidDocument: all that is wrong with it, by its number in the list.
+        InvalidDocument: everything that is wrong with it, by position in the list.
     """
     return _RECORDS.parse(text)
 

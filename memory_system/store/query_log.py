@@ -60,7 +60,7 @@ class LoggedHit:
 
 @dataclass(frozen=True)
 class LoggedQuery:
-    """What was asked through ``query_memory``, and what was answered.
+    """A query through ``query_memory``, and its answer.
 
     Args:
         number: its number in the agent's log.

@@ -222,7 +222,7 @@ class LookedAtLedger(ReadOnlyLedger):
         personality: the path of its personality file.
         embedder: what turns texts into vectors.
         clock: the real time.
-        refused: why it could not be opened to be written.
+        refused: why it could not be opened for writing.
         home: where its journal is.
         take_over: as for ``Ledger``; missing vectors are made in the copy.
 

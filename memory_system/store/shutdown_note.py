@@ -103,7 +103,7 @@ def _is_one(note: Note) -> bool:
 
 
 def opened(folder: Path) -> None:
-    """Note that somebody has the agent open."""
+    """Note that the agent is open."""
     with suppress(OSError):  # then the next opening checks more than it needs to, or less: it compares all files
         (folder / _CLOSED).replace(folder / _OPENED)
 

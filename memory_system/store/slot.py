@@ -47,10 +47,10 @@ class Slot:
 
 
 def is_own(world: Path) -> bool:
-    """Whether the world in this folder keeps its personalities in it.
+    """Whether the world in this folder has its own personalities in it.
 
     Raises:
-        StoreError: the folder may not be entered.
+        StoreError: the folder cannot be entered.
     """
     with as_store_errors(f"The world {world.name!r}"):
         return (world / FILE).is_file()
@@ -60,7 +60,7 @@ def personalities_of(world: Path, shared: Path) -> Path:
     """The folder of the personality files of the world in this folder: its own, or the shared one.
 
     Raises:
-        StoreError: the folder may not be entered.
+        StoreError: the folder cannot be entered.
     """
     return world / PERSONALITIES if is_own(world) else shared
 

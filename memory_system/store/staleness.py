@@ -40,7 +40,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Alteration:
-    """What became of one memory that another rests on.
+    """What became of a memory that another rests on.
 
     Args:
         before: as it was.

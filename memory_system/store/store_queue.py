@@ -37,9 +37,9 @@ It pauses for as long as the write took, since Chroma lets no other Python threa
 MOST_AT_ONCE = 256
 """Changes that it takes in at once while a caller waits for all of them."""
 MOST_ASLEEP = 48
-"""Changes that the store may lack for longer: of an agent that sleeps, or where stores are crowded out."""
+"""Changes that the store may lack for longer, if the agent is asleep or stores are crowded out."""
 MANY = 2_000
-"""Waiting changes beyond which adding some makes as many be taken in, so that an agent that never pauses pays its way."""
+"""Waiting changes beyond which adding some makes as many be taken in, so that an agent without pauses pays its way."""
 MOST = 50_000
 """The most changes that may wait; beyond that, adding one waits until all are taken in."""
 TOGETHER = 1_024

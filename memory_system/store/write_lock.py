@@ -28,10 +28,11 @@ class WriteLock:
     def held(self) -> Iterator[None]:
         """Hold the lock.
 
-        StoreBusy: another process held it for 30 seconds.
-        StoreDamaged: the folder cannot be written.
-        StoreError: this process is a fork of the one that opened it.
-        Exhausted: this program may open no more files.
+        Raises:
+            StoreBusy: another process held it for 30 seconds.
+            StoreDamaged: the folder cannot be written.
+            StoreError: this process is a fork of the one that opened it.
+            Exhausted: this program may open no more files.
         """
         try:
             with as_exhausted(f"The agent {self._folder.name!r}"):

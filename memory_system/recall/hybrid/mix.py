@@ -249,7 +249,7 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
 
     Args:
         cue: what is asked.
-        similarity: shape (n,), 1 / (1 + squared distance of the unit vectors); NaN where there is no vector.
+        similarity: shape (n,), 1 / (1 + squared distance of the unit vectors); NaN if there is no vector.
         index: the texts of the same rows.
         tokens: the token states of the embedder; it may have none.
 

@@ -150,7 +150,7 @@ class PastReader:
         all_happened = first_known is not None and revision > first_known
         return Moment(revision, access, now, datetime.max.replace(tzinfo=now.tzinfo) if all_happened else now)
 
-    # -- what stood ------------------------------------------------------------------------------------
+    # -- the state ------------------------------------------------------------------------------------
 
     def is_nearer_to_now(self, revision: int, newest: int) -> bool:
         """Whether fewer changes came after a revision, up to the newest, than before it, or those are not all kept.
@@ -250,7 +250,7 @@ class PastReader:
         with self._read() as db:
             return {row[0]: datetime.fromisoformat(row[1]) for part in parts for row in db.execute(part)}
 
-    # -- what was told ---------------------------------------------------------------------------------
+    # -- the history ----------------------------------------------------------------------------------
 
     def last_version(self, entry_id: str, revision: int) -> MemoryEntry | None:
         """A memory as it last was at a revision, even if forgotten by then; ``None`` if it had never existed."""

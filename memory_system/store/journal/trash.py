@@ -280,7 +280,7 @@ class Bin:
             return int(db.scalar(query) or 0)
 
     def purged(self, ids: Sequence[str]) -> dict[str, int]:
-        """Those of these memories that were purged, each with the revision before which nothing of it is left."""
+        """Those of these memories that were purged, each with the revision before which it is erased."""
         found: dict[str, int] = {}
         with self._read() as db:
             for some in slices(ids):
