@@ -28,7 +28,7 @@ _LAST_RESORT = 3600
 
 
 def main() -> None:
-    """Run it in packages that are not imported themselves; it can import its neighbours."""
+    """Run ``probe_child`` in stubs of its packages, from which it can still import what it needs."""
     gc.disable()  # it ends in a moment, and everything it imports stays until then
     sys.path.insert(0, str(_TOP))
     for parts in (*(_IN[:depth] for depth in range(1, len(_IN) + 1)), (_IN[0], "core")):
