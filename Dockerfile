@@ -5,7 +5,7 @@ COPY . .
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.12-slim
-# root installs, and nobody runs as root; the embedding model comes with the image, so that a container needs no network
+# installed as root, but nothing runs as root; the image includes the embedding model, so a container needs no network
 RUN useradd --create-home --uid 10001 memory && mkdir /data /model && chown memory:memory /data /model
 COPY --from=build /wheels /wheels
 RUN set -- /wheels/*.whl && pip install --no-cache-dir "uv>=0.5,<1" \
@@ -17,7 +17,7 @@ WORKDIR /data
 RUN memory-system fetch-model
 VOLUME /data
 EXPOSE 8501 5000
-# it listens on all of the container's addresses, for which MEMORY_PASSWORD and MEMORY_TOKEN have to be set
+# listens on all of the container's addresses, which requires MEMORY_PASSWORD and MEMORY_TOKEN
 ENV MEMORY_HOST=0.0.0.0
 HEALTHCHECK --interval=30s --timeout=5s --start-period=300s --retries=3 \
     CMD ["python", "-c", "from urllib.request import urlopen as ask; ask('http://127.0.0.1:8501/_stcore/health', timeout=4)"]

@@ -1,4 +1,4 @@
-"""A text adventure in which the innkeeper remembers what you do in front of him, and answers from that.
+"""A text adventure in which the innkeeper remembers what you do in front of him, and answers from his memory.
 
 Run it with `python examples/adventure.py`, and type: go cellar, take lamp, ask who has the lamp, look, quit.
 """
@@ -13,7 +13,7 @@ INNKEEPER = '{"identity": {"name": "Oswin", "profession": "innkeeper"}, "facts":
 
 
 def play(world: World) -> None:
-    """Read commands until the player has enough."""
+    """Read commands until the player quits."""
     oswin = world.create_agent("oswin", INNKEEPER)
     room, lying, carried = "taproom", {"lamp": "cellar"}, set[str]()
     print(ROOMS[room])
@@ -39,7 +39,7 @@ def play(world: World) -> None:
             print(f"Oswin: {found.hits[0].entry.document if found.hits else 'I know nothing of that.'}")
         else:
             print("Nothing happens. You can: look, go, take, show, ask, quit.")
-        if seen:  # what happens before his eyes he remembers
+        if seen:  # he remembers what happens in front of him
             oswin.add_short_term({"document": seen})
 
 

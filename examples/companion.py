@@ -1,6 +1,6 @@
-"""A companion that remembers you the next time: `python examples/companion.py Jo`, then type; an empty line ends it.
+"""A companion that remembers you next time: run `python examples/companion.py Jo`, then type; an empty line ends the talk.
 
-Its memory lies in a folder of your own, `~/.memory-companion` or the second argument; look at it with
+Its memory is kept in a folder of your own, `~/.memory-companion` or the second argument; look at it with
 `memory-system run --world ~/.memory-companion`. With a language model (OPENAI_BASE_URL) it talks freely; without one,
 plain rules note what you tell it and quote what they find.
 """
@@ -26,4 +26,4 @@ with World(Settings(home=home)) as world:
             break
         print(f"Robin: {talk.step(line.strip()).answer}")
     if talk.messages():
-        talk.synopsis()  # what stays of the talk; what Robin learned of you is kept in any event
+        talk.synopsis()  # what remains of the talk; what Robin learned about you is kept in any case

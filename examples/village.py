@@ -1,6 +1,6 @@
 """A village in the shape of Smallville (Park et al. 2023): three characters live two days and talk when they meet.
 
-Run it with `python examples/village.py`. Nothing is scripted but what happens: who says what comes out of recall.
+Run it with `python examples/village.py`. Only events are scripted: who says what comes from recall.
 """
 
 import json
@@ -34,7 +34,7 @@ def personality(name: str) -> str:
 
 
 def talk(asking: AgentMemory, answering: AgentMemory) -> None:
-    """One asks, the other says what it recalls, and both remember that."""
+    """One asks, the other says what it recalls, and the one who asked remembers the answer."""
     question = PEOPLE[asking.display_name][0]
     found = answering.query_memory(question, top_k=1)
     said = found.hits[0].entry.document if found.hits else "I cannot tell you anything about that."
