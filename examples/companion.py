@@ -1,4 +1,4 @@
-"""A companion that remembers you next time: run `python examples/companion.py Jo`, then type; an empty line ends the talk.
+"""A companion that remembers you next time: run `python examples/companion.py Jo`, then type; an empty line ends it.
 
 Its memory is kept in a folder of your own, `~/.memory-companion` or the second argument; look at it with
 `memory-system run --world ~/.memory-companion`. With a language model (OPENAI_BASE_URL) it talks freely; without one,

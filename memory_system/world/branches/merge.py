@@ -189,7 +189,8 @@ class _Replay:
         now = dump_entry(self._entries[entry_id])
         later = versions(event for event in self._sides.steps.get(entry_id, ()) if event.revision > revision)
         if now == dump_entry(change.after) or (now in later and now != dump_entry(change.before)):
-            self.notes.append(f"{excerpt(_document(change.after, change.before))} already has this change, or a later one.")
+            named = excerpt(_document(change.after, change.before))
+            self.notes.append(f"{named} already has this change, or a later one.")
         elif now == dump_entry(change.before) or entry_id in self._overwrite:
             self._entries[entry_id] = change.after
             self._reasons[entry_id] = f"In the rehearsal: {told.title}."
