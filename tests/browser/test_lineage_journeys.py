@@ -51,7 +51,7 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     press(page, words.SAVE_CHANGES)
     said(page, "Saved: 1 memory.")
     notice = page.locator(".st-key-stale-notice")
-    expect(notice).to_contain_text("on evidence that was changed or deleted since")
+    expect(notice).to_contain_text("on evidence that has since been changed or deleted")
     notice.get_by_role("button", name="Show").click()
     expect(page.get_by_test_id("stPopoverBody").get_by_role("button", name="Open")).not_to_have_count(0)
     dashboard.show(page, "long_term", agent="mira", memory=REFLECTION)
