@@ -1,4 +1,4 @@
-"""AgentMemory: one agent's memory, as every front end sees it. Thread-safe; two processes may hold one agent."""
+"""AgentMemory: one agent's memory, as every front end sees it. Thread-safe; two processes may open one agent."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _Answer = TypeVar("_Answer")
 def _of(
     part: Callable[[Context], _Part], method: Callable[Concatenate[_Part, _Given], _Answer]
 ) -> Callable[Concatenate[AgentMemory, _Given], _Answer]:
-    """A method of an agent that one of its parts answers."""
+    """A method of an agent that one of its parts implements."""
 
     @wraps(method)
     def call(agent: AgentMemory, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Answer:
@@ -85,28 +85,28 @@ def _of(
 class AgentMemory(HeldOpen):
     """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
 
-    Operations that change something answer the change set that was applied. With ``preview=True`` they answer it
+    Operations that change something return the change set that was applied. With ``preview=True`` they return it
     unapplied and change nothing; ``apply`` carries it out later, without asking a language model again. ``now`` is
-    the world's time, with its zone; by its clock if not given. Where ids are taken, memories themselves are, too.
+    the world's time, with its zone; by its clock if not given. Where ids are accepted, so are memories themselves.
 
     Args:
         name: the agent's name.
         database: the folder of all worlds.
         world: the world's name; its folder is ``database/world``. From the environment if not given.
         personalities: the folder of the personality files; the world's own, or the settings', if not given.
-        embedder: texts to vectors; the one that the settings name if not given.
+        embedder: turns texts into vectors; the one that the settings name if not given.
         model: the language model; the offline rules if not given (a ``World`` chooses by the environment).
         clock: the world's time; its own clock if not given.
-        author: who is behind the changes, as the history tells it; the running script's name if not given.
+        author: who is behind the changes, as the history shows it; the running script's name if not given.
         tokens: token states that are shared with other agents, as a ``World`` does.
         durability: what a change survives, ``full`` or ``normal`` (see ``Settings``); the settings' if not given.
-        settings: of the installation, for what is not given otherwise; from the environment if not given.
+        settings: the installation's, for everything not given here; from the environment if not given.
         at_once: how many memories may be rated at a time, 1 to 64; the environment's if not given.
-        once: ratings that are kept so that the same text is rated once, shared with other agents, as a ``World`` does.
-        journals: where journals are, as a ``World`` knows it; by the settings if not given.
-        take_over: whether vectors of another embedder are made anew by this one without being asked; if not given,
-            only where ``embedder`` is.
-        knowledge: what the world knows, as a ``World`` hands it to its agents; as its folder tells if not given.
+        once: ratings that are kept so that a text is rated only once, shared with other agents, as a ``World`` does.
+        journals: where journals are, as a ``World`` knows it; from the settings if not given.
+        take_over: whether memories with vectors of another embedder are re-embedded without asking; if not given,
+            only where ``embedder`` is given.
+        knowledge: what the world knows, as a ``World`` passes it to its agents; from its folder if not given.
 
     Raises:
         InvalidAgentName: the name cannot be used.
@@ -141,7 +141,7 @@ class AgentMemory(HeldOpen):
             world_folder = Path(database or settings.database) / checked_name(world or settings.world, "world name")
             there = personalities or personalities_of(world_folder, Path(settings.personalities))
             file, folder = PersonalityFile(Path(there) / f"{checked}.json"), world_folder / checked
-            if tokens is None:  # a world that opens its agents has looked itself
+            if tokens is None:  # a world that opens its agents has already checked
                 warn_if_served(world_folder)
             if not file.path.exists() and not folder.exists():
                 raise AgentNotFound(
@@ -214,7 +214,7 @@ class AgentMemory(HeldOpen):
 
     @property
     def author(self) -> str:
-        """Who is behind the changes, as the history tells it."""
+        """Who is behind the changes, as the history shows it."""
         return self._context.author
 
     @property
@@ -229,7 +229,7 @@ class AgentMemory(HeldOpen):
 
     @property
     def model(self) -> LanguageModel:
-        """The language model, whose calls are counted; it can be changed for another."""
+        """The language model, whose calls are counted; it can be replaced."""
         return self._context.model
 
     @model.setter
@@ -253,7 +253,7 @@ class AgentMemory(HeldOpen):
 
     @property
     def portrait(self) -> str | None:
-        """The picture that the agent was given, as ``data:image/webp;base64,...``; ``None`` = it has none."""
+        """The agent's picture, as ``data:image/webp;base64,...``; ``None`` = it has none."""
         held = self._context.ledger.text("portrait")
         return held if held and is_portrait(held) else None
 
@@ -276,7 +276,7 @@ class AgentMemory(HeldOpen):
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """What was found and repaired when the agent was opened, in sentences for people."""
+        """What was found and repaired when the agent was opened, as readable sentences."""
         return tuple(self._context.ledger.messages)
 
     @property
@@ -296,29 +296,29 @@ class AgentMemory(HeldOpen):
         return self._context.ledger.gone
 
     def acting_as(self, author: str, applying: Applying | None = None) -> Self:
-        """The same memory, whose changes the history tells as this author's.
+        """The same memory, with this author for its changes in the history.
 
         Args:
-            author: who is behind them.
+            author: who is behind the changes.
             applying: called with each change set right before it is applied or noted, in the thread that does it, so
-                that a caller can tell its own changes by their ids from those of others.
+                that a caller can tell its own changes from those of others by their ids.
         """
         if not is_text(author) or not author.strip():
             raise InvalidParameter("The author must be a text, such as the name of a script.")
-        if self.moment is not None:  # of which nothing is changed
+        if self.moment is not None:  # the past cannot be changed
             return self
         return self._over(self._context.differing(author=author, applying=applying))
 
     def asking(self, begin: Begin) -> Self:
-        """The same memory, whose ``begin`` is asked before each call of the language model, and may refuse it."""
+        """The same memory, with ``begin`` called before each call of the language model; it may refuse the call."""
         return self._over(self._context.differing(asking=begin))
 
     def looked_at(self, why: str) -> Self:
-        """The same memory for somebody who may look and change nothing; ``why`` is the sentence that refuses it."""
+        """The same memory for somebody who may look but not change anything; ``why`` is the sentence of the refusal."""
         return self._over(self._context.differing(policy=Viewer(text_given("why", why))))
 
     def uncounted(self, model: LanguageModel) -> Self:
-        """The same memory with a model of its own, whose calls are not counted: for looking at what would be asked."""
+        """The same memory with a model of its own, whose calls are not counted: to see what would be asked."""
         return self._over(self._context.differing(bare_model=model, account=None))
 
     def as_of(
@@ -329,35 +329,35 @@ class AgentMemory(HeldOpen):
         access: int | None = None,
         world_time: datetime | None = None,
     ) -> Self:
-        """The agent as it was at a moment, read-only; it answers as it would have been answered then.
+        """The agent as it was at a moment, read-only; it answers as it would have answered then.
 
-        By the texts, tiers, ratings, last accesses, personality, settings, saved cues and history of then, and where
-        no time is given by the world's time of then. The language model and the vectors' model are those of now.
-        Whatever would change it raises ``ReadOnlyPast``.
+        It uses the texts, tiers, ratings, last accesses, personality, settings, saved cues and history from then and,
+        where no time is given, the world's time at that moment. The language model and the embedder are the present
+        ones. Anything that would change it raises ``ReadOnlyPast``.
 
         A moment is given in one of three ways. A world has a clock of its own, which may stand still or be put back,
-        so that the time in the story and the time at the desk are not the same.
+        so the time in the story and the real time can differ.
 
         Args:
-            at: a real time: what had been applied and recalled by then, at the desk. A time to come is the present.
+            at: a real time: with what had been applied and recalled by then. A future time means the present.
             revision: a revision of the history, 0 = before the first: right after that change set.
-            access: with ``revision``, the number of the last access that had happened since, as a logged query
-                tells it; none had if it is not given.
+            access: with ``revision``, the number of the last access since then, as in a logged query; if not given,
+                there had been none.
             world_time: a time of the world: as it was when the world's clock last stood there, or before.
 
         Returns:
-            A view whose ``now`` is the world's time of then. That is not kept by itself: it is taken from the last
-            change set or access of the moment; where that was made within five minutes of its own real time the
+            A view whose ``now`` is the world's time at that moment. That time is not stored: it is taken from the last
+            change set or access before the moment; if that was made within five minutes of its own real time, the
             world followed the real time, and ``now`` is ``at``. For ``world_time`` it is that time.
 
         Raises:
-            InvalidParameter: not one way, or no time with a zone.
+            InvalidParameter: not exactly one of the three is given, or a time has no zone.
             ChangeSetNotFound: there is no such revision.
         """
         return self._over(as_of(self._context, at, revision=revision, access=access, world_time=world_time))
 
     def close(self) -> None:
-        """Let go of all files; the agent is not used afterwards. A viewer's stays open for the others."""
+        """Close all files; do not use the agent afterwards. A viewer's agent stays open for the others."""
         if isinstance(self._context.policy, Viewer):
             return
         try:
@@ -379,22 +379,22 @@ class AgentMemory(HeldOpen):
 
     @property
     def retrieval(self) -> Retrieval:
-        """What memory answers to a cue: also what of a memory met it, and when one falls out of several answers."""
+        """Recall: also which parts of a memory matched a cue, and when a memory drops out of several answers."""
         return Retrieval(self._context)
 
     @property
     def contents(self) -> Contents:
-        """What it is stored in: tables, texts, vectors and token states, and its files alone."""
+        """How it is stored: tables, texts, vectors and token states, and exclusive use of its files."""
         return Contents(self._context)
 
     @property
     def timeline(self) -> History:
-        """What was done since a revision, and what it has in common with its copies."""
+        """What was done since a revision, and which history it shares with its copies."""
         return History(self._context)
 
     @property
     def curation(self) -> Curation:
-        """Its personality's file, and taking memories over from another agent."""
+        """Its personality file, and taking over memories from another agent."""
         return Curation(self._context)
 
     @property
@@ -420,12 +420,12 @@ class AgentMemory(HeldOpen):
     ) -> Recall:
         """The memories that answer a cue, by the agent's rule of seats: the best of all tiers, or tier after tier.
 
-        It is logged, to be lived through again (``queries``, ``relive``); what is only viewed, or past, is not touched.
+        It is logged, to be asked again (``queries``, ``relive``); a viewer's agent and a past one are not touched.
 
         Args:
             prompt: the cue, 1 to 32,000 characters.
             top_k: most memories to recall, 0 to 10,000; the agent's setting (5) if not given, as for all below.
-            threshold: the confidence to exceed, 0 to 1 (0.4), or the score, 0 to 30, as ``scoring.passing`` says.
+            threshold: the confidence to exceed, 0 to 1 (0.4), or the score, 0 to 30, according to ``scoring.passing``.
             touch: whether what is recalled counts as accessed now, which renews its recency.
             options: ``now``, the world's time; ``static_threshold``, what static memory has to exceed, 0 to 1 (0.4);
                 ``static_share``, the share of seats that static memory may take while others wait, 0 to 1 (0.4);
@@ -439,7 +439,7 @@ class AgentMemory(HeldOpen):
 
         Raises:
             InvalidParameter: a parameter is out of its range.
-            OtherEmbedder: the agent's vectors were made by another embedder than the chosen one; ``reembed`` first.
+            OtherEmbedder: the agent's vectors were made by an embedder other than the chosen one; ``reembed`` first.
         """
         return Retrieval(self._context).query_memory(prompt, top_k, threshold, touch=touch, **options)
 
@@ -475,7 +475,7 @@ class AgentMemory(HeldOpen):
         return self._context.last_version(id_of(entry_id))
 
     def get_stats(self, now: datetime | None = None) -> dict[str, Any]:
-        """Counts, settings and what is in use, as plain values; touches nothing."""
+        """Counts, settings, and the model and embedder in use, as plain values; touches nothing."""
         settings = self.settings
         stm, ltm = self.entries(Tier.STM), self.entries(Tier.LTM)
         return {
@@ -518,7 +518,7 @@ class AgentMemory(HeldOpen):
 
     @property
     def judgments(self) -> tuple[Judgment, ...]:
-        """What was said of the answers to each cue, in the order in which the cues were first judged."""
+        """The judgments on the answers to each cue, in the order in which the cues were first judged."""
         return Cues(self._context).judgments
 
     save_cue = _of(Cues, Cues.save_cue)
@@ -558,14 +558,14 @@ class AgentMemory(HeldOpen):
     # -- curation --------------------------------------------------------------------------------------
 
     def apply(self, change_set: ChangeSet) -> ChangeSet:
-        """Carry out a previewed change set, once; answers it with its revision.
+        """Carry out a previewed change set, once; returns it with its revision.
 
-        Where ``AgentSettings.auto_migrate`` says so, what then overflows short-term memory migrates at once, as a
-        change set of its own.
+        With ``AgentSettings.auto_migrate``, whatever then overflows short-term memory migrates at once, as a change set
+        of its own.
 
         Raises:
             NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
-            StaleChange: what it touches has changed since; with going back, anything. Nothing was changed.
+            StaleChange: what it touches has changed since (for going back: anything has). Nothing was changed.
         """
         done = self._context.apply(change_set)
         if self.settings.auto_migrate and migration.fills(done):
@@ -580,7 +580,7 @@ class AgentMemory(HeldOpen):
         """Change fields of one memory; see ``operations.edit.EDITABLE``.
 
         Raises:
-            EntryNotFound, Immutable, InvalidParameter, InvalidEntry: it cannot be changed so.
+            EntryNotFound, Immutable, InvalidParameter, InvalidEntry: it cannot be changed like that.
         """
         return Curation(self._context).edit(entry_id, fields, preview=preview)
 
@@ -596,8 +596,8 @@ class AgentMemory(HeldOpen):
     ) -> ChangeSet:
         """Change many memories in one change set, which one undo takes back; see ``operations.edit.FIELDS``.
 
-        Those that are so already are left alone, and facts of the personality are; ``kept`` says why. A rating
-        without an explanation is told as made by hand.
+        Memories that are so already and facts of the personality are left alone; ``kept`` says why. A rating
+        without an explanation is recorded as made by hand.
 
         Args:
             ids: the memories, or their ids.
@@ -607,9 +607,9 @@ class AgentMemory(HeldOpen):
             fields: such as ``rating=7`` (1 to 10, ``None`` = unrated) or ``pinned=True``.
 
         Raises:
-            EntryNotFound: there is no memory of an id. Nothing was changed, as for all below.
+            EntryNotFound: an id has no memory. Nothing was changed, as for all below.
             InvalidParameter: a field that cannot be set for many, or a tag both to add and to remove.
-            InvalidEntry: a value that cannot be taken; the message says of which memory.
+            InvalidEntry: a value that cannot be accepted; the message says for which memory.
         """
         return Curation(self._context).edit_many(ids, add_tags, remove_tags, fields, preview=preview)
 
@@ -636,7 +636,7 @@ class AgentMemory(HeldOpen):
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """What its calls of language models took so far, by model and task; the offline rules take nothing.
+        """What its calls of language models used so far, by model and task; the offline rules use nothing.
 
         Raises:
             StoreError: the count cannot be read.
@@ -662,23 +662,23 @@ class AgentMemory(HeldOpen):
         Args:
             events: an entry, a mapping, a list of either, or the path of a JSON file in the form
                 ``{"documents": [...], "metadatas": [...], "ids": [...]}``. A time without a zone is in the world's;
-                an ``importance_score`` is 0.1 to 1.0, or, where one of them is above 1, all are 1 to 10. Where that
-                was so, the notes of the change set say it.
-            overwrite_existing: whether an id that STM holds is overwritten; it is skipped otherwise.
+                an ``importance_score`` is 0.1 to 1.0 or, if any of them is above 1, all are 1 to 10, and the notes of
+                the change set say so.
+            overwrite_existing: whether an id that is in STM already is overwritten; if not, it is skipped.
             rate: whether the language model is asked about events without a rating.
             wait: whether they wait for its answer whatever ``rated_by`` says; those that do not, and are not rated by
                 ``nobody``, are rated by the offline rules meanwhile. As ``rated_by`` says if not given.
             now: the time of events that have none.
             preview: whether to plan only.
-            progress: told how far it is; it may raise to cancel, and nothing is changed then.
-            cancelled: asked now and then whether to stop rating; what is not rated by then is stored unrated.
+            progress: called with the progress so far; it may raise to cancel, and nothing is changed then.
+            cancelled: called now and then, to ask whether to stop rating; what is not rated by then is stored unrated.
 
         Returns:
-            What became of each event, or would become of it. One that could not be rated is stored, unrated; see
+            What became, or would become, of each event. One that could not be rated is stored, unrated; see
             ``rate_unrated``.
 
         Raises:
-            InvalidEntry, InvalidFile: an event cannot be taken; none is taken then.
+            InvalidEntry, InvalidFile: an event cannot be accepted. Nothing was changed.
             Immutable: an id belongs to static memory.
         """
         taken = read(events, self._context.time(now))
@@ -701,8 +701,8 @@ class AgentMemory(HeldOpen):
         """Remember a conversation in STM: each turn, and a synopsis of what it shows, linked to its turns.
 
         The synopsis says what was told, asked and done, how a speaker felt, what they prefer and why an answer was
-        given, as far as the conversation shows it. Where the language model fails the turns are stored all the same,
-        without a synopsis, and the notes say so.
+        given, as far as the conversation shows it. If the language model fails, the turns are still stored, without a
+        synopsis, and the notes say so.
 
         Args:
             turns: at most 2,000: mappings ``{"speaker": ..., "text": ..., "timestamp": ...}``, pairs of speaker
@@ -710,10 +710,10 @@ class AgentMemory(HeldOpen):
             rate: whether the language model is asked how poignant each turn is.
             now: the time of turns where none has one.
             preview: whether to plan only.
-            progress: told how far it is.
+            progress: called with the progress so far.
 
         Raises:
-            InvalidEntry: a turn cannot be taken; the message says which, counted from 1. Nothing was changed.
+            InvalidEntry: a turn cannot be accepted; the message says which, counted from 1. Nothing was changed.
         """
         entries = intake.read(turns, self._context.time(now))
         planned_on = ground(self._context, now, progress)
@@ -723,11 +723,11 @@ class AgentMemory(HeldOpen):
         return plan if preview else self.apply(plan)
 
     def rate(self, text: str) -> tasks.Rating:
-        """How poignant a text is for this agent, by who it is: 1 to 10, and why; stores nothing.
+        """How poignant a text is for this agent, given who it is: 1 to 10, and why; stores nothing.
 
         Raises:
             InvalidEntry: the text cannot be a memory.
-            ModelError: the language model did not help.
+            ModelError: the language model gave no usable answer.
         """
         return self.model.complete(tasks.rate(MemoryEntry(text, id="to be rated").document, self._context.who())).answer
 
@@ -740,17 +740,17 @@ class AgentMemory(HeldOpen):
         retention: Retention | None = None,
         preview: bool = False,
     ) -> ChangeSet:
-        """Move what STM has no room for to LTM if it is worth keeping, else forget it.
+        """Move what overflows STM to LTM if it is worth keeping, else forget it.
 
-        Pinned and protected entries stay; so does what is unrated, and what a person wrote is never forgotten by this.
+        Pinned, protected and unrated entries stay, and what a person wrote is never forgotten by this.
 
         Args:
-            threshold: what has to be exceeded, 0 to 1; the agent's setting if not given. It is an importance, unless
-                ``retention`` says that it is a chance.
+            threshold: what has to be exceeded, 0 to 1; the agent's setting if not given. It is an importance or, by
+                the ``learned`` retention, a chance.
             ids: move these entries, or those of these ids, instead, whatever they are worth.
             now: the world's time.
-            retention: ``importance``, or ``learned``: by the chance that it is asked for, with the reason for each
-                memory. The agent's setting if not given.
+            retention: ``importance``, or ``learned``: the chance that the memory is asked for, with the reason for
+                each. The agent's setting if not given.
             preview: whether to plan only.
 
         Raises:
@@ -771,7 +771,7 @@ class AgentMemory(HeldOpen):
 
         Raises:
             InvalidParameter: ``k`` is out of its range.
-            ModelError: the language model did not help. Nothing was changed.
+            ModelError: the language model gave no usable answer. Nothing was changed.
         """
         count = whole("k", k, 2, 500)
         return self._context.done(summarisation.plan(ground(self._context, now, progress), count), preview)
@@ -790,7 +790,7 @@ class AgentMemory(HeldOpen):
         agent's ``reflection_trigger`` (150).
 
         Raises:
-            ModelError: the language model did not help. Nothing was changed.
+            ModelError: the language model gave no usable answer. Nothing was changed.
         """
         planned = reflection.plan(ground(self._context, now, progress), only_if_due=only_if_due)
         return self._context.done(planned, preview)

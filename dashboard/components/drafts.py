@@ -197,7 +197,7 @@ def next_turn(key: str) -> None:
 def table(frame: pd.DataFrame, key: str, **more: Any) -> pd.DataFrame:
     """A table to write into, as ``widgets.edited_table``; answers what stands in it.
 
-    It begins with ``frame`` once, and from then on with what was written: what is handed in later is not taken up
+    It begins with ``frame`` once, and from then on with what was written: what is passed in later is not taken up
     before ``forget_table``, since the browser knows a cell that is being written into by its place only.
     """
     at = f"table-{key}"
@@ -258,7 +258,7 @@ def table_written(key: str) -> bool:
 
 
 def forget_table(key: str) -> None:
-    """Begin a table anew at the next run, with what is handed in then."""
+    """Begin a table anew at the next run, with what is passed in then."""
     turn, _, _ = st.session_state.pop(f"table-{key}", (0, None, None))
     st.session_state[f"turn-{key}"] = turn + 1
 

@@ -124,7 +124,7 @@ def _moment(day: date | None, hour: time | None, now: datetime) -> datetime:
 
 
 def many_events(agent: AgentMemory) -> None:
-    """Paste or upload many events, see what each line becomes, and remember those that can be taken."""
+    """Paste or upload many events, see what each line becomes, and remember those that can be accepted."""
     batch = f"events/{agent.name}"
     number = drafts.turn(batch)
     pasted = st.text_area(

@@ -1,4 +1,4 @@
-"""Plans that somebody else's change made stale between planning and applying, and that are made anew by themselves."""
+"""Plans that somebody else's change made stale between planning and applying are made again automatically."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..operations.migration import MIGRATE
 from ..operations.undo import PURGE, REDO, UNDO
 
 TIMES = 5
-"""How often a plan is made anew before its caller is told that it is stale."""
+"""How often a plan is made again before ``StaleChange`` is raised."""
 _MERGE = "merge"
 _BY_HAND = ("settings", "edit", "forget", "restore", "reset", "dismiss", "cues", "judgments", "put-off")
 _ANEW = frozenset({MIGRATE, PURGE, UNDO, REDO, _MERGE, *_BY_HAND})
@@ -24,20 +24,20 @@ def carried_out(
     apply: Callable[[ChangeSet], ChangeSet],
     alone: Callable[[], AbstractContextManager[None]],
 ) -> ChangeSet:
-    """A plan that nobody was shown, applied; made anew where somebody else was quicker, at most ``TIMES`` times.
+    """Apply a plan that nobody was shown; it is made again if somebody else was quicker, at most ``TIMES`` times.
 
-    Refused as before stays what was shown, what a language model was asked for, what replaces a whole text (the
-    personality, the portrait), and an edit or merge of what somebody else set at the same time. An undo that settles
-    clashes is not handed in here.
+    Stale plans are still refused if they were shown, were made by a language model, replace a whole text (the
+    personality, the portrait), or edit or merge what somebody else set at the same time. An undo that settles clashes
+    is not passed in here.
 
     Args:
         plan: made by ``planned``.
-        planned: makes the plan anew.
+        planned: makes the plan again.
         apply: carries a plan out.
-        alone: lets nobody else write within it: the last time, from the plan to what it does.
+        alone: keeps everybody else from writing, for the last try, from planning to applying.
 
     Raises:
-        StaleChange: it is stale, and is not made anew, or not again. Nothing was changed.
+        StaleChange: it is stale, and is not made again or has been too often. Nothing was changed.
     """
     left = TIMES
     while True:
@@ -57,7 +57,7 @@ def carried_out(
 
 
 def _overwrites(stale: ChangeSet, again: ChangeSet) -> bool:
-    """Whether a plan made anew would overwrite in a memory what somebody else set there since the stale one."""
+    """Whether the new plan would overwrite something in a memory that somebody else set since the stale one."""
     before = {change.entry_id: change for change in stale.changes}
     for change in again.changes:
         first = before.get(change.entry_id)

@@ -24,19 +24,19 @@ from ..store.policy import ReadOnly
 from .context import Part
 
 _READ = 200
-"""Memories of which the language is read."""
+"""How many memories are read to find the language."""
 _AT_LEAST = 550_000
-"""About how many bytes an open agent takes beside its tables: the journal's connections, and what they remember."""
+"""About how many bytes an open agent uses besides its tables: the journal's connections and their caches."""
 
 
 class Contents(Part):
     """What an agent is stored in."""
 
     def text(self, name: str) -> str | None:
-        """A text that is kept beside memories, such as ``conversation:`` and an id; ``None`` where there is none.
+        """A text that is stored with the memories, such as ``conversation:`` and an id; ``None`` if there is none.
 
         Raises:
-            InvalidParameter: what is given is no text.
+            InvalidParameter: the name is not a text.
         """
         if not is_text(name):
             raise InvalidParameter(f"The name of a text must be a text, not {shown(name)}.")
@@ -44,20 +44,20 @@ class Contents(Part):
         return self.context.ledger.text(name)
 
     def texts(self) -> dict[str, str | None]:
-        """Personality, settings, saved cues, judgments and the states of conversations as they are kept, by name."""
+        """Personality, settings, saved cues, judgments and the states of conversations as stored, by name."""
         self.context.refresh()
         return self.context.ledger.texts()
 
     def purged_since(self, revision: int) -> bool:
-        """Whether a memory was purged by a later change than this one, so that what was told then is told no more."""
+        """Whether a memory was purged by a later change than this one, so that its text is no longer shown."""
         return self.context.present().journal.bin.last_purge() > revision
 
     def lost(self, ids: Sequence[MemoryId]) -> set[str]:
-        """Those of these memories of which a purge left nothing."""
+        """Which of these memories were purged."""
         return self.context.present().journal.bin.lost(ids_of(ids))
 
     def done(self, change_set_id: str) -> ChangeSet | None:
-        """The change set of this id, if it was carried out and the history still tells of it."""
+        """The change set of this id, if it was carried out and is still in the history."""
         return self.context.present().journal.by_id(text_given("change_set_id", change_set_id))
 
     @property
@@ -66,7 +66,7 @@ class Contents(Part):
         return self.context.tokens
 
     def cast(self) -> Sequence[str]:
-        """The names that the characters of its world have; none where it was opened without that."""
+        """The names of the characters of its world; empty if it was opened without them."""
         return () if self.context.knows is None else self.context.knows.knowledge.cast()
 
     def embedded(self, texts: Sequence[str]) -> Vectors:
@@ -74,22 +74,22 @@ class Contents(Part):
         return self.context.embedder.embed(texts_given("texts", texts))
 
     def cue_vector(self, cue: str) -> Vectors:
-        """The vector that a cue is compared by, shape (d,)."""
+        """The vector that a cue is compared with, shape (d,)."""
         vector: Vectors = cue_vectors(self.context.embedder, [text_given("cue", cue)])[0]
         return vector
 
     @contextmanager
     def shelf(self, tier: Tier) -> Iterator[Table]:
-        """The table of a tier, held still for as long as it is looked at. It is not to be changed."""
+        """The table of a tier, which does not change while it is read. Do not change it."""
         with self.still():
             yield self.context.ledger.tables[tier]
 
     @contextmanager
     def still(self, cues: Sequence[str] = ()) -> Iterator[None]:
-        """Hold all tables still: whoever asks several things within waits for others once, and sees one moment.
+        """Keep all tables unchanged: several questions within the block wait for others once, and see one moment.
 
         Args:
-            cues: what is going to be asked; embedded first, as that takes longest.
+            cues: what will be asked; embedded first, as that takes longest.
         """
         if asked := texts_given("cues", cues):
             cue_vectors(self.context.embedder, asked)
@@ -99,13 +99,13 @@ class Contents(Part):
 
     @property
     def is_damaged(self) -> bool:
-        """Whether its journal is damaged, so that it is shown from its store; a new one can be begun from that."""
+        """Whether its journal is damaged, so that it is shown from its store, from which a new one can be made."""
         policy = self.context.policy
         return isinstance(policy, ReadOnly) and policy.damaged
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes in memory, for the most part its tables."""
+        """About how many bytes of memory it uses, mostly for its tables."""
         return _AT_LEAST + sum(table.size for table in self.context.ledger.tables.values())
 
     @property
@@ -121,7 +121,7 @@ class Contents(Part):
             return bool(self.context.ledger.tables[Tier.STM].to_rate)
 
     def flush(self) -> None:
-        """Write what waits of recalls, now.
+        """Write the recalls that are not written yet, now.
 
         Raises:
             StoreError: it cannot be written; it is tried again later.
@@ -130,9 +130,9 @@ class Contents(Part):
             self.context.held.flush()
 
     def rest(self) -> bool:
-        """Keep in memory no longer what can be read again as soon as somebody recalls: most of what it takes.
+        """Free the memory of what can be read again at the next recall, which is most of it.
 
-        Nothing is waited for: answers ``False``, and does nothing, where somebody reads or writes at this moment.
+        It does not wait: if somebody is reading or writing at this moment, it does nothing and returns ``False``.
         """
         ledger = self.context.owner()
         with ledger.turns.at_once() as nobody_else:
@@ -141,7 +141,7 @@ class Contents(Part):
         return nobody_else
 
     def sleep(self) -> None:
-        """Close the agent for a while: a little that its store lacks waits for whoever opens it again.
+        """Close the agent for a while: a little that its store lacks is written when it is opened again.
 
         Raises:
             StoreError: the last accesses could not be written.
@@ -149,7 +149,7 @@ class Contents(Part):
         self.context.owner().close(asleep=True)
 
     def let_go(self) -> None:
-        """Let go of the tables of an agent that is closed; what is left of it is small, and Python may free it late."""
+        """Release the tables of a closed agent; the rest of it is small, and Python may free it later."""
         if self.context.held is not None:
             self.context.held.tables.clear()
 
@@ -161,12 +161,12 @@ class Contents(Part):
 
     @property
     def of_another_embedder(self) -> bool:
-        """Whether another embedder than the one in use made its vectors, so that nothing is recalled or changed."""
+        """Whether an embedder other than the one in use made its vectors, so that nothing is recalled or changed."""
         return self.embedder_problem is not None
 
     @property
     def embedder_problem(self) -> str | None:
-        """That another embedder made its vectors, and what to do; ``None`` where it was the one in use."""
+        """A sentence that another embedder made its vectors, and what to do; ``None`` if it was the one in use."""
         try:
             self.context.ledger.refuse_other_embedder()
         except OtherEmbedder as error:
@@ -177,7 +177,7 @@ class Contents(Part):
     def languages(self) -> dict[str, int]:
         """How many memories are in each language, by its code of ISO 639-1, the most common first.
 
-        Of what was lived through, or of static memory where there is nothing else; at most 200 are read, evenly spread.
+        It reads STM and LTM, or static memory if they are empty: at most 200 memories, evenly spread.
         """
         with self.context.ledger.reading():
             tables = self.context.ledger.tables
@@ -204,11 +204,11 @@ class Contents(Part):
         )
 
     def alone(self) -> AbstractContextManager[None]:
-        """Within it, no other thread or process writes this agent; for those who move its files."""
+        """Within the block, no other thread or process writes this agent; for moving its files."""
         return self.context.owner().writing()
 
     def at_rest(self) -> AbstractContextManager[None]:
-        """As ``alone``, for those who copy its files: within they lie as a closed agent's."""
+        """As ``alone``, for copying its files: within the block they are as if the agent were closed."""
         return self.context.owner().at_rest()
 
     def vector(self, entry_id: MemoryId) -> Vectors | None:
@@ -224,14 +224,14 @@ class Contents(Part):
             return None if not vector.size or np.isnan(vector).any() else vector.copy()
 
     def reembed(self, *, progress: Progress = no_progress, cancelled: Callable[[], bool] = lambda: False) -> Reembedded:
-        """Make the vectors of all memories that have none of the embedder in use, and the store of them anew.
+        """Make the vectors of all memories that have none of the embedder in use, and rebuild their store.
 
-        What was done stays done: stopped or killed, it goes on from there when it is called again. Memories can be
-        recalled and changed meanwhile. The history tells it, as a change of no memory.
+        If it is stopped or killed, the next call goes on from there. Memories can be recalled and changed meanwhile.
+        The history shows it, as a change of no memory.
 
         Args:
-            progress: told how far it is, 0 to 1, and what is being done.
-            cancelled: asked between batches whether to stop.
+            progress: called with the share done, 0 to 1, and what is being done.
+            cancelled: called between batches, to ask whether to stop.
 
         Raises:
             ReadOnly: the agent can only be read.

@@ -1,4 +1,4 @@
-"""Context: what all parts of an agent share. Here its policy is asked, and its change sets are applied."""
+"""Context: what all parts of an agent share. It checks the agent's policy and applies its change sets."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ from .knowledge import Knows, Then
 
 Parsed = TypeVar("Parsed")
 Applying = Callable[[ChangeSet], None]
-"""Is told a change set that is going to be applied."""
+"""Called with a change set that is about to be applied."""
 
 
 @dataclass
 class Context:
-    """One agent, as its parts share it.
+    """One agent, shared by its parts.
 
     Args:
         name: the agent's name.
-        embedder: texts to vectors.
+        embedder: turns texts into vectors.
         bare_model: the language model, whose calls are not counted.
         clock: the world's time.
         tokens: the token states that relevancies are computed from.
-        hybrid: measures relevancy over its tables, and keeps what it read of them.
+        hybrid: measures relevancy over its tables, and caches what it read of them.
         ledger: what is read: the agent's ledger, or a moment of its past.
-        held: the ledger itself; ``None`` of the past.
+        held: the ledger itself; ``None`` for the past.
         policy: whether anything may be changed.
-        file: the personality's file; ``None`` of the past.
-        account: what calls of the language model took; ``None`` = they are not counted.
+        file: the personality's file; ``None`` for the past.
+        account: what calls of the language model used; ``None`` = they are not counted.
         once: ratings that are kept so that the same text is rated once.
         at_once: how many memories may be rated at a time.
-        author: who is behind the changes, as the history tells it.
+        author: who is behind the changes, as the history shows it.
         applying: called with each change set right before it is applied or noted.
-        asking: asked before each call of the language model; it may raise so that it is not made.
-        knows: what it knows of its world; ``None`` where it is in none.
-        of: what it was derived from, so that who has hold of this one has hold of that, too.
+        asking: called before each call of the language model, which it can prevent by raising.
+        knows: what it knows of its world; ``None`` if it is in none.
+        of: the context that it was derived from, so that this one keeps that one alive.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Context:
     of: Context | None = None
     pasts: Pasts = field(default_factory=Pasts)
     unforgotten: tuple[Hashable, Mapping[Tier, Table], Hybrid] | None = None
-    """The tables as they would be with what migration forgot, for what they were made of, and what measures them."""
+    """The tables with what migration forgot put back, keyed by what they were made of, and what measures them."""
     _parsed: dict[str, tuple[str | None, Any]] = field(default_factory=dict)
 
     def differing(self, **fields: Any) -> Context:
@@ -99,18 +99,18 @@ class Context:
     # -- what is held ----------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Take in what was edited in the personality file on disk; called before anything is read.
+        """Take in edits of the personality file on disk; called before anything is read.
 
-        Whoever holds the tables still has done so, and sees one moment until they are let go.
+        While the tables are kept unchanged this has been done already, and one moment is seen until they are released.
         """
         file = self.file
         try:
             if self.held is None or file is None or self.policy.why is not None or self.held.turns.still:
                 return
             if self.held.other_embedder or (text := file.edited()) is None:
-                return  # what was edited waits until it can be taken in
+                return  # the edit waits until it can be taken in
             ledger = self.writer()
-            if text == ledger.text("personality"):  # as at every opening
+            if text == ledger.text("personality"):  # as whenever it is opened
                 file.seen()
                 return
             with ledger.writing():
@@ -124,14 +124,14 @@ class Context:
                     ledger.apply(dataclasses.replace(plan, author=f"file {file.path.name}"))
         except (InvalidPersonality, StaleChange):
             if file is not None:
-                file.seen()  # ``personality_problem`` tells; the last good one stays in use
+                file.seen()  # ``personality_problem`` says so; the last good one stays in use
 
     def time(self, now: datetime | None) -> datetime:
-        """A time that was given, checked; the world's if none was."""
+        """The given time, checked; the world's time if none is given."""
         return self.clock() if now is None else moment_given("'now'", now)
 
     def parsed(self, name: str, parse: Callable[[str | None], Parsed]) -> Parsed:
-        """What a text of the journal says, parsed once for as long as it stays the same."""
+        """The parsed value of a text of the journal; it is parsed again only if it changes."""
         text = self.ledger.text(name)
         held = self._parsed.get(name)
         if held is None or held[0] != text:
@@ -141,7 +141,7 @@ class Context:
 
     @property
     def settings(self) -> AgentSettings:
-        """The agent's own settings; where it has saved none, the defaults of when it was made."""
+        """The agent's own settings; if it has saved none, the defaults from when it was made."""
         return self.parsed("settings", self._settings)
 
     def _settings(self, text: str | None) -> AgentSettings:
@@ -159,20 +159,20 @@ class Context:
         return personality.identity.name if personality else self.name
 
     def find(self, entry_id: str) -> MemoryEntry | None:
-        """The memory of this id in any tier, or what it knows of its world; ``None`` where there is neither."""
+        """The memory of this id in any tier, or the fact of its world; ``None`` if there is neither."""
         self.refresh()
         with self.ledger.reading():
             return self.held_or_known(entry_id)
 
     def held_or_known(self, entry_id: str) -> MemoryEntry | None:
-        """As ``find``, while the tables are held still."""
+        """As ``find``, while the tables are kept unchanged."""
         found = self.ledger.find(entry_id)
         return self.knows.find(entry_id) if found is None and self.knows is not None else found
 
     def lived(self, now: datetime) -> Mapping[Tier, Table]:
-        """What recall ranges over at a time of the world: its memories, and beside the static ones what it knows then.
+        """What recall searches at a time of the world: its memories and, with the static ones, what it knows then.
 
-        Asked while the tables are held still.
+        Called while the tables are kept unchanged.
         """
         own = self.ledger.lived
         if self.knows is None or (static := self.knows.static(own[Tier.STATIC], now)) is own[Tier.STATIC]:
@@ -223,14 +223,14 @@ class Context:
         return self.model_of(self.who)
 
     def model_of(self, who: Callable[[], str]) -> LanguageModel:
-        """The same, which is told whose memories it rates in other words."""
+        """The same, with another description of whose memories it rates."""
         model = self.bare_model
         if self.account is not None:
             model = Metered(model, self.account, self._terms, self.once, who)
         return model if self.asking is None else Guarded(model, self.asking)
 
     def who(self) -> str:
-        """Whose memory it is, in words, for ratings."""
+        """A description of whose memory it is, for ratings."""
         return static_memory.personal(self.personality) if self.personality else ""
 
     def _terms(self) -> Terms:
@@ -240,7 +240,7 @@ class Context:
     # -- past and present --------------------------------------------------------------------------------
 
     def present(self) -> Present:
-        """The agent as it is now, to be read.
+        """The agent as it is now, for reading.
 
         Raises:
             ReadOnlyPast: this is its past.
@@ -289,7 +289,7 @@ class Context:
         revision: int | None = None,
         **more: Any,
     ) -> ChangeSet:
-        """A change set planned without a ``Ground``, which reads all memories: a click on one has to be quick."""
+        """A change set planned without a ``Ground``, which would read all memories: a click has to be quick."""
         return ChangeSet(
             operation,
             title,
@@ -305,7 +305,7 @@ class Context:
         )
 
     def writer(self) -> Ledger:
-        """The ledger, to be written: the one place where the policy is asked.
+        """The ledger, for writing: the one place that checks the policy.
 
         Raises:
             NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
@@ -315,7 +315,7 @@ class Context:
         return self.held
 
     def owner(self) -> Ledger:
-        """The ledger, for who looks after its files, also where its journal is damaged.
+        """The ledger, for maintaining its files, even if its journal is damaged.
 
         Raises:
             NotAllowed, ReadOnlyPast: this is only a view of it.
@@ -329,17 +329,17 @@ class Context:
         return plan if preview else self.apply(plan)
 
     def planned_and_done(self, planned: Callable[[], ChangeSet], preview: bool) -> ChangeSet:
-        """A plan that is quick to make, applied unless it is a preview; made anew as ``anew.carried_out`` says."""
+        """A plan that is quick to make, applied unless it is a preview; made again as ``anew.carried_out`` says."""
         plan = planned()
         return plan if preview else carried_out(plan, planned, self.apply, self.writer().writing)
 
     def apply(self, change_set: ChangeSet) -> ChangeSet:
-        """Carry out a change set, once; answers it with its revision.
+        """Carry out a change set, once; returns it with its revision.
 
         Raises:
             NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
-            StaleChange: what it touches has changed since; with going back, anything. Nothing was changed.
-            Conflict: this agent keeps what its world knows, and something else was to be stored in it.
+            StaleChange: what it touches has changed since (for going back: anything has). Nothing was changed.
+            Conflict: this agent stores what its world knows, and something else was to be stored in it.
         """
         ledger = self.writer()
         if self.name == WORLD_AGENT and isinstance(change_set, ChangeSet):
@@ -352,13 +352,13 @@ class Context:
         texts: Iterable[str] = ()
         if isinstance(change_set, ChangeSet) and change_set.purges and change_set.problem() is None:
             texts = ledger.journal.bin.texts(change_set.purges)
-            self.tokens.forget(texts)  # before nobody knows any more what they were made of
+            self.tokens.forget(texts)  # before it is forgotten what they were made of
         self.tell(change_set)
         done = ledger.apply(change_set)
         if texts:
-            self.tokens.forget(texts)  # somebody may have looked at the past meanwhile
+            self.tokens.forget(texts)  # somebody may have viewed the past meanwhile
         if done.operation == MIGRATE:
-            with suppress(StaleChange):  # what came back out of the bin at the same moment is looked at by the next one
+            with suppress(StaleChange):  # what came back out of the bin at the same moment is left to the next one
                 self._empty_bin(done.planned_at)
         return done
 
@@ -372,7 +372,7 @@ class Context:
             )
 
     def tell(self, change_set: ChangeSet) -> None:
-        """Tell whoever acts what is going to stand in the history."""
+        """Pass what will be in the history to ``applying``."""
         if self.applying is not None:
             self.applying(change_set)
 
@@ -392,7 +392,7 @@ class Part:
 
 
 def _refuse_gone_on(ledger: Ledger, plan: ChangeSet) -> None:
-    """What goes back to a moment takes all back that came since: what came after it was planned, too."""
+    """Refuse to go back to a moment if anything was changed since that was planned: it would be undone too."""
     with ledger.reading():
         later = ledger.journal.since(plan.base_revision)
     if later and all(change_set.id != plan.id for change_set in later):

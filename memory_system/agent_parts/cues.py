@@ -1,4 +1,4 @@
-"""Cues: saved cues that must stay answered, and judgments of what is recalled. All is journalled and can be undone."""
+"""Cues: saved cues that must stay answered, and judgments of recalled memories; journalled and undoable."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from .context import Part
 from .retrieval import MOST_GONE, Retrieval
 
 OWN_SETTINGS = "settings"
-"""The name, among those of the presets, under which the agent's own settings are tried."""
+"""The name that selects the agent's own settings, next to the names of the presets."""
 _WORDS = {True: "right", False: "wrong"}
 
 
 def _measured_once(hybrid: Hybrid) -> Callable[[Query, Vectors, Mapping[Tier, Table]], Measured]:
-    """How tables that stay as they are measure relevancy: for each cue once, whatever else it is asked with."""
+    """Measures relevancy over unchanging tables, once per cue whatever its other parameters."""
     held: dict[tuple[str, Tier], Relevancy] = {}
 
     def measure(query: Query, cue: Vectors, tables: Mapping[Tier, Table]) -> Measured:
@@ -67,14 +67,14 @@ def _measured_once(hybrid: Hybrid) -> Callable[[Query, Vectors, Mapping[Tier, Ta
 
 @dataclass(frozen=True)
 class CueResult:
-    """What became of a saved cue when it was asked.
+    """The result of asking a saved cue.
 
     Args:
         saved: the cue.
-        missing: ids that it must recall and did not, those of memories that are gone included.
+        missing: ids that it must recall and did not, including those of forgotten memories.
         unwanted: ids that it must not recall and did.
-        gone: ids that it names, in either list, of memories that are forgotten.
-        recalled: ids of the answer, in its order.
+        gone: ids of forgotten memories that it names, in either list.
+        recalled: ids of the answer, in order.
     """
 
     saved: SavedCue
@@ -85,23 +85,23 @@ class CueResult:
 
     @property
     def passed(self) -> bool:
-        """Whether all was recalled that must be, and nothing that must not."""
+        """Whether everything was recalled that must be, and nothing that must not."""
         return not self.missing and not self.unwanted
 
 
 @dataclass(frozen=True)
 class Tunable:
-    """What an agent can be tuned by, read at one moment.
+    """What an agent can be tuned on, read at one moment.
 
     Args:
         at: the world's time at which the cues are asked.
-        revision: how far the agent was.
+        revision: the agent's revision at that moment.
         held: the text of its settings.
-        settings: what it says.
+        settings: the settings in that text.
         labels: its labelled cues; see ``tuning.labelled``.
-        tables: what it remembers; empty where nothing is asked.
+        tables: what it remembers; empty if nothing is asked.
         of_retention: the same cues, with what migration forgot among their memories.
-        entries: what its rule of retention judges; empty where nothing is asked.
+        entries: what its rule of retention judges; empty if nothing is asked.
     """
 
     at: datetime
@@ -116,7 +116,7 @@ class Tunable:
 
 @dataclass(frozen=True)
 class Precision:
-    """How many of the at most ``top_k`` memories recalled for a cue were judged right, wrong, or not at all."""
+    """How many of the up to ``top_k`` memories recalled for a cue were judged right, wrong, or not at all."""
 
     right: int
     wrong: int
@@ -125,7 +125,7 @@ class Precision:
 
     @property
     def value(self) -> float | None:
-        """The share of the right among the judged, 0 to 1; ``None`` if none was judged."""
+        """The share of right ones among the judged, 0 to 1; ``None`` if none was judged."""
         judged = self.right + self.wrong
         return self.right / judged if judged else None
 
@@ -140,14 +140,14 @@ class Cues(Part):
 
     @property
     def judgments(self) -> tuple[Judgment, ...]:
-        """What was said of the answers to each cue, in the order in which the cues were first judged."""
+        """The judgments on the answers to each cue, in the order in which the cues were first judged."""
         return self.context.parsed("judgments", parse_judgments)
 
     def check_cues(self, now: datetime | None = None) -> list[CueResult]:
         """Ask every saved cue with the agent's settings, and say which are answered as they must be; touches nothing.
 
         Raises:
-            InvalidParameter: ``now`` is no time with a zone.
+            InvalidParameter: ``now`` is not a time with a zone.
         """
         moment = self.context.time(now)
         return [self._checked(saved, moment) for saved in self.saved_cues]
@@ -195,15 +195,15 @@ class Cues(Part):
         cues: Sequence[str] | None = None,
         without: Sequence[str] = (),
     ) -> Versus:
-        """On how many of the last 200 judged cues one preset is better than another, and what is missing to say which.
+        """On how many of the last 200 judged cues one preset is better than another, and what is missing to decide.
 
         Args:
             first: a name of ``PRESETS``, or ``settings`` for the agent's own.
-            second: the same, of the other.
+            second: the same, for the other.
             now: the world's time at which the cues are asked.
             top_k: most memories to recall; the agent's setting if not given.
-            cues: only these count; all that were judged if not given. ``Conversation.versus`` counts those of a talk.
-            without: ids of memories that are not there, for this once.
+            cues: only these count; all judged ones if not given. ``Conversation.versus`` counts those of a talk.
+            without: ids of memories to leave out, for this call only.
 
         Raises:
             InvalidParameter: there is no such preset, or another parameter is out of its range.
@@ -224,21 +224,21 @@ class Cues(Part):
     def tune(
         self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
     ) -> ChangeSet:
-        """Fit weights, decay, threshold and retention to labels, where the gain can be shown.
+        """Fit weights, decay, threshold and retention to labels, if the gain can be shown.
 
-        Labels are the thumbs, the saved cues, and what the tests of the world's story want it to recall at present.
+        Labels are the thumbs, the saved cues, and what the tests of the world's story expect it to recall at present.
 
-        The change set tells the gain on held-out labels with its interval, and the answers that get worse. It is empty,
-        and says why, where there are too few labels or the gain is not shown; see ``operations.tuning``. It asks each
-        cue under some 100 to 200 settings.
+        The change set gives the gain on held-out labels with its interval, and the answers that get worse. It is empty,
+        and says why, if there are too few labels or the gain is not shown; see ``operations.tuning``. Each cue is asked
+        under some 100 to 200 settings.
 
         Args:
             now: the world's time at which the cues are asked.
             preview: whether to plan only.
-            progress: told how far it is; it may raise to cancel.
+            progress: called with the progress so far; it may raise to cancel.
 
         Raises:
-            InvalidParameter: ``now`` is no time with a zone.
+            InvalidParameter: ``now`` is not a time with a zone.
             InvalidDocument: something in the file of the story's tests is wrong.
             OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
         """
@@ -257,15 +257,15 @@ class Cues(Part):
         asked: Callable[[Sequence[tuning.Labelled]], bool],
         most: int = tuning.MAX_CUES,
     ) -> Tunable:
-        """What the agent can be tuned by.
+        """What the agent can be tuned on.
 
         Args:
             now: the world's time at which the cues are asked.
-            asked: whether they are going to be asked, by what is labelled; all that is needed for it is read then.
-            most: labelled cues, of which the last are taken.
+            asked: called with the labels: whether the cues will be asked; if so, all that is needed for it is read.
+            most: how many labelled cues to use, the last ones.
 
         Raises:
-            InvalidParameter: ``now`` is no time with a zone.
+            InvalidParameter: ``now`` is not a time with a zone.
             InvalidDocument: something in the file of the story's tests is wrong.
             OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
         """
@@ -297,11 +297,11 @@ class Cues(Part):
         return tuning.Asked(context.name, tunable.labels, tunable.settings, asker, query)
 
     def judged(self, tunable: Tunable) -> tuning.Judged:
-        """What the rule of retention judges, ready to be judged by others."""
+        """What the rule of retention judges, ready to be judged by other rules."""
         return tuning.Judged(self.context.name, tunable.of_retention, tunable.settings, tunable.entries)
 
     def tuned(self, tunable: Tunable, proposal: tuning.Proposal) -> ChangeSet:
-        """The change set that a proposal is for this agent; an empty one where nothing is proposed."""
+        """The change set of a proposal for this agent; empty if nothing is proposed."""
         context, notes = self.context, proposal.notes
         planned = partial(context.plan, tuning.TUNE, proposal.title, revision=tunable.revision)
         if not proposal:
@@ -311,7 +311,7 @@ class Cues(Part):
         return planned(texts=(text,), notes=(*notes, *own))
 
     def _of_the_story(self) -> list[SavedCue]:
-        """What the tests of the world's story want recalled at present, as saved cues."""
+        """What the tests of the world's story expect to be recalled at present, as saved cues."""
         wanted = () if self.context.knows is None else self.context.knows.to_be_recalled()
         held = [entry for tier in LIVED for entry in self.context.entries(tier)] if wanted else []
         told = {entry.id: entry.document.casefold() for entry in held}
@@ -324,7 +324,7 @@ class Cues(Part):
         return found
 
     def _judged_by_retention(self) -> list[MemoryEntry]:
-        """What migration may judge, and the last that it forgot: rated, and neither pinned, protected nor authored."""
+        """What migration may judge, and what it last forgot: rated, and neither pinned, protected nor authored."""
         held = [entry for tier in DECAYING for entry in self.context.entries(tier)]
         gone = [one.entry for one in self.context.ledger.journal.forgotten(MOST_GONE, 0, "", MIGRATE)]
         every = {entry.id: entry for entry in (*gone, *held)}.values()
@@ -333,8 +333,8 @@ class Cues(Part):
     def judgments_jsonl(self, *, memories: bool = False) -> str:
         """The judgments as JSON lines, as ``python -m memory_system evaluate`` reads them.
 
-        With ``memories`` every memory stands in a line before them, so that the file can be evaluated by itself;
-        what was judged and is forgotten is then left out.
+        With ``memories`` every memory precedes them on a line of its own, so that the file can be evaluated by itself;
+        judged memories that are forgotten are then left out.
         """
         entries = [entry for tier in LIVED for entry in self.context.entries(tier)] if memories else None
         return judgments_jsonl(self.judgments, entries)
@@ -369,16 +369,16 @@ class Cues(Part):
         """Save a cue by name, with what it must and must not recall; one of the same name is replaced.
 
         Args:
-            name: 1 to 80 characters; its case does not tell it apart from another.
+            name: 1 to 80 characters, whose case does not matter.
             cue: what memory is asked, 1 to 32,000 characters.
             must: memories, or their ids, that have to be recalled, at most 100.
-            must_not: memories, or their ids, that may not be, at most 100; forgotten ones are taken.
+            must_not: memories, or their ids, that must not be, at most 100; forgotten ones are allowed.
             preview: whether to plan only.
 
         Raises:
             InvalidParameter: a name, cue or list is not as described, or 200 cues are saved already.
-            EntryNotFound: there is no memory of an id in ``must``, or never was one of an id in ``must_not``.
-            StaleChange: others changed the saved cues again and again meanwhile. Nothing was changed.
+            EntryNotFound: an id in ``must`` has no memory, or one in ``must_not`` never had one.
+            StaleChange: others kept changing the saved cues meanwhile. Nothing was changed.
         """
         saved = SavedCue(name, cue, tuple(edit.ids_of(must)), tuple(edit.ids_of(must_not)))
         return self.context.planned_and_done(lambda: self._saving(saved), preview)
@@ -396,10 +396,10 @@ class Cues(Part):
         return self._keeping(TextChange("cues", held, text), f"Save the cue “{saved.name}”")
 
     def remove_cue(self, name: str, *, preview: bool = False) -> ChangeSet:
-        """Take a saved cue away; the case of the name does not matter.
+        """Remove a saved cue; the case of the name does not matter.
 
         Raises:
-            CueNotFound: none is called so.
+            CueNotFound: there is no saved cue of this name.
         """
         return self.context.planned_and_done(lambda: self._removing(name), preview)
 
@@ -417,9 +417,9 @@ class Cues(Part):
         """Say that a memory is a right (true) or a wrong (false) answer to a cue, or take that back (``None``).
 
         Raises:
-            InvalidParameter: the cue or the verdict is none, or there is room for no other.
-            EntryNotFound: there is no such memory, unless it is taken back.
-            StaleChange: others judged again and again meanwhile. Nothing was changed.
+            InvalidParameter: the cue or the verdict is not valid, or the list of judgments is full.
+            EntryNotFound: there is no such memory (unless a judgment is taken back).
+            StaleChange: others kept judging meanwhile. Nothing was changed.
         """
         return self.context.planned_and_done(lambda: self._judging(cue, id_of(entry_id), verdict), preview)
 

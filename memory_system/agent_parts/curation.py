@@ -23,9 +23,9 @@ from .rating import arriving
 from .retrieval import ground
 
 TAKE_OVER = "take over"
-"""The operation under which the history tells what was kept from a rehearsal."""
+"""The history's name for the operation that takes something from a rehearsal."""
 CREATE = "create"
-"""The operation under which it tells the first change of a character who was made with what happened before."""
+"""Its name for the first change of a character that was made with earlier events."""
 
 
 class Curation(Part):
@@ -87,14 +87,14 @@ class Curation(Part):
         mark: str = "",
         preview: bool = False,
     ) -> ChangeSet:
-        """Put a decision off: ``World.inbox`` does not tell it among what waits until then; or take that back.
+        """Postpone a decision: until then ``World.inbox`` does not list it as waiting; or take that back.
 
         Args:
-            kind: what it is about, as the inbox tells it; see ``store.put_off.Matter``.
-            of: which one of its kind, as the inbox gives it.
-            until: the world's time at which it asks again.
-            mark: what it is like, as the inbox tells it; without ``until`` it asks again when that changes. With
-                neither it asks again at once.
+            kind: what it is about, as in the inbox; see ``store.put_off.Matter``.
+            of: which one of its kind, as in the inbox.
+            until: the world's time at which it is listed again.
+            mark: its state, as in the inbox; without ``until`` it is listed again when that changes. With neither it
+                is listed again at once.
             preview: whether to plan only.
 
         Raises:
@@ -120,7 +120,7 @@ class Curation(Part):
         """Give the agent a picture, as ``data:image/webp;base64,...``, or take it away.
 
         Raises:
-            InvalidParameter: it is no such picture, or has more than ``core.personality.MAX_PORTRAIT`` characters.
+            InvalidParameter: it is not such a picture, or has more than ``core.personality.MAX_PORTRAIT`` characters.
         """
         if portrait is not None and not isinstance(portrait, str):
             raise InvalidParameter(f"The portrait must be text, not {kind_of(portrait)}.")
@@ -132,11 +132,11 @@ class Curation(Part):
         return self.context.done(self.context.plan("portrait", title, texts=texts), preview)
 
     def save_personality(self, text: str, *, expected: str | None = None, preview: bool = False) -> ChangeSet:
-        """Take a JSON text as the static memory, in the file and in recall; only changed facts are embedded.
+        """Save a JSON text as the static memory, in the file and in recall; only changed facts are embedded.
 
         Args:
             text: the whole personality.
-            expected: the text that the author began with, if it must still be in use.
+            expected: the text that the author started from, if it must still be in use.
             preview: whether to plan only.
 
         Raises:
@@ -174,19 +174,19 @@ class Curation(Part):
         portrait: str | None = None,
         calls: Sequence[ModelCall] = (),
     ) -> ChangeSet:
-        """Let an agent that has nothing yet have a personality and what happened before, in one change set.
+        """Give an empty agent a personality and earlier events, in one change set.
 
         Args:
             text: the personality, as JSON.
-            events: as ``AgentMemory.add_short_term`` takes them; those without a rating are rated as this one's.
-            progress: told how far it is.
+            events: as ``AgentMemory.add_short_term`` accepts them; those without a rating are rated as this one's.
+            progress: called with the progress so far.
             kept: memories that are stored as they are, such as those of LTM.
             card: the character card that it was made from, as JSON.
-            portrait: its picture, as it is kept.
-            calls: what a language model was asked that read it.
+            portrait: its picture, as it is stored.
+            calls: the calls of a language model that read it.
 
         Raises:
-            InvalidPersonality, InvalidEntry: it cannot be taken. Nothing was changed.
+            InvalidPersonality, InvalidEntry: it cannot be accepted. Nothing was changed.
             Conflict: the agent has a personality or memories.
         """
         if self.context.ledger.revision:
@@ -217,7 +217,7 @@ class Curation(Part):
 
     @property
     def personality_on_disk(self) -> str | None:
-        """The text of the personality file, good or broken; ``None`` where nothing can be read."""
+        """The text of the personality file, valid or not; ``None`` if it cannot be read."""
         file = self.context.file
         return self.context.ledger.text("personality") if file is None else file.text()
 
@@ -228,7 +228,7 @@ class Curation(Part):
         return None if file is None else file.problem(self.context.ledger.text("personality"))
 
     def put_personality_back(self) -> None:
-        """Write the personality in use into its file; a broken file is kept beside it, under another name.
+        """Write the personality in use into its file; a broken file is kept under another name.
 
         Raises:
             Conflict: there is nothing in use to write.
@@ -253,7 +253,7 @@ class Curation(Part):
         """The change set by which this agent takes memories and texts from another; a personality with its facts.
 
         Raises:
-            InvalidPersonality: the personality is none.
+            InvalidPersonality: the personality is not valid.
         """
         title, reason, noted = text_given("title", title), text_given("reason", reason), texts_given("notes", notes)
         taken = list(changes)

@@ -20,7 +20,7 @@ from .context import Part
 
 
 class Duplicates(Part):
-    """Suspicions, and what a person does about them. Each change is one change set, so that one undo takes it back."""
+    """Suspicions, and a person's decisions on them. Each is one change set, which one undo takes back."""
 
     # -- looking ---------------------------------------------------------------------------------------
 
@@ -34,17 +34,17 @@ class Duplicates(Part):
     ) -> Look:
         """Memories of STM and LTM that may be duplicates, or contradict each other; touches nothing.
 
-        Every pair is compared by its vectors; pairs that are related are read for negations, numbers, times and
-        opposites, and by the language model, if there is one. Memories can be recalled and changed meanwhile.
+        Every pair is compared by its vectors; related pairs are searched for negations, numbers, times and opposites,
+        and read by the language model, if there is one. Memories can be recalled and changed meanwhile.
 
         Args:
-            threshold: the cosine from which on two memories are called duplicates, 0.7 to 1.
+            threshold: the cosine from which two memories count as duplicates, 0.7 to 1.
             ask_model: whether the language model is asked about the pairs; the offline rules are never asked.
             limit: how many suspicions of each sort at most, 1 to 10,000.
-            progress: told how far it is; it may raise to cancel.
+            progress: called with the progress so far; it may raise to cancel.
 
         Returns:
-            The suspicions, those left out that a person has dismissed; each says why it is one.
+            The suspicions, without those that a person has dismissed; each says why it is one.
 
         Raises:
             InvalidParameter: a parameter is out of its range.
@@ -84,7 +84,7 @@ class Duplicates(Part):
         )
 
     def still(self, look: Look) -> Look:
-        """What of an earlier look still stands: the memories are as they were, and nobody has dismissed it since."""
+        """Those earlier suspicions that still hold: their memories are unchanged, and nobody dismissed them since."""
         known = set(self.dismissed)
         return dataclasses.replace(
             look,
@@ -110,11 +110,11 @@ class Duplicates(Part):
     def merge(
         self, ids: Sequence[MemoryId], text: str | None = None, *, keep: MemoryId | None = None, preview: bool = False
     ) -> ChangeSet:
-        """Make one memory of several; the others are forgotten, and can be restored.
+        """Merge several memories into one; the others are forgotten, and can be restored.
 
-        The one that stays has the tags and the evidence of all, the importance of the most important, and a person's
-        hand in it if one of them had; its time, kind and other metadata are its own. What rested on another now rests
-        on it, and saved cues and judgments that named another name it.
+        The one that stays gets the tags and the evidence of all and the importance of the most important, and counts
+        as written by a person if one of them does; its time, kind and other metadata are its own. What rested on
+        another now rests on it, and saved cues and judgments that named another name it.
 
         Args:
             ids: two memories or more, at most 1,000, or their ids.
@@ -123,10 +123,10 @@ class Duplicates(Part):
             preview: whether to plan only.
 
         Raises:
-            EntryNotFound, Immutable: there is no memory of an id, or it is a fact of the personality.
-            InvalidParameter: fewer than two memories, or ``keep`` is not among them.
-            InvalidEntry: the text cannot be one.
-            Conflict: one that would go is pinned.
+            EntryNotFound, Immutable: an id has no memory, or it is a fact of the personality.
+            InvalidParameter: there are fewer than two memories, or ``keep`` is not among them.
+            InvalidEntry: the text cannot be a memory.
+            Conflict: a memory that would be forgotten is pinned.
         """
         stays = None if keep is None else id_of(keep)
         return self.context.planned_and_done(lambda: self._merging(edit.ids_of(ids), text, stays), preview)
@@ -148,17 +148,17 @@ class Duplicates(Part):
         return self.context.plan("merge", title, changes, texts=texts, kept=left, notes=notes, revision=revision)
 
     def dismiss(self, ids: Sequence[MemoryId], *, preview: bool = False) -> ChangeSet:
-        """Say that these memories are neither duplicates nor contradictions; they are not suspected again.
+        """Record that these memories are neither duplicates nor contradictions; they are not suspected again.
 
-        It is kept by their texts: one that is edited may be suspected anew.
+        It is stored by their texts: a memory that is edited may be suspected again.
 
         Args:
             ids: two memories, or more that hold the same text, or their ids.
             preview: whether to plan only.
 
         Raises:
-            EntryNotFound: there is no memory of an id.
-            InvalidParameter: one memory only, or more than two different texts.
+            EntryNotFound: an id has no memory.
+            InvalidParameter: there is only one memory, or there are more than two different texts.
         """
         return self.context.planned_and_done(lambda: self._dismissing_one(edit.ids_of(ids)), preview)
 

@@ -1,4 +1,4 @@
-"""Exporting: a character as a file for people and other programs. It reads, and touches nothing."""
+"""Exporting: a character as a file for people and other programs. It only reads, and touches nothing."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Exporting(Part):
     def export_as(self, form: Form | str = Form.CARD_PNG) -> Exported:
         """The character as a file: a character card, a dossier, a folder of Markdown, JSON lines or a table.
 
-        A card that was imported is exported as it came, where the character is still so: unknown ``extensions``,
+        An imported card is exported as it came, as far as the character is still the same: unknown ``extensions``,
         greetings and notes stay. All that it is and remembers now is in the lorebook. ``import_material`` reads back
-        all forms but the dossier. No access time is changed, and only JSON lines tell them.
+        all forms but the dossier. No access time is changed, and only JSON lines contain access times.
 
         Args:
-            form: see ``Form``; or the name of a file, whose ending tells.
+            form: see ``Form``; or the name of a file, whose ending decides.
 
         Returns:
             The file, with its name, media type and bytes, and notes on what is not in it.
@@ -36,7 +36,7 @@ class Exporting(Part):
         return exported(self.character(), wanted)
 
     def character(self) -> Character:
-        """Who it is and what it remembers at one moment, of which exports are made."""
+        """Who it is and what it remembers at one moment, as the source of exports."""
         context = self.context
         context.refresh()
         with context.ledger.reading():
@@ -64,7 +64,7 @@ class Exporting(Part):
             )
 
     def _history(self, ids: Sequence[str]) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, Sequence[Trace]]]:
-        """What is stale, by id and why, and what was done with memories; nothing where the journal is damaged."""
+        """What is stale, by id and why, and what was done with memories; empty if the journal is damaged."""
         evidence = self.context.ledger.journal.evidence
         try:
             stale = {one.entry.id: tuple(told.sentence for told in one.alterations) for one in evidence.stale()}

@@ -40,7 +40,7 @@ _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
 class History(Part):
-    """What was done, and taking it back. All of that is journalled, and can itself be undone."""
+    """What was done, and undoing it. Everything is journalled, and an undo can itself be undone."""
 
     def history(
         self,
@@ -58,9 +58,9 @@ class History(Part):
 
         Args:
             limit: how many at most, 1 to 10,000.
-            before: only those older than this revision: the last of a page, to turn to the next.
+            before: only those older than this revision: the last one of a page, to get the next page.
             contains: words in the title, the reason, the author or a memory's text before or after, in any case.
-            author: exactly this one; ``history_kinds`` tells which there are.
+            author: exactly this one; ``history_kinds`` lists them.
             operation: exactly this kind, such as ``migrate``.
             entry_id: only those that changed this memory, or that of this id.
             since: applied at this real time or later.
@@ -90,27 +90,27 @@ class History(Part):
             return self.context.ledger.journal.get(number)
 
     def last_act(self, operation: str, author: str = "") -> Applied | None:
-        """The newest change set of a kind, however far the history reaches back; see ``Journal.last_act``."""
+        """The newest change set of a kind, even if it was dropped from the history; see ``Journal.last_act``."""
         with self._ledger.reading():
             return self._ledger.journal.last_act(operation, author)
 
     def history_kinds(self) -> HistoryKinds:
-        """Who is behind the changes of the history, and of what kinds they are, each with how many."""
+        """The authors and the kinds of the changes in the history, each with a count."""
         with self.context.ledger.reading():
             return self.context.ledger.journal.kinds()
 
     @property
     def begins_after(self) -> int:
-        """The newest revision that was let go of; 0 = the history tells all."""
+        """The newest revision that was dropped; 0 = the history is complete."""
         with self._ledger.reading():
             return self._ledger.journal.horizon.floor
 
     def history_kept(self, changes: int | None = None, days: int | None = None) -> HistoryKept:
-        """How far the history reaches back, what it takes, and how much of it would be let go of.
+        """How far the history reaches back, how big it is, and how much of it would be dropped.
 
         Args:
-            changes: for a history of so many changes; that of the settings if not given.
-            days: for one of so many days; that of the settings if not given.
+            changes: for a history of this many changes; the setting if not given.
+            days: for a history of this many days; the setting if not given.
 
         Raises:
             InvalidParameter: one is out of its range; see ``AgentSettings``.
@@ -137,15 +137,16 @@ class History(Part):
         Args:
             revision: which one.
             keep: memories or their ids, or names of texts, that later changes touched and that stay as they are now.
-            overwrite: those that are taken back all the same; what later changes made of them is lost from recall,
-                and stays in the history. ``conflicts`` tells where there is something to choose.
+            overwrite: those that are taken back even so; what later changes made of them is lost from recall, but
+                stays in the history. ``conflicts`` lists where to choose.
             preview: whether to plan only.
 
         Raises:
-            InvalidParameter: the change set has not been applied, or did nothing to what is to be chosen.
+            InvalidParameter: the change set has not been applied, or did not touch something in ``keep`` or
+                ``overwrite``.
             ChangeSetNotFound: there is no such revision.
             Conflict: it has been undone already, or cannot be undone at all.
-            StaleChange: later changes touched the same memories, and it was not chosen what to do; it says which.
+            StaleChange: later changes touched the same memories and nothing was chosen; the message says which.
         """
         number, kept, overwritten = _number(revision), ids_of(keep), ids_of(overwrite)
 
@@ -164,7 +165,7 @@ class History(Part):
         plan = planned()
         try:
             return self.context.apply(plan)
-        except StaleChange as error:  # what was chosen was chosen of what was there
+        except StaleChange as error:  # the choice was made for what was there
             raise StaleChange(
                 "Something that this undoes was changed at the same moment. Check what conflicts now (“conflicts”) and "
                 "choose again. Nothing was changed."
@@ -182,14 +183,14 @@ class History(Part):
 
         Raises:
             InvalidParameter, ChangeSetNotFound, StaleChange: as with ``undo``.
-            Conflict: the change set does not stand undone.
+            Conflict: the change set is not undone at present.
         """
         return self.undo(self._undo_of(revision), keep=keep, overwrite=overwrite, preview=preview)
 
     def conflicts(self, revision: Revision) -> tuple[Clash, ...]:
-        """Where undoing a change set would overwrite later work, memory by memory; none if nothing stands in its way.
+        """Where undoing a change set would overwrite later work, memory by memory; empty if it can simply be undone.
 
-        For one that stands undone: where doing it again would.
+        For a change set that is undone: where doing it again would.
 
         Raises:
             InvalidParameter, ChangeSetNotFound, Conflict: as with ``undo``.
@@ -207,17 +208,17 @@ class History(Part):
     def undo_back_to(self, revision: Revision, *, preview: bool = False) -> ChangeSet:
         """Bring all memories and texts to what they were right after a revision, in one change set.
 
-        Settings, personality, saved cues and judgments included. What was recalled since stays recalled: looking
-        something up is no edit. What was purged since cannot come back; ``kept`` tells of it.
+        This includes settings, personality, saved cues and judgments. What was recalled since stays recalled: a recall
+        is not an edit. What was purged since cannot come back; ``kept`` lists it.
 
         Raises:
-            InvalidParameter: it is no revision.
+            InvalidParameter: it cannot be a revision.
             ChangeSetNotFound: there is no such revision.
-            StaleChange: what was previewed is applied after somebody changed something. Nothing was changed.
+            StaleChange: the preview is applied after somebody changed something. Nothing was changed.
         """
         if preview:
             return self._going_back(revision)
-        with self.context.writer().writing():  # nobody comes between the plan and what it does
+        with self.context.writer().writing():  # nobody can write between the plan and its application
             return self.context.apply(self._going_back(revision))
 
     def _going_back(self, revision: Revision) -> ChangeSet:
@@ -235,7 +236,7 @@ class History(Part):
         return self._take_back(GO_BACK, title, plan, notes=notes)
 
     def note(self, change_set: ChangeSet) -> ChangeSet:
-        """Write into the history that something was tried of which nothing came; answers it with its revision."""
+        """Record in the history an attempt that changed nothing; returns it with its revision."""
         ledger = self.context.writer()
         self.context.tell(change_set)
         return ledger.note(change_set)
@@ -244,7 +245,7 @@ class History(Part):
 
     @property
     def origin(self) -> str:
-        """What only an agent and its copies have in common: the id of their first change set, if there is one."""
+        """What an agent shares only with its copies: the id of its first change set, if there is one."""
         with self._ledger.reading():
             return self._ledger.journal.origin
 
@@ -253,7 +254,7 @@ class History(Part):
 
         Raises:
             InvalidParameter: it cannot be a revision.
-            ChangeSetNotFound: the history reaches not as far back.
+            ChangeSetNotFound: the history does not reach that far back.
         """
         whole("The revision", revision, 0, _MOST)
         self.context.refresh()
@@ -267,16 +268,16 @@ class History(Part):
                 return found
 
     def told_since(self, revision: int) -> list[ChangeSet]:
-        """The change sets after a revision, the oldest first, without the memories that they changed: quick to tell."""
+        """The change sets after a revision, the oldest first, without the memories that they changed; quick."""
         self.context.refresh()
         with self._ledger.reading():
             return self._ledger.journal.past.heads_since(revision)
 
     def events_since(self, revision: int, ids: Sequence[MemoryId] | None = None) -> dict[str, list[Event]]:
-        """What happened to these memories after a revision, or to all that anything happened to, the oldest first.
+        """What happened to these memories, or to all, after a revision, the oldest first.
 
         Raises:
-            ChangeSetNotFound: the history reaches not as far back.
+            ChangeSetNotFound: the history does not reach that far back.
         """
         revision = whole("The revision", revision, 0, 2**63 - 1)
         with self._ledger.reading():
@@ -307,7 +308,7 @@ class History(Part):
         return self._held([change.entry_id for change in told.change_set.changes])
 
     def _held(self, ids: Sequence[str]) -> Present:
-        """How things stand; the caller holds the tables still."""
+        """The present state; the caller keeps the tables unchanged."""
 
         def find(entry_id: str) -> MemoryEntry | None:
             entry = self._ledger.find(entry_id)

@@ -1,4 +1,4 @@
-"""Importing: what other programs wrote of a character, recognised, looked at line by line, and taken in."""
+"""Importing: files of other programs about a character, recognised, checked line by line, and taken in."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from .rating import arriving
 from .retrieval import ground
 
 IMPORT = "import"
-"""The operation under which the history tells what was taken in."""
+"""The history's name for the operation that takes material in."""
 ALL = tuple(Take)
 _ADDRESS = "data:"
 _AT_ONCE = 256
-"""Texts that are embedded between two questions whether to stop."""
+"""How many texts are embedded between two checks whether to stop."""
 
 
 def as_address(raw: bytes) -> str:
-    """A file as a text that can be sent: an address that holds it whole."""
+    """A file as a text that can be sent: an address that contains all of it."""
     return f"{_ADDRESS};base64,{base64.b64encode(raw).decode('ascii')}"
 
 
@@ -44,10 +44,10 @@ def _refuse_neither(material: object) -> None:
 
 
 def from_address(material: bytes | str) -> bytes | str:
-    """The file that an address holds; any other text as it is.
+    """The file in such an address; any other text as it is.
 
     Raises:
-        InvalidFile: it is no such address.
+        InvalidFile: the address is not valid.
     """
     if isinstance(material, bytes) or not material.startswith(_ADDRESS) or "," not in material[:200]:
         return material
@@ -73,9 +73,9 @@ def preview_of(
     model: LanguageModel | None = None,
     progress: Progress = no_progress,
 ) -> tuple[Preview, Taken, Material]:
-    """What would become of some material for a character who is not there yet; as ``Importing.read_material``.
+    """What would become of some material for a character that does not exist yet; as ``Importing.read_material``.
 
-    With a ``model`` prose is read by it, which is told how far it is.
+    With a ``model``, prose is read by it, which reports its progress.
     """
     refuse_uncallable(progress=progress)
     _refuse_neither(raw)
@@ -105,17 +105,17 @@ class Importing(Part):
         """What would become of a file from another program, line by line; changes nothing and asks no model.
 
         Args:
-            material: its bytes or its text, or an address ``data:;base64,...`` that holds it; at most 50 MB.
-            file_name: what it is called, for messages.
-            form: its form, see ``Origin``; found out from its content if not given.
-            take: what is wanted of it: ``personality``, ``facts`` and ``memories``; all if not given.
-            columns: of a table or of objects, by the name of a field (``document``, ``timestamp``, ``rating``, ...),
-                which name is taken for it, empty for none; guessed for the others.
-            dates: what comes first in dates such as 03/04/2026; found out from the others if not given.
-            now: the time of what has none.
+            material: its bytes or its text, or an address ``data:;base64,...`` that contains it; at most 50 MB.
+            file_name: its name, for messages.
+            form: its form, see ``Origin``; recognised by its content if not given.
+            take: which parts to use: ``personality``, ``facts`` and ``memories``; all if not given.
+            columns: for a table or objects: for each field (``document``, ``timestamp``, ``rating``, ...), the name
+                to read it from, empty for none; guessed for the others.
+            dates: what comes first in dates such as 03/04/2026; inferred from the other dates if not given.
+            now: the time for what has none.
 
         Raises:
-            InvalidFile, InvalidPersonality: it cannot be taken; the message says why.
+            InvalidFile, InvalidPersonality: it cannot be accepted; the message says why.
             InvalidParameter: there is no such form, order or choice.
         """
         read, found = self._weighed(material, file_name, form, take, columns, dates, now)
@@ -138,25 +138,25 @@ class Importing(Part):
     ) -> ChangeSet:
         """Take in a file of another program as one change set: who the character is, facts, and memories.
 
-        What is held already is not changed: of who the character is only what is missing is filled in, and the same
-        words at the same time are left out. What was worked out elsewhere from its evidence goes to long-term memory,
-        all else to short-term memory; the notes say what was left out.
+        Existing memory is not changed: only missing parts of the personality are filled in, and the same words at the
+        same time are left out. What was derived elsewhere from evidence goes to long-term memory, everything else to
+        short-term memory; the notes say what was left out.
 
         Args:
             material: see ``read_material``, as for the next five.
-            file_name: what it is called.
+            file_name: its name.
             form: its form.
-            take: what is wanted of it.
-            columns: which names are taken for what.
+            take: which parts to use.
+            columns: which names to read for which fields.
             dates: what comes first in dates.
             rate: whether the language model is asked about memories without a rating.
-            ask_model: whether the language model makes memories of prose; what it cannot read stays as sentences.
-            now: the time of what has none.
+            ask_model: whether the language model makes memories from prose; what it cannot read stays as sentences.
+            now: the time for what has none.
             preview: whether to plan only.
-            progress: told how far it is; it may raise to cancel, and nothing is changed then.
+            progress: called with the progress so far; it may raise to cancel, and nothing is changed then.
 
         Raises:
-            InvalidFile, InvalidPersonality, InvalidParameter: it cannot be taken. Nothing was changed.
+            InvalidFile, InvalidPersonality, InvalidParameter: it cannot be accepted. Nothing was changed.
         """
         brought = self.bring_in(
             material, file_name=file_name, form=form, take=take, columns=columns, dates=dates, rate=rate,
@@ -180,7 +180,7 @@ class Importing(Part):
         preview: bool = False,
         progress: Progress = no_progress,
     ) -> Imported:
-        """As ``import_material``, and what became of each line."""
+        """As ``import_material``; also returns what became of each line."""
         refuse_uncallable(progress=progress)
         progress(0.0, "Reading it")
         reader = within(progress, 0.0, 0.4) if ask_model else None
@@ -218,7 +218,7 @@ class Importing(Part):
         return Imported(plan, _told(read, found))
 
     def embedded(self, plan: ChangeSet, progress: Progress) -> ChangeSet:
-        """A plan whose vectors have been made, so that it is applied at once."""
+        """A plan whose vectors have been made, so that applying it is quick."""
         self.embed_ahead(plan, progress=progress)
         return plan
 
@@ -229,14 +229,14 @@ class Importing(Part):
         progress: Progress = no_progress,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> bool:
-        """Make the vectors that a change set will need, in pieces; answers whether all are made.
+        """Make the vectors that a change set will need, in pieces; returns whether all are made.
 
-        What was made stays made, so that after a cancel it goes on from there, and applying is quick.
+        They are kept, so that after a cancel it goes on from there, and applying is quick.
 
         Args:
             change_set: the plan.
-            progress: told how far it is; it may raise to cancel.
-            cancelled: asked between pieces whether to stop.
+            progress: called with the progress so far; it may raise to cancel.
+            cancelled: called between pieces, to ask whether to stop.
 
         Raises:
             NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
@@ -286,8 +286,8 @@ class Importing(Part):
     def _embed_to_rate(self, entries: Sequence[MemoryEntry], progress: Progress) -> float:
         """Embed what the offline rules are to rate by its vector, in pieces, since they embed one by one.
 
-        Answers how far that brings the whole, 0 where it is too little to matter. Nothing is stored: it may be a
-        preview, and what is remembered here serves when it is applied.
+        Returns the share of the whole work that this makes up, 0 if it is too little to matter. Nothing is stored: it
+        may be a preview, and the vectors cached here are used when it is applied.
         """
         texts = list(dict.fromkeys(entry.document for entry in entries if entry.rating is None))
         embedder = self.context.embedder

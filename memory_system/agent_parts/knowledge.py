@@ -1,4 +1,4 @@
-"""Knowledge: what a world knows, as recall finds it: beside the static memory of each who knows it."""
+"""Knowledge: the facts of a world, which recall finds along with the static memory of each agent that knows them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ..store.rehearsal import played
 
 _MOST_STATES, _MOST_TABLES = 8, 4
 _PATIENCE = 3
-"""How often the world's agent, which others are making, is waited for once more."""
+"""How many times to wait for the world's agent while another program is making it."""
 
 
 @dataclass(frozen=True)
 class Then:
-    """When something was known, of the past: at a real time, or at a time of the world."""
+    """A moment in the past at which something was known: a real time, or a time of the world."""
 
     at: datetime | None = None
     world_time: datetime | None = None
@@ -47,7 +47,7 @@ class Known:
 
     @classmethod
     def of(cls, table: Table) -> Known:
-        """What the long-term memory of the world's agent says."""
+        """What is known according to the long-term memory of the world's agent."""
         held = sorted(table.entries, key=lambda entry: entry.id)
         facts = [(fact, recalled(entry)) for entry in held if (fact := Fact.of(entry)) is not None]
         groups = (group for entry in held if (group := Group.of(entry)) is not None)
@@ -76,7 +76,7 @@ class Known:
         return tuple(row for row, fact in enumerate(self.facts) if fact.holds(now) and self.told(fact, name))
 
     def find(self, entry_id: str, name: Callable[[], str]) -> MemoryEntry | None:
-        """The fact of this id, whenever it is known, if a character is among those who know it."""
+        """The fact of this id, known at whatever time, if a character is among those who know it."""
         row = self._rows.get(entry_id)
         return None if row is None or not self.told(self.facts[row], name) else self.entries[row]
 
@@ -84,17 +84,16 @@ class Known:
 class Knowledge:
     """What a world knows, now and as of earlier times. Thread-safe.
 
-    Nothing is opened where the world's agent has no folder, and a world without facts costs its queries one look for
-    that folder.
+    Nothing is opened if the world's agent has no folder, and without facts a query only has to check for that folder.
 
     Args:
-        folder: of the world's agent.
+        folder: the folder of the world's agent.
         open_: opens that agent, an ``AgentMemory``.
-        whose: the character that an agent plays, which a rehearsal is not by its own name.
-        lying_in: the places of the world that lie in one of these, however far down.
-        cast: the names that the personalities of its characters have.
-        to_be_recalled: what the tests of its story want a character to recall: each cue, and the id or the words of a
-            memory.
+        whose: the character that an agent plays; for a rehearsal, its original.
+        lying_in: the places of the world inside one of these, at any depth.
+        cast: the names in the personalities of its characters.
+        to_be_recalled: what the tests of its story expect a character to recall: each cue, and the id or the words of
+            a memory.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class Knowledge:
         self._states: OrderedDict[Hashable, Known] = OrderedDict()
 
     def agent(self, *, make: bool = False) -> Any:
-        """The world's agent; ``None`` where there is none yet and none is to be made.
+        """The world's agent; ``None`` if there is none yet and none is to be made.
 
         Raises:
             StoreError: it cannot be opened.
@@ -136,14 +135,14 @@ class Knowledge:
             return self._agent
 
     def _opened(self) -> Any:
-        """The world's agent, opened: several programs that make it at once each wait until the others have."""
+        """The world's agent, opened; if several programs make it at once, they wait for each other."""
         for _ in range(_PATIENCE):
             with suppress(StoreBusy):
                 return self._open()
         return self._open()
 
     def known(self, then: Then | None = None) -> Known | None:
-        """What is known now, or was then; ``None`` where no fact is kept."""
+        """What is known now, or was then; ``None`` if there are no facts."""
         agent = self.agent()
         if agent is None:
             return None
@@ -155,7 +154,7 @@ class Knowledge:
             with agent.contents.shelf(Tier.LTM) as table:
                 known = Known.of(table)
             with self._lock:
-                if then is None:  # what was purged is not to be seen from then on
+                if then is None:  # what was purged must no longer be visible
                     self._states.clear()
                 self._states[key] = known
                 while len(self._states) > _MOST_STATES:
@@ -163,7 +162,7 @@ class Knowledge:
         return known if known.facts or known.groups else None
 
     def close(self) -> None:
-        """Let go of the world's agent; it is opened again by whoever asks next."""
+        """Close the world's agent; it is opened again when it is next needed."""
         with self._lock:
             if self._agent is not None:
                 self._agent.close()
@@ -172,7 +171,7 @@ class Knowledge:
 
 
 def alone(world: Path, open_: Callable[..., Any], **how: Any) -> Knowledge:
-    """What the world of a folder knows, for an agent that is opened by itself: no places, no cast, no tests."""
+    """The knowledge of the world in a folder, for an agent that is opened alone: no places, no cast, no tests."""
     return Knowledge(
         world / WORLD_AGENT,
         lambda: open_(WORLD_AGENT, database=world.parent, world=world.name, **how),
@@ -184,7 +183,7 @@ def alone(world: Path, open_: Callable[..., Any], **how: Any) -> Knowledge:
 
 
 class Joined:
-    """Static memory with the facts of the world that are known beside it, as tables that were made last."""
+    """Static memory together with the known facts of the world; the last tables made are cached."""
 
     def __init__(self) -> None:
         self._held: OrderedDict[Hashable, Table] = OrderedDict()
@@ -206,7 +205,7 @@ class Joined:
 
 @dataclass(frozen=True)
 class Knows:
-    """What an agent knows of its world, now or as of then."""
+    """What an agent knows of its world, now or at an earlier moment."""
 
     knowledge: Knowledge
     name: str
@@ -218,11 +217,11 @@ class Knows:
         return replace(self, then=then)
 
     def to_be_recalled(self) -> Sequence[tuple[str, str]]:
-        """What the tests of the story want it to recall: each cue, and the id or the words of a memory."""
+        """What the tests of the story expect it to recall: each cue, and the id or the words of a memory."""
         return self.knowledge.to_be_recalled(self.knowledge.whose(self.name))
 
     def static(self, static: Table, now: datetime) -> Table:
-        """Its static memory with what it knows at a time of the world; the very same table where that is nothing."""
+        """Its static memory with what it knows at a time of the world; the same table object if that is nothing."""
         known = self.knowledge.known(self.then)
         rows = known.rows(self._whose, now) if known is not None else ()
         return self.joined.table(static, known, rows) if known is not None and rows else static

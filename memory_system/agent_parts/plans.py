@@ -1,4 +1,4 @@
-"""Plans: what the agent intends, beside what it remembers of the day."""
+"""Plans: what the agent intends to do, compared with what it remembers of the day."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Plans(Part):
 
         Args:
             now: the world's time, aware of its zone; its clock if not given.
-            because: memories, or their ids, that the plan is to heed, beside what recall brings to mind.
+            because: memories, or their ids, that the plan is to take into account, in addition to what is recalled.
             preview: whether to plan only.
-            progress: told how far it is.
+            progress: called with the progress so far.
 
         Raises:
-            ModelError: the language model did not help. Nothing was changed.
-            EntryNotFound: one of the memories is not there.
+            ModelError: the language model gave no usable answer. Nothing was changed.
+            EntryNotFound: one of the memories does not exist.
         """
         context = self.context
         heeded = [context.entry(one) for one in ids_of(because)]
@@ -46,8 +46,8 @@ class Plans(Part):
     def plan_now(self, at: datetime | None = None) -> PlanNow:
         """What is being done, what is next, and what was missed of today's plan, or of the routine if there is no plan.
 
-        What is over counts as done where a memory of its time names its place or a word of what was planned, and as
-        missed where none does. Changes nothing.
+        What is over counts as done if a memory of its time names its place or a word of the plan, and otherwise as
+        missed. Changes nothing.
 
         Args:
             at: the world's time, aware of its zone; its clock if not given.

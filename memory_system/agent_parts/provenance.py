@@ -21,12 +21,12 @@ from .retrieval import ground
 
 
 class Provenance(Part):
-    """What rests on what. Nothing is rewritten by itself: ``stale`` tells, and a person decides."""
+    """What rests on what. Nothing is rewritten automatically: ``stale`` lists, and a person decides."""
 
     def lineage(self, entry_id: MemoryId, depth: int = 4) -> Lineage:
         """What a memory rests on and what rests on it, through summaries to forgotten originals.
 
-        Of what was built on it and is forgotten only that is told which leads to something in recall.
+        Forgotten memories that were built on it are listed only if they lead to something in recall.
 
         Args:
             entry_id: a memory, or its id; it may be forgotten.
@@ -52,9 +52,9 @@ class Provenance(Part):
     def stale(self) -> tuple[Stale, ...]:
         """The memories in recall that rest on what was edited or deleted since, those most lately derived first.
 
-        That is since they were derived, derived again, or looked at and kept. Edited is what says something else or
-        happened at another time. What moved between tiers, or was forgotten by migration, by the summary that stands
-        for it or by a new plan of its day, has not changed.
+        That is since they were derived, derived again, or reviewed and kept. A memory counts as edited if its text or
+        its time changed. One that moved between tiers, or was forgotten by migration, by the summary that replaces it
+        or by a new plan of its day, has not changed.
         """
         self.context.refresh()
         with self.context.ledger.reading():
@@ -63,7 +63,7 @@ class Provenance(Part):
         return tuple(dataclasses.replace(one, entry=entry) for one, entry in held if entry is not None)
 
     def stale_of(self, entry_id: MemoryId) -> Stale | None:
-        """What has changed of what a memory rests on; ``None`` if nothing has."""
+        """What has changed in the evidence of a memory; ``None`` if nothing has."""
         wanted = id_of(entry_id)
         return next((one for one in self.stale() if one.entry.id == wanted), None)
 
@@ -82,7 +82,7 @@ class Provenance(Part):
         return held | self.context.ledger.journal.evidence.last_versions([one for one in ids if one not in held])
 
     def _sources(self, entry: MemoryEntry) -> Sequence[MemoryEntry]:
-        """What a memory rests on as it is or last was, without what was deleted and what never was."""
+        """The evidence of a memory as it is or last was, without what was deleted or never existed."""
         with self.context.ledger.reading():
             traces = self.context.ledger.journal.evidence.traces(entry.evidence)
             versions = self._versions(entry.evidence)
@@ -97,17 +97,17 @@ class Provenance(Part):
         preview: bool = False,
         progress: Progress = no_progress,
     ) -> ChangeSet:
-        """Make the text of a reflection, summary, synopsis or planned action anew from its evidence as it is now.
+        """Derive the text of a reflection, summary, synopsis or planned action again from its present evidence.
 
-        It keeps its id, rating, tags and marks, but that it is by a person where its text changes; what was deleted
-        leaves its evidence, what faded into a summary does not. Where nothing is left or nothing follows, nothing is
-        changed, and the notes say so.
+        It keeps its id, rating, tags and marks, except the mark of a person's authorship if its text changes; deleted
+        memories leave its evidence, memories that faded into a summary do not. If no evidence is left or nothing
+        follows from it, nothing is changed, and the notes say so.
 
         Raises:
             EntryNotFound, Immutable: there is no such memory, or it is static.
             Protected: it is protected.
             InvalidParameter: it was not derived from memories.
-            ModelError: the language model did not help. Nothing was changed.
+            ModelError: the language model gave no usable answer. Nothing was changed.
         """
         entry = writable(self.context.find, id_of(entry_id))
         if entry.protected:
@@ -117,7 +117,7 @@ class Provenance(Part):
         return self.context.done(rederivation.plan(on, entry, self._sources(entry), routine), preview)
 
     def keep_stale(self, entry_id: MemoryId, *, preview: bool = False) -> ChangeSet:
-        """Say that a person looked at a stale memory and keeps it as it is; the history tells it, and can undo it.
+        """Record that a person reviewed a stale memory and keeps it as it is; it is in the history and can be undone.
 
         Raises:
             EntryNotFound, Immutable: there is no such memory, or it is static.

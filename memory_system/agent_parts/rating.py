@@ -1,4 +1,4 @@
-"""Rating: memories that are unrated rated, and what the agent's calls of language models took."""
+"""Rating: rating unrated memories, and what the agent's calls of language models used."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from .context import Context, Part
 from .retrieval import ground
 
 LOCK = ".rating.lock"
-"""In the world's folder: one piece of work rates its unrated memories at a time."""
+"""A lock in the world's folder: only one job at a time rates its unrated memories."""
 _PIECES = 4
-"""How many rounds of calls make a change set: what is rated is stored that often."""
+"""How many rounds of calls make a change set: the ratings are stored that often."""
 
 
 @dataclass(frozen=True)
 class Rerated:
-    """What came of rating what was unrated.
+    """The result of rating unrated memories.
 
     Args:
         rated: ids that have a rating now.
-        failed: ids that the model was asked about, and gave no rating of.
-        left: how many are unrated still, those included.
+        failed: ids that the model was asked about, but gave no rating for.
+        left: how many are still unrated, including those.
         stopped: why it ended before all were asked about, in a sentence; empty if it did not.
         problem: the error of the model that ended it.
     """
@@ -49,12 +49,12 @@ class Rerated:
 
 
 def arriving(context: Context, entries: Sequence[MemoryEntry], wait: bool | None) -> tuple[Sequence[MemoryEntry], bool]:
-    """Events as they come: those that wait for the model, as they are, or those that it rates later; and which it is.
+    """Arriving events: as they are if they wait for the model, or marked for rating later; and which it is.
 
     Args:
         context: whose events they are.
         entries: the events.
-        wait: whether they wait; as the agent's ``rated_by`` says if ``None``.
+        wait: whether they wait; according to the agent's ``rated_by`` if ``None``.
     """
     by = context.settings.rated_by
     waits = by is RatedBy.MODEL if wait is None else wait
@@ -73,7 +73,7 @@ class Rating(Part):
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """What its calls of language models took so far, by model and task; the offline rules take nothing.
+        """What its calls of language models used so far, by model and task; the offline rules use nothing.
 
         Raises:
             StoreError: the count cannot be read.
@@ -109,19 +109,19 @@ class Rating(Part):
         but: MemoryIds | Set[MemoryId] = (),
         most: int | None = None,
     ) -> Rerated:
-        """Rate the memories without a rating, several at a time, stored in pieces: what was rated stays.
+        """Rate the memories without a rating, several at a time, stored in pieces.
 
-        Stopped, killed, or left by the model, it goes on from there when it is called again.
+        If it is stopped or killed, or the model fails, the next call goes on from there.
 
         Args:
-            progress: told how far it is, 0 to 1, and what is being done.
-            cancelled: asked now and then whether to stop.
-            only_wanted: whether those are left alone that were added with ``rate=False``.
-            but: memories that are left alone, or their ids.
-            most: how many are asked about, the oldest first, 1 to 1,000,000; all if not given.
+            progress: called with the share done, 0 to 1, and what is being done.
+            cancelled: called now and then, to ask whether to stop.
+            only_wanted: whether to leave alone those that were added with ``rate=False``.
+            but: memories to leave alone, or their ids.
+            most: how many to ask about, the oldest first, 1 to 1,000,000; all if not given.
 
         Raises:
-            InvalidParameter: ``most`` is out of its range, or ``but`` holds no ids.
+            InvalidParameter: ``most`` is out of its range, or ``but`` has a value that is not an id.
             Conflict: unrated memories of this world are being rated already, here or by another program.
             ReadOnly: the agent can only be read.
             StoreError: files cannot be written; the pieces before stay.

@@ -26,7 +26,7 @@ from .retrieval import Retrieval
 _MOST = 2**62
 FORGOTTEN = "It was forgotten on"
 _TELLING = 0.005
-"""A part that changed the score by less is not told."""
+"""A part that changed the score by less is not mentioned."""
 _QUOTED = 60
 
 
@@ -40,13 +40,13 @@ class Shift(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One memory that the two answers differ by.
+    """One memory in which the two answers differ.
 
     Args:
         entry_id: which memory.
         document: its text, as it is now, or as it was if it is gone.
         shift: whether it entered, left or moved.
-        then: its score and verdict then; ``None`` = it was not there.
+        then: its score and verdict then; ``None`` = it did not exist.
         now: its score and verdict now; ``None`` = it is gone.
         place_then: its place in the answer then, from 1; ``None`` = it was not in it.
         place_now: its place in the answer now.
@@ -64,12 +64,12 @@ class Difference:
 
 
 def differences(then: Explanation, now: Explanation, events: Mapping[str, Sequence[Event]]) -> tuple[Difference, ...]:
-    """The memories by which two answers differ, each with the reason: those that left, entered, and moved.
+    """The memories in which two answers differ, each with the reason: those that left, entered, and moved.
 
     Args:
         then: the earlier answer.
         now: the later one.
-        events: by id, what has happened to each memory of either answer in between, the oldest first.
+        events: what happened to each memory of either answer in between, by id, the oldest first.
     """
     return _Compared(then, now, events).differences()
 
@@ -183,7 +183,7 @@ class _Compared:
         others: Mapping[str, tuple[int, Candidate]],
         words: str,
     ) -> str:
-        """Who has, or had, the seat: a memory of the one answer that the other does not hold, of its tier if any is."""
+        """The memory that has, or had, the seat: one that is only in the other answer, of the same tier if possible."""
         seats, before = self._now.query.top_k, self._then.query.top_k
         if seats != before:
             return f"There are {seats} seats instead of {before}"
@@ -261,15 +261,15 @@ _SAME = 1e-6
 
 @dataclass(frozen=True)
 class Relived:
-    """A logged query, lived through again.
+    """A logged query, asked again.
 
     Args:
         logged: what was asked and answered.
-        then: every memory of then with its verdict, rebuilt.
+        then: every memory from that time with its verdict, rebuilt.
         now: the same asked now.
         doubts: where ``then`` is not what was logged, in sentences; empty if it is the same answer.
-        parameters: what is asked otherwise now, since the settings have changed, in sentences.
-        differences: the memories by which the answers differ: those that left, entered and moved.
+        parameters: which parameters differ now because the settings have changed, in sentences.
+        differences: the memories in which the answers differ: those that left, entered and moved.
     """
 
     logged: LoggedQuery
@@ -281,12 +281,12 @@ class Relived:
 
     @property
     def faithful(self) -> bool:
-        """Whether what was rebuilt is what was logged: the same memories in the same order, with the same scores."""
+        """Whether the rebuilt answer is the logged one: the same memories in the same order, with the same scores."""
         return not self.doubts
 
 
 def doubts(logged: LoggedQuery, then: Explanation, embedder: str) -> tuple[str, ...]:
-    """Where what was rebuilt is not what was logged, in sentences.
+    """Where the rebuilt answer is not the logged one, in sentences.
 
     Args:
         logged: what was answered.
@@ -318,7 +318,7 @@ def doubts(logged: LoggedQuery, then: Explanation, embedder: str) -> tuple[str, 
 
 
 def parameters(then: Query, now: Query) -> tuple[str, ...]:
-    """What is asked otherwise now, in sentences; the time aside."""
+    """Which parameters differ now, apart from the time, in sentences."""
     told = [
         f"The {words} was {before:g} and is {after:g}."
         for words, before, after in (
@@ -351,10 +351,10 @@ def _scaled(query: Query) -> str:
 
 
 class Replay(Part):
-    """What was asked of an agent, and asking it again."""
+    """The logged queries of an agent, and asking them again."""
 
     def queries(self, limit: int = 100, before: int | None = None, *, contains: str = "") -> list[LoggedQuery]:
-        """What was asked through ``query_memory``, the newest first; looks with ``explain`` are not among it.
+        """What was asked through ``query_memory``, the newest first; calls of ``explain`` are not included.
 
         Args:
             limit: how many at most, 1 to 100,000.
@@ -374,13 +374,13 @@ class Replay(Part):
             return present.journal.queries.newest(min(most, room), earlier, contains) if room else []
 
     def relive(self, number: int) -> Relived:
-        """A logged query as it was answered then, beside what it would recall now, and why they differ.
+        """A logged query as it was answered then and as it would be answered now, and why they differ.
 
-        Now it is asked at the world's present time, with the settings of now in the place of those that stood for
-        parameters the caller had not named. Nothing is touched or logged.
+        Now it is asked at the world's present time, with the present settings for the parameters that the caller had
+        not given. Nothing is touched or logged.
 
         Raises:
-            QueryNotFound: there is no query of this number, or it has been dropped since.
+            QueryNotFound: there is no query with this number, or it has been dropped since.
         """
         wanted, present = whole("The number", number, 0, _MOST), self.context.present()
         with present.reading():

@@ -36,7 +36,7 @@ from .context import Context, Part
 MOST_GONE = 1_000
 WITHOUT_INSTANCES = "It was asked without instances."
 Asked = str | Query | Recall
-"""A cue, asked now with the agent's settings; a query that is complete; or an answer, whose query is asked again."""
+"""A cue, asked now with the agent's settings; a complete query; or an answer, whose query is asked again."""
 
 
 class Retrieval(Part):
@@ -60,7 +60,7 @@ class Retrieval(Part):
         return self._expanded(query, most) if most else query
 
     def _expanded(self, query: Query, most: int) -> Query:
-        """The same query, asked by at most so many instances that the language model names; without, if it does not."""
+        """The same query with up to this many instances named by the language model; without any if it names none."""
         context = self.context
         try:
             answered = context.model.complete(tasks.expand(context.display_name, query.cue, most)).answer
@@ -76,7 +76,7 @@ class Retrieval(Part):
         return dataclasses.replace(query, instances=tuple(fresh.values())[:MAX_INSTANCES])
 
     def _climbing(self, facets: Facets) -> Facets:
-        """The same facets, which admit what happened in a place that lies in one that is asked for."""
+        """The same facets, which also admit what happened in places inside the one asked for."""
         if self.context.knows is None or not isinstance(facets, Facets) or not facets.places:
             return facets
         inside = self.context.knows.knowledge.lying_in(facets.places)
@@ -91,7 +91,7 @@ class Retrieval(Part):
         touch: bool = True,
         **options: Unpack[QueryOptions],
     ) -> Recall:
-        """The answer to a cue, noted with what it saw; the notes are written later."""
+        """The answer to a cue, logged with what it saw; the log is written later."""
         given = {"top_k": top_k, "threshold": threshold, **options}
         named = tuple(name for name in OF_SETTINGS if given.get(name) is not None)
         query, context = self.query(prompt, top_k, threshold, **options), self.context
@@ -120,17 +120,17 @@ class Retrieval(Part):
         return self.explanation(self.query(prompt, top_k, threshold, **options))
 
     def explanation(self, query: Query) -> Explanation:
-        """Every memory with its verdict, for a query that is complete; touches nothing."""
+        """Every memory with its verdict, for a complete query; touches nothing."""
         with self._measured(query) as (cue, lived, measured):
             return answer(query, cue, lived, self.context.display_name, explain=True, measured=measured)
 
     def answer(self, query: Query) -> Recall:
-        """What a query that is complete recalls; touches nothing."""
+        """What a complete query recalls; touches nothing."""
         with self._measured(query) as (cue, lived, measured):
             return answer(query, cue, lived, self.context.display_name, explain=False, measured=measured)
 
     def evidence(self, query: Query, entry_id: MemoryId) -> Evidence | None:
-        """What of a memory met the cue, where relevancy is measured by more than similarity; touches nothing."""
+        """What in a memory matched the cue, if relevancy is measured by more than similarity; touches nothing."""
         if query.scoring.measure is not Measure.HYBRID:
             return None
         with self._measured(query) as (cue, lived, _):
@@ -138,7 +138,7 @@ class Retrieval(Part):
 
     @contextmanager
     def _measured(self, query: Query) -> Iterator[tuple[Vectors, Mapping[Tier, Table], Measured | None]]:
-        """The cue's vector, what it is asked of, and how its relevancy is measured, while the tables are held still."""
+        """The cue's vector, the tables that are searched, and the relevancy measure, while the tables do not change."""
         if not isinstance(query, Query):
             raise InvalidParameter(f"The argument must be a Query, as 'query' makes it from a cue, not {shown(query)}.")
         self.context.refresh()
@@ -158,10 +158,10 @@ class Retrieval(Part):
         return (hybrid or self.context.hybrid).measured(query, vectors, lived)
 
     def touch(self, ids: MemoryIds, *, now: datetime | None = None) -> None:
-        """Let memories of STM and LTM count as recalled, which renews their recency; others are passed over.
+        """Count memories of STM and LTM as recalled, which renews their recency; others are skipped.
 
         Raises:
-            InvalidParameter: the ids are no texts, or ``now`` is no time with a zone.
+            InvalidParameter: the ids are not texts, or ``now`` is not a time with a zone.
         """
         context, present = self.context, self.context.present()
         moment = context.time(now)
@@ -188,7 +188,7 @@ class Retrieval(Part):
             for tier in DECAYING:
                 table = self.context.ledger.tables[tier]
                 if not vector.size or table.vectors.shape[1] != vector.size:
-                    continue  # nothing, or nothing yet, has a vector to compare
+                    continue  # nothing has a vector to compare, or not yet
                 cosines = table.vectors @ vector
                 nearest = np.argsort(-cosines, kind="stable")[: top_k + 1]
                 found += [(table.entries[row], float(cosines[row])) for row in nearest if np.isfinite(cosines[row])]
@@ -199,23 +199,23 @@ class Retrieval(Part):
         """The hits joined into one narrative that keeps when each happened; changes and stores nothing.
 
         Every sentence carries the ids it rests on; one that rests on none, or says more than they do, is
-        dropped, and kept in ``dropped`` with the reason. Offline it is a dated, ordered digest of quotations.
+        moved to ``dropped`` with the reason. Offline it is a dated, ordered digest of quotations.
 
         Args:
             cue: what the narrative is to answer, 1 to 32,000 characters.
-            hits: what ``query_memory`` answered, or a list of candidates or memories, the best first.
+            hits: what ``query_memory`` returned, or a list of candidates or memories, the best first.
 
         Raises:
-            InvalidParameter: the cue is empty or too long, or a hit is no memory.
-            ModelError: the language model did not help.
+            InvalidParameter: the cue is empty or too long, or a hit is not a memory.
+            ModelError: the language model gave no usable answer.
         """
         return tell(self.context.display_name, self.query(cue).cue, hits, self.context.model)
 
     def would_have_answered(self, asked: Asked) -> tuple[Candidate, ...]:
         """What migration forgot that would be recalled if it were remembered still, the best first; touches nothing.
 
-        Each as it would stand in the answer with all of them restored. Asked about are the last 1,000 that migration
-        forgot; a memory that was purged, or whose vector another embedder made, cannot be found.
+        Each is shown as it would be in the answer if all were restored. Only the last 1,000 that migration forgot are
+        searched; a memory that was purged, or whose vector another embedder made, cannot be found.
         """
         query = self._meant(asked)
         with self._measured(query) as (cue, lived, _):
@@ -250,7 +250,7 @@ class Retrieval(Part):
     def ways(self, asked: Asked, entry_id: MemoryId) -> tuple[Way, ...]:
         """The smallest single changes that would recall a memory, the smallest first, each verified by running it.
 
-        None if it is recalled as it is, or if no single change is enough.
+        Empty if it is recalled already, or if no single change is enough.
 
         Raises:
             EntryNotFound: there is no such memory.
@@ -260,14 +260,14 @@ class Retrieval(Part):
             return ways(asker, query, id_of(entry_id))
 
     def forecast(self, asked: Asked, horizon: timedelta = YEAR) -> tuple[Forecast, ...]:
-        """When each memory that is recalled falls out of the answer, if nothing is added and nothing is accessed.
+        """When each recalled memory drops out of the answer, if nothing is added and nothing is accessed.
 
         Args:
-            asked: what is asked, at the time from which on is looked ahead.
-            horizon: how far, a minute to 36,525 days.
+            asked: what is asked, at the time from which to look ahead.
+            horizon: how far to look ahead, a minute to 36,525 days.
 
         Raises:
-            InvalidParameter: the horizon is no such span of time.
+            InvalidParameter: the horizon is out of its range.
         """
         query = self._meant(asked)
         with self._asking([query.cue]) as asker:
@@ -276,11 +276,11 @@ class Retrieval(Part):
     def forecast_of(
         self, entry_id: MemoryId, cues: Sequence[Asked], horizon: timedelta = YEAR
     ) -> tuple[tuple[Query, Forecast], ...]:
-        """For each cue in whose answer a memory is, when it falls out of it, in the order of the cues.
+        """For each cue that recalls a memory, when the memory drops out of the answer, in the order of the cues.
 
         Raises:
             EntryNotFound: there is no such memory.
-            InvalidParameter: the horizon is no such span of time.
+            InvalidParameter: the horizon is out of its range.
         """
         entry_id = id_of(entry_id)
         if isinstance(cues, str | Query | Recall):
@@ -297,7 +297,7 @@ class Retrieval(Part):
 
     @contextmanager
     def _asking(self, cues: Sequence[str]) -> Iterator[Asker]:
-        """Asks about these cues while the tables are held still."""
+        """A function that asks about these cues while the tables do not change."""
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
         vectors = dict(zip(cues, cue_vectors(self.context.embedder, cues), strict=True)) if cues else {}
@@ -323,13 +323,12 @@ def ground(
     Args:
         context: the agent's.
         now: the world's time.
-        progress: is told how far it is.
-        recalls: whether it recalls anything, or asks a model for what is then stored.
-        newest: how many of LTM's newest memories it looks at, for whom the others need not be copied; all of them if
-            not given.
+        progress: called with the progress so far.
+        recalls: whether it recalls anything, or asks a model for something that is then stored.
+        newest: how many of LTM's newest memories it reads, so that the others need not be copied; all if not given.
 
     Raises:
-        OtherEmbedder: it does, and the agent's vectors were made by another embedder than the chosen one.
+        OtherEmbedder: it recalls, and the agent's vectors were made by an embedder other than the chosen one.
     """
     moment = context.time(now)
     refuse_uncallable(progress=progress)
@@ -339,7 +338,7 @@ def ground(
     asking = Retrieval(context)
 
     def recall(cue: str, top_k: int) -> list[MemoryEntry]:
-        # the best of all tiers: what an operation reads needs no threshold, and no tier comes first
+        # the best of all tiers: an operation reads without a threshold and without an order of tiers
         scored = asking.explanation(asking.query(cue, top_k, now=moment)).candidates
         return [candidate.entry for candidate in scored.best(top_k)]
 
@@ -362,8 +361,8 @@ def ground(
 
 
 def _newest(table: Table, count: int) -> list[MemoryEntry]:
-    """Those entries among which are the ``count`` newest; what is timeless counts as older than all else."""
-    ages = -table.columns["timestamp"][: len(table)]  # NaN, which stands for no time, is greater than all for numpy
+    """Entries that include the ``count`` newest; those without a time count as the oldest."""
+    ages = -table.columns["timestamp"][: len(table)]  # NaN, which means no time, sorts as the greatest in numpy
     oldest = np.partition(ages, count - 1)[count - 1] if 0 < count < len(ages) else np.nan
     rows = np.flatnonzero(~(ages > oldest)) if count else ()
     return [table.entries[int(row)] for row in rows]

@@ -24,8 +24,8 @@ class Trash(Part):
 
         Args:
             limit: how many at most, 1 to 10,000.
-            contains: words in their text, in any case; all if none are given.
-            offset: how many to pass over, to turn a page.
+            contains: words in their text, in any case; all if not given.
+            offset: how many to skip, for the next pages.
 
         Raises:
             InvalidParameter: a value is out of its range.
@@ -45,7 +45,7 @@ class Trash(Part):
         """Bring forgotten memories back as they last were, such as the sources of a summary.
 
         Raises:
-            EntryNotFound: there never was such a memory, or it has been purged.
+            EntryNotFound: there was never such a memory, or it has been purged.
             Immutable: it was a fact of the personality.
         """
         wanted = ids_of(ids)
@@ -61,11 +61,11 @@ class Trash(Part):
     def purge(self, ids: MemoryIds, *, preview: bool = False) -> ChangeSet:
         """Take what forgotten memories said out of the history and every file of the agent. This cannot be undone.
 
-        Their ids, kinds and times stay, so that the history hangs together. What was derived from them is left, and
-        may still tell what they said; so do copies that were made before, such as backups and copied characters.
+        Their ids, kinds and times stay, so that the history stays consistent. What was derived from them is left, and
+        may still repeat what they said; so may earlier copies, such as backups and copied characters.
 
         Raises:
-            EntryNotFound: there never was such a memory, or it has been purged before.
+            EntryNotFound: there was never such a memory, or it has been purged before.
             Immutable: it is, or was, a fact of the personality.
             Conflict: one is still remembered: forget it first.
             StoreError: files cannot be written; what is left to erase is erased at the next change or opening.
@@ -76,16 +76,16 @@ class Trash(Part):
         )
 
     def empty_bin(self, *, now: datetime | None = None, preview: bool = False) -> ChangeSet:
-        """Purge what was forgotten longer ago than the setting ``bin_days`` says; nothing where that is 0.
+        """Purge what was forgotten longer ago than the setting ``bin_days``; nothing if that is 0.
 
-        Every migration does so after it. This cannot be undone.
+        Every migration does this afterwards. It cannot be undone.
 
         Args:
-            now: the world's time, by which the age counts.
+            now: the world's time, from which the age is counted.
             preview: whether to plan only.
 
         Raises:
-            InvalidParameter: ``now`` is no time with a zone.
+            InvalidParameter: ``now`` is not a time with a zone.
             StoreError: files cannot be written; what is left to erase is erased at the next change or opening.
         """
         moment = self.context.time(now)

@@ -139,7 +139,7 @@ def carried_out(action: Action, arguments: Mapping[str, Any]) -> Callable[[], ob
 
 
 def outcome(action: Action, call: ToolCall) -> object:
-    """What came of a call that is carried out here, to be handed in; an exception if it failed."""
+    """What came of a call that is carried out here, to be passed in; an exception if it failed."""
     given = json.loads(call.arguments or "{}")
     given.pop(HEARTBEAT, None)
     try:
@@ -149,7 +149,7 @@ def outcome(action: Action, call: ToolCall) -> object:
 
 
 def handed_in(result: object) -> Callable[[], object]:
-    """What answers a result that was handed in; an exception stands for a failure."""
+    """What answers a result that was passed in; an exception stands for a failure."""
 
     def call() -> object:
         if isinstance(result, Exception):
@@ -160,7 +160,7 @@ def handed_in(result: object) -> Callable[[], object]:
 
 
 def result_in(text: str) -> object:
-    """What was handed in, by the text that ``result_of`` made of it."""
+    """What was passed in, by the text that ``result_of`` made of it."""
     told = json.loads(text)
     return RuntimeError(told["message"]) if told["status"] == "Failed" else told.get("result")
 

@@ -94,7 +94,7 @@ def compare(
         settings: the strategies.
         human: the name of the other.
         now: the world's time.
-        progress: told how far it is.
+        progress: called with the progress so far.
         cancelled: asked before each turn whether to stop; the strategies done by then are answered.
 
     Raises:

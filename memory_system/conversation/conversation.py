@@ -1,6 +1,6 @@
-"""Conversation: a talk with an agent that is kept: every step a change set, every message found again.
+"""Conversation: a talk with an agent that is stored: every step is a change set, and every message can be found.
 
-How a talk is left, and how the whole of it is taken back.
+Also how a talk is left, and how all of it is taken back.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from .storage import actions_of, conversations, entry_of, message_id, read, remo
 from .talk import NOBODY, UNPROMPTED, Message, Talk, TalkSettings, checked_settings, title_of
 
 SYNOPSIS = "synopsis"
-"""The operation under which the history tells of a talk that was remembered."""
+"""The history's name for the operation that remembers a talk."""
 
 
 def removed(agent: AgentMemory, talk: Talk, now: datetime, *, events: bool) -> ChangeSet:
-    """What takes a conversation out of memory; pinned and protected events stay.
+    """The changes that take a conversation out of memory; pinned and protected events stay.
 
-    With its events goes what the agent learned of whom it talked with, unless they talked at another time, too.
+    With its events, what the agent learned about its partner goes too, unless they also talked at another time.
     """
     plan = replace(removal(agent, talk.id, author=agent.author), planned_at=now)
     if not events:
@@ -63,14 +63,14 @@ def removed(agent: AgentMemory, talk: Talk, now: datetime, *, events: bool) -> C
 
 MAX_TITLE = 200
 MOST_OTHERS = 100
-"""With how many somebody talks in one conversation."""
+"""How many people an agent may talk with in one conversation."""
 
 
 class Conversation:
     """A talk with an agent; ``begin`` one or ``open`` one, then ``step``.
 
-    It holds no state of its own: each call reads what is stored, so that an undo, another process or another
-    ``Conversation`` of the same id never leaves it behind.
+    It holds no state of its own: each call reads what is stored, so that it is never out of date after an undo, or
+    a change by another process or another ``Conversation`` of the same id.
     """
 
     def __init__(self, agent: AgentMemory, conversation: str) -> None:
@@ -94,18 +94,17 @@ class Conversation:
 
         Args:
             agent: whom one talks with.
-            title: what it is called, at most 200 characters; made of the name and the date if not given.
-            human: the name of whom the agent talks with, at most 100 characters; a part of it, such as the first name,
-                means whom it knows by that, or the character of its world.
+            title: at most 200 characters; made of the name and the date if not given.
+            human: the name of the person the agent talks with, at most 100 characters; a part of it, such as the first
+                name, means the person it knows by that, or the character of its world.
             settings: how it is held.
-            persona: the first text of that block of core memory; the static memory, as far as it has room, if not
-                given.
+            persona: the first text of that block of core memory; if not given, as much of the static memory as fits.
             human_block: the first text of the other block; what the agent knows of them if not given, see ``people``.
             now: the world's time.
-            others: the whole names of all with whom the agent talks, such as several, in the place of ``human``.
+            others: the full names of everybody the agent talks with, instead of ``human``.
 
         Raises:
-            InvalidParameter: one is not as described, or the name of the human is a part of several people's.
+            InvalidParameter: one is not as described, or the name of the human is part of several people's names.
         """
         moment = agent.now if now is None else moment_given("'now'", now)
         with_whom = tuple(storage.line("The name", one) for one in listed(others, "'others'"))
@@ -126,21 +125,21 @@ class Conversation:
         """A conversation that was begun before.
 
         Raises:
-            ConversationNotFound: the agent has none of this id.
+            ConversationNotFound: the agent has no conversation of this id.
         """
         storage.loaded(agent, conversation, queue=False)
         return cls(agent, conversation)
 
     @classmethod
     def all(cls, agent: AgentMemory) -> tuple[Self, ...]:
-        """All conversations of an agent, the one that was last talked in first."""
+        """All conversations of an agent, the most recently used first."""
         return tuple(cls(agent, listed.id) for listed in conversations(agent))
 
     # -- looking -----------------------------------------------------------------------------------------
 
     @property
     def talk(self) -> Talk:
-        """The talk as it stands, with what of its past the strategy shows.
+        """The talk as it is now, with the part of its past that the strategy shows.
 
         Raises:
             ConversationNotFound: it has been undone.
@@ -153,7 +152,7 @@ class Conversation:
         return storage.loaded(self.agent, self.id, queue=False)
 
     def context(self, now: datetime | None = None) -> Context:
-        """What is in the prompt right now, before a message; looking changes nothing."""
+        """What is in the prompt right now, before a message; this changes nothing."""
         return looked_at(self.agent, self.talk, self._time(now))
 
     def messages(self, start: int = 0, count: int = 100) -> tuple[Message, ...]:
@@ -164,7 +163,7 @@ class Conversation:
             count: how many at most, 1 to 10,000.
 
         Raises:
-            InvalidParameter: one is no whole number in its range.
+            InvalidParameter: one is not a whole number in its range.
         """
         most = self.head.next_number
         first = whole("start", start, -(2**31), 2**31)
@@ -172,19 +171,19 @@ class Conversation:
         return read(self.agent, self.id, first, min(whole("count", count, 1, 10_000), max(0, most - first)))
 
     def lines(self) -> Lines:
-        """The last 200 lines that were said to the agent, and how memory is asked by them; looking changes nothing."""
+        """The last 200 lines that were said to the agent, and how they query memory; this changes nothing."""
         return lines_of(self.agent, self.head, self.messages(-MAX_MESSAGES, MAX_MESSAGES))
 
     def versus(self, first: str, second: str, *, now: datetime | None = None) -> Versus:
-        """On how many lines of this talk one preset is better than another, by what was judged; touches nothing.
+        """On how many lines of this talk one preset is judged better than another; touches nothing.
 
-        Each line that was said to the agent is a cue, asked as the talk asks memory, and counts once
-        ``AgentMemory.judge`` has been told of all that only one of the two recalls. What memory keeps of the talk
-        itself is left out.
+        Each line that was said to the agent is a cue, asked as the talk asks memory, and counts once everything that
+        only one of the two recalls has been judged with ``AgentMemory.judge``. Memories of the talk itself are left
+        out.
 
         Args:
             first: a name of ``PRESETS``, or ``settings`` for the agent's own.
-            second: the same, of the other.
+            second: the same, for the other.
             now: the world's time at which the lines are asked.
 
         Raises:
@@ -211,27 +210,27 @@ class Conversation:
         speaker: str = "",
         actions: Sequence[Action] = (),
     ) -> Step:
-        """Say something to the agent, and hear its answer. Everything is stored as one change set.
+        """Say something to the agent, and get its answer. Everything is stored as one change set.
 
         Args:
             text: what is said, 1 to 32,000 characters.
             now: the world's time.
-            heard: told the answer as it arrives; it may raise to cancel, and nothing is stored then.
-            told: told each call of a function once it is done; it may raise too.
+            heard: called with the answer as it arrives; it may raise to cancel, and nothing is stored then.
+            told: called with each function call once it is done; it may raise too.
             preview: whether to store nothing; the change set can be applied later, without asking the model again.
             hold: whether the events that the agent would store are offered, instead of stored with the step.
-            muted: ids of memories that are not there, for this once.
-            without: blocks of core memory that are not there, for this once.
+            muted: ids of memories to leave out, for this step only.
+            without: blocks of core memory to leave out, for this step only.
             speaker: who says it, if it is not the human of the conversation.
-            actions: what the agent can do in the game at this step, beside the functions of memory.
+            actions: what the agent can do in the game at this step, in addition to the functions of memory.
 
         Returns:
-            The answer, and how it came about. A language model that fails leaves the message stored; ``problem``
-            says why there is no answer. Where it calls actions that have no callable, they are ``pending``: nothing
-            is stored before ``go_on`` has handed in what came of them.
+            The answer, and how it came about. If the language model fails, the message is still stored; ``problem``
+            says why there is no answer. If it calls actions that have no callable, they are ``pending``: nothing is
+            stored until their results are passed to ``go_on``.
 
         Raises:
-            InvalidEntry, InvalidParameter: the message or a parameter cannot be taken. Nothing was changed.
+            InvalidEntry, InvalidParameter: the message or a parameter cannot be accepted. Nothing was changed.
             ConversationNotFound: the conversation has been undone.
             StaleChange: somebody else talked at the same moment. Nothing was changed.
         """
@@ -260,15 +259,15 @@ class Conversation:
         hold: bool = False,
         actions: Sequence[Action] = (),
     ) -> Step:
-        """Let the agent speak to whom nobody has spoken: to open the talk, or because time has passed.
+        """Let the agent speak unprompted: to open the talk, or because time has passed.
 
-        It may say something, do something, or stay silent; its answer is empty then, and there is no problem. By
-        ``TalkSettings.heartbeat`` it happens by itself as time passes.
+        It may say something, do something, or stay silent, with an empty answer and no problem. With
+        ``TalkSettings.heartbeat`` this happens by itself as time passes.
 
         Args:
             now: the world's time.
-            heard: told what it says as it arrives.
-            told: told each call of a function once it is done.
+            heard: called with what it says as it arrives.
+            told: called with each function call once it is done.
             preview: whether to store nothing.
             hold: whether the events that the agent would store are offered, instead of stored with the step.
             actions: as of ``step``.
@@ -306,14 +305,14 @@ class Conversation:
         preview: bool = False,
         hold: bool = False,
     ) -> Step:
-        """Go on with a step whose actions were carried out elsewhere; the model is not asked again for what it said.
+        """Continue a step whose actions were carried out elsewhere; the model is not asked again for what it said.
 
         Args:
             step: one with calls that are ``pending``, or its change set.
-            results: what came of each call by the call's id, as JSON can hold it; an exception stands for a failure.
+            results: the result of each call by the call's id, as a value for JSON; an exception means a failure.
             actions: those of the step that have a callable; the others are known from it.
-            heard: told the answer as it arrives.
-            told: told each call of a function once it is done.
+            heard: called with the answer as it arrives.
+            told: called with each function call once it is done.
             preview: whether to store nothing.
             hold: whether the events that the agent would store are offered, instead of stored with the step.
 
@@ -321,7 +320,7 @@ class Conversation:
             As ``step``: with the answer, or with more that is pending.
 
         Raises:
-            InvalidParameter: this is no step of this talk that waits, or a result is of none of its calls.
+            InvalidParameter: this is not a pending step of this talk, or a result belongs to none of its calls.
             Conflict: somebody else has talked since; say it again.
         """
         refuse_uncallable(heard=heard)
@@ -378,14 +377,14 @@ class Conversation:
         preview: bool = False,
         speaker: str = "",
     ) -> ChangeSet:
-        """As the function ``note``: keep what was said elsewhere, or among others."""
+        """As the function ``note``: store what was said elsewhere, or between others."""
         return noting.note(self, heard=heard, said=said, now=now, preview=preview, speaker=speaker)
 
     def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
         """Rewrite a block of core memory, ``persona`` or ``human``.
 
         Raises:
-            InvalidParameter: there is no such block, or the text has no room in it.
+            InvalidParameter: there is no such block, or the text does not fit in it.
         """
         talk = self.talk
         if block not in ("persona", "human"):
@@ -394,12 +393,12 @@ class Conversation:
         return self._set(f"Edit core memory: {block}", dataclasses.replace(talk, blocks=blocks), preview, now)
 
     def change(self, settings: TalkSettings, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
-        """Hold the conversation otherwise from now on; what was said stays, and so does core memory.
+        """Change how the conversation is held from now on; what was said stays, and so does core memory.
 
-        Where a smaller budget leaves less room for a block, the prompt shows its beginning, and says so.
+        If a smaller budget leaves too little room for a block, the prompt shows its beginning, and says so.
 
         Raises:
-            InvalidParameter: these are no settings.
+            InvalidParameter: these are not settings.
         """
         if settings is None:
             raise InvalidParameter("Say which settings: TalkSettings(strategy=..., budget=..., ...).")
@@ -408,12 +407,12 @@ class Conversation:
         return self._set(f"Change how {excerpt(talk.title)} is held", after, preview, now)
 
     def replay(self, revision: Revision | None = None) -> Replay:
-        """A step lived through again without the model: the same messages come out, or it says where they differ.
+        """A step replayed without the model: the same messages come out, or it says where they differ.
 
-        Nothing is changed. It is asked of the memory as it was then, so that also what was searched comes out again.
+        Nothing is changed. It uses the memory as it was then, so that searches also give the same results.
 
         Args:
-            revision: of the step, or its change set; the last step if not given.
+            revision: the step's, or its change set; the last step if not given.
 
         Raises:
             ChangeSetNotFound, InvalidParameter: it is not a step of this conversation.
@@ -431,11 +430,11 @@ class Conversation:
     ) -> ChangeSet:
         """Leave the talk: what it shows becomes one memory of STM that rests on its messages.
 
-        It takes in what was said since the last synopsis, at most the last 2,000 messages of it, and the place of the
-        notes that were taken of it; see ``AgentMemory.remember_conversation`` for what it says. One can go on talking.
+        It covers what was said since the last synopsis, at most the last 2,000 messages, and replaces the notes that
+        were taken of them; see ``AgentMemory.remember_conversation`` for what it says. One can go on talking.
 
         Raises:
-            Conflict: nothing was said since.
+            Conflict: nothing has been said since.
         """
         talk, moment = self.head, self._time(now)
         told = remembering.synopsis_of(self.agent, talk, self.messages, moment, progress)
@@ -500,7 +499,7 @@ class Conversation:
 
 
 def _together(names: Sequence[str]) -> str:
-    """Several names as one, which has room for them or for how many they are."""
+    """Several names as one text; if they do not fit, how many they are."""
     told = together(names) if names else ""
     return told if len(told) <= MAX_SPEAKER else f"{len(names)} others"
 

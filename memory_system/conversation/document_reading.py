@@ -1,4 +1,4 @@
-"""Reading a document: what form it has, what it says, and why it cannot be taken.
+"""Reading a document: what form it has, what it says, and why it cannot be accepted.
 
 Splitting: a document as passages of bounded size, cut where paragraphs or sentences end. Pure.
 
@@ -198,7 +198,7 @@ def read_pdf(
         name: what it is called in messages.
         most_pages: more are refused.
         most_characters: of all pages together; more are refused.
-        progress: told how far it is, 0 to 1; it may raise to cancel, and the process is ended.
+        progress: called with the share done, 0 to 1; it may raise to cancel, and the process is ended.
         seconds: how long a page may take.
 
     Raises:
@@ -322,11 +322,11 @@ def read_document(source: str | Path | bytes, name: str | None, progress: Callab
         source: the file's path, or what it holds.
         name: what it is called, at most 120 characters; the file's name if not given. With bytes it has to be given:
             what it ends with tells Markdown from plain text.
-        progress: told how far it is, 0 to 1; it may raise to cancel.
+        progress: called with the share done, 0 to 1; it may raise to cancel.
 
     Raises:
         InvalidParameter: the source is neither, or has no name that can be shown.
-        InvalidFile: the file cannot be read, or holds no text that can be taken; the message says why.
+        InvalidFile: the file cannot be read, or holds no text that can be accepted; the message says why.
     """
     raw, called = _bytes(source, name)
     if not raw.strip():

@@ -131,13 +131,13 @@ def load_document(
         name: what it is called; the file's name if not given. Has to be given with bytes.
         now: the world's time.
         preview: whether to plan only.
-        progress: told how far it is, 0 to 1; it may raise to cancel, and nothing is changed.
+        progress: called with the share done, 0 to 1; it may raise to cancel, and nothing is changed.
 
     Returns:
         What was applied, or would be; its notes tell of pages that could not be read.
 
     Raises:
-        InvalidFile: it cannot be taken: protected, broken, too large, of another kind, or without text.
+        InvalidFile: it cannot be accepted: protected, broken, too large, of another kind, or without text.
         InvalidParameter: it has no name, or the agent has no room for it.
         AlreadyExists: the agent has it already.
         EmbedderError: a passage could not be embedded.

@@ -152,7 +152,7 @@ class Duet:
         The titles that are made for two of one name tell the files they are kept under, too.
 
         Raises:
-            InvalidParameter: it is the same character twice, or a parameter cannot be taken.
+            InvalidParameter: it is the same character twice, or a parameter cannot be accepted.
         """
         for character in (first, second):
             if part.dispatch(type(character)) is part.dispatch(object):
@@ -180,7 +180,7 @@ class Duet:
         """Let them talk, and answer what was said once they have; the arguments are those of ``stream``.
 
         Raises:
-            InvalidParameter: the number is out of its range, or the opening is no text. Nothing was said.
+            InvalidParameter: the number is out of its range, or the opening is not a text. Nothing was said.
         """
         return tuple(self.stream(turns, opening=opening, now=now, heard=heard, cancelled=cancelled))
 
@@ -203,11 +203,11 @@ class Duet:
             turns: how many things are said at most, 1 to 200.
             opening: what makes the first one speak; that they meet, if not given and nothing was said before.
             now: the world's time.
-            heard: told what is said as it arrives.
+            heard: called with what is said as it arrives.
             cancelled: asked before each turn whether to stop.
 
         Raises:
-            InvalidParameter: the number is out of its range, the opening is no text, or both are of one character.
+            InvalidParameter: the number is out of its range, the opening is not a text, or both are of one character.
         """
         refuse_uncallable(heard=heard, cancelled=cancelled)
         if not is_text(opening):
@@ -296,7 +296,7 @@ class Group:
 
         Raises:
             InvalidParameter: they are fewer than three or more than twelve, one comes twice or is no agent, two have
-                one name, or a parameter cannot be taken.
+                one name, or a parameter cannot be accepted.
         """
         members = list(agents) if isinstance(agents, Iterable) else [agents]
         if not 3 <= len(members) <= MOST_IN_A_GROUP:
@@ -326,7 +326,7 @@ class Group:
         """Let them talk, and answer what was said once they have; the arguments are those of ``stream``.
 
         Raises:
-            InvalidParameter: the number is out of its range, or the opening is no text. Nothing was said.
+            InvalidParameter: the number is out of its range, or the opening is not a text. Nothing was said.
         """
         return tuple(self.stream(turns, opening=opening, now=now, heard=heard, cancelled=cancelled))
 
@@ -348,11 +348,11 @@ class Group:
             turns: how many things are said at most, 1 to 200.
             opening: what makes one speak; that they meet, if not given and nothing was said before.
             now: the world's time.
-            heard: told what is said as it arrives.
+            heard: called with what is said as it arrives.
             cancelled: asked before each turn whether to stop.
 
         Raises:
-            InvalidParameter: the number is out of its range, the opening is no text, or two parts are of one character.
+            InvalidParameter: the number is out of its range, the opening is not a text, or two are the same character.
         """
         refuse_uncallable(heard=heard, cancelled=cancelled)
         if not is_text(opening):

@@ -196,7 +196,7 @@ class Functions:
         result_room: characters that the results of one search may have.
         muted: blocks of core memory that are not there, for this once.
         actions: what can be done besides.
-        results: what was handed in for calls of actions, by the calls' ids; an exception stands for a failure.
+        results: what was passed in for calls of actions, by the calls' ids; an exception stands for a failure.
         beats: whether the agent has heartbeats, which it can pause.
     """
 

@@ -45,7 +45,7 @@ def gather(
     """The most relevant, in that order; those of equal relevancy in the order of their ids.
 
     Raises:
-        InvalidParameter: the question is empty or too long, or ``now`` is no time with a zone.
+        InvalidParameter: the question is empty or too long, or ``now`` is not a time with a zone.
     """
     found: list[Hit] = []
     if Where.LIFE in within:

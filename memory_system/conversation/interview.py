@@ -28,7 +28,7 @@ from .steps import Step, planned, step_of
 from .talk import NOBODY, Message, Mode, Talk, TalkSettings, checked_settings
 
 WHISPER = "whisper"
-"""The operation under which the history tells of a planted thought, and its tag."""
+"""The operation under which the history shows a planted thought, and its tag."""
 FLEETING = "interview"
 """The id of a talk that is nowhere kept."""
 
@@ -86,7 +86,7 @@ class Interview:
             The step, without a change set.
 
         Raises:
-            InvalidEntry, InvalidParameter: the message or a parameter cannot be taken.
+            InvalidEntry, InvalidParameter: the message or a parameter cannot be accepted.
         """
         refuse_uncallable(heard=heard)
         moment = self.agent.now if now is None else moment_given("'now'", now)
@@ -218,11 +218,11 @@ def sit(
         title: what the sitting is called; made of the date if not given.
         settings: how the interviews are held.
         now: the world's time.
-        progress: told how far it is.
+        progress: called with the progress so far.
         cancelled: asked before each question whether to stop; what was answered is answered.
 
     Raises:
-        InvalidParameter: the questions or the title cannot be taken.
+        InvalidParameter: the questions or the title cannot be accepted.
         InvalidEntry: a question is empty or too long.
     """
     refuse_uncallable(progress=progress, cancelled=cancelled)

@@ -19,7 +19,7 @@ from .storage import entry_of
 from .talk import Message, Role, Talk
 
 NOTE = "note"
-"""The operation under which the history tells of it: no step, since no model was asked, and nothing to replay."""
+"""The operation under which the history shows it: no step, since no model was asked, and nothing to replay."""
 
 
 class Held(Protocol):

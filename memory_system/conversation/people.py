@@ -32,9 +32,9 @@ from .storage import MAX_BLOCK, conversations
 from .talk import NOBODY, Blocks
 
 KNOW = "know"
-"""The operation under which the history tells that a person wrote down whom an agent knows."""
+"""The operation under which the history shows that a person wrote down whom an agent knows."""
 REFLECT = "reflect-on-person"
-"""The operation under which the history tells that what is known of a person, or trust in them, was thought over."""
+"""The operation under which the history shows that what is known of a person, or trust in them, was thought over."""
 _MOST_BYTES = 200_000
 _POINTS = 1000
 """Changes of a person's record that are looked at for how trust went, the newest ones."""
@@ -206,7 +206,7 @@ def describe_person(
         preview: whether to plan only.
 
     Raises:
-        InvalidParameter: the name, the text or the trust cannot be taken.
+        InvalidParameter: the name, the text or the trust cannot be accepted.
     """
     called = _called(name)
     if not is_text(text) or len(text) > MAX_BLOCK:
@@ -250,10 +250,10 @@ def reflect_on_person(
         name: the person's, at most 100 characters; a part of it that only one known person has will do.
         now: the world's time.
         preview: whether to plan only.
-        progress: told how far it is.
+        progress: called with the progress so far.
 
     Raises:
-        InvalidParameter: the name cannot be taken, or may be of several people.
+        InvalidParameter: the name cannot be accepted, or may be of several people.
         ModelError: the language model did not help, or told nothing that rests on these memories. Nothing was changed.
     """
     refuse_uncallable(progress=progress)
@@ -290,13 +290,13 @@ def reflect_on_person(
 
 
 def trust_over_time(agent: AgentMemory, person: str) -> tuple[TrustPoint, ...]:
-    """How trust in a person went, as the history tells it, the oldest first; undoing a change is one too.
+    """How trust in a person went, as the history shows it, the oldest first; undoing a change is one too.
 
     Of a long history the last 1,000 changes of the person's record are told. A change that leaves trust as it is and
     teaches nothing by reflection is left out.
 
     Raises:
-        InvalidParameter: the name cannot be taken, or may be of several people.
+        InvalidParameter: the name cannot be accepted, or may be of several people.
         StoreDamaged: what is kept is not as it was written.
     """
     called = _named(agent, person)

@@ -188,7 +188,7 @@ def first_blocks(agent: AgentMemory, talk: Talk, persona: str | None, human: str
     """Core memory as a talk begins with it.
 
     Raises:
-        InvalidParameter: a block is no text, or longer than it may be.
+        InvalidParameter: a block is not a text, or longer than it may be.
     """
     room = talk.settings.block_room
     checked_blocks(Blocks(persona or "", human or ""), room)

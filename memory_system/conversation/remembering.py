@@ -130,7 +130,7 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
         talk: as it stands.
         messages: reads them.
         now: the world's time.
-        progress: told how far it is.
+        progress: called with the progress so far.
     """
     said = _said(messages(max(talk.remembered, talk.next_number - MAX_TURNS), MAX_TURNS))
     if not said:

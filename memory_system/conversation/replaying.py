@@ -100,7 +100,7 @@ class GoingOn(StandIn):
     Args:
         calls: what it answered, in order.
         model: what is asked then.
-        heard: told what is said as it arrives, but not again what was said before.
+        heard: called with what is said as it arrives, but not again what was said before.
         told: told calls of functions, but not again those that were told of before.
     """
 

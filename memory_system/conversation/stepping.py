@@ -250,7 +250,7 @@ class Stepper:
     def _took(self, reply: Reply) -> bool:
         """Take in a reply; answers whether the model wants to, or has to, go on."""
         offered = self.talk.settings.strategy is Strategy.VIRTUAL
-        used = {run.call_id for run in self._runs} if self.functions.actions else set()  # results are handed in by id
+        used = {run.call_id for run in self._runs} if self.functions.actions else set()  # results are passed in by id
         calls = named_apart(reply.calls[:_MAX_CALLS], self.talk.next_number, used) if offered else ()
         if not calls:
             text = cut(storable(reply.text.strip()) or "…", MAX_DOCUMENT)

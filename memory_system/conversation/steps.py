@@ -16,7 +16,7 @@ from .playing import Played
 from .talk import Message
 
 OPERATION = "talk"
-"""The operation under which the history tells of conversations."""
+"""The operation under which the history shows conversations."""
 MUTED = "It was muted for this step."
 """Why a change set says that it kept a memory."""
 WITHOUT = "The block {} of core memory was muted for this step."

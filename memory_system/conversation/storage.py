@@ -68,7 +68,7 @@ def dump_held(talk: Talk) -> str:
     """The settings of a conversation.
 
     Raises:
-        InvalidParameter: the title or the name is no text, or has more than 200 characters.
+        InvalidParameter: the title or the name is not a text, or has more than 200 characters.
     """
     with_whom = (("name of whom the agent talks with", name) for name in (talk.human, *talk.others))
     for what, name in (("title", talk.title), *with_whom):
@@ -96,7 +96,7 @@ def dump_blocks(talk: Talk) -> str:
     """What a conversation's core memory says.
 
     Raises:
-        InvalidParameter: a block is no text, or has more than 20,000 characters.
+        InvalidParameter: a block is not a text, or has more than 20,000 characters.
     """
     told = dataclasses.asdict(talk.blocks)
     for name, text in told.items():
@@ -318,7 +318,7 @@ def _text(value: object) -> str:
 
 
 def storable(text: str) -> str:
-    """The text with a sign in the place of what is no text: NUL, and halves of surrogate pairs."""
+    """The text with a sign in the place of what is not a text: NUL, and halves of surrogate pairs."""
     return paired(text.replace("\x00", "\ufffd"))
 
 

@@ -62,7 +62,7 @@ def make(
         world: whose agents.
         target: the file to make; one named after the world and the time, in the settings' ``backup_folder``, if not
             given.
-        progress: told how far it is, 0 to 1, and what is being done.
+        progress: called with the share done, 0 to 1, and what is being done.
         cancelled: asked between agents whether to stop; then no file is made.
         now: the real time.
 

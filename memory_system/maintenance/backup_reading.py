@@ -61,7 +61,7 @@ def check(path: str | Path, *, progress: Progress = no_progress) -> Manifest:
     """What a backup holds, every file read and compared with its checksum.
 
     Raises:
-        InvalidBackup: it is no backup, or not as it was made.
+        InvalidBackup: it is not a backup, or not as it was made.
         StoreError: the file cannot be read.
     """
     with _opened(Path(path)) as (zipped, manifest):
@@ -81,11 +81,11 @@ def unpack(
     Args:
         path: the backup.
         place: where a file goes, by its path in the backup; there must be nothing yet.
-        progress: told how far it is.
+        progress: called with the progress so far.
         cancelled: asked between files whether to stop.
 
     Raises:
-        InvalidBackup: it is no backup, or not as it was made. Some files may have been written.
+        InvalidBackup: it is not a backup, or not as it was made. Some files may have been written.
         StoreError: a file cannot be read or written.
     """
     with _opened(Path(path)) as (zipped, manifest):
@@ -117,7 +117,7 @@ def take_in(source: IO[bytes], folder: Path) -> Path:
         folder: where the backups lie; made if it is missing.
 
     Raises:
-        InvalidBackup: it is no backup; nothing was kept.
+        InvalidBackup: it is not a backup; nothing was kept.
         StoreError: it cannot be written.
     """
     with as_store_errors(f"The folder of backups {folder}"):

@@ -123,7 +123,7 @@ def examine(
     Args:
         world: whose.
         repair: whether to repair; an agent that is open is closed for it, and opened anew by its name.
-        progress: told how far it is, 0 to 1, and whom it looks at.
+        progress: called with the share done, 0 to 1, and whom it looks at.
         cancelled: asked before each agent whether to stop; what was found until then is answered.
     """
     refuse_uncallable(progress=progress, cancelled=cancelled)

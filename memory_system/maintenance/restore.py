@@ -57,13 +57,13 @@ def restore(
     """Put the world of a backup in the place of this one, which is set aside whole; ``put_back`` brings it back.
 
     The backup is unpacked beside it, compared with its checksums, and looked at by the doctor before anything that is
-    there is touched. Whoever holds an agent has to ask for it anew.
+    there is touched. Whoever holds an agent has to ask for it again.
 
     Args:
         world: where it goes; its agents are closed.
         path: the backup.
         anew: whether this has to be a world that does not exist yet.
-        progress: told how far it is, 0 to 1, and what is being done.
+        progress: called with the share done, 0 to 1, and what is being done.
         cancelled: asked again and again whether to stop; once the worlds change places nothing stops it.
         now: the real time.
 
@@ -71,7 +71,7 @@ def restore(
         What was restored; ``None`` if it was stopped, and nothing was changed.
 
     Raises:
-        InvalidBackup: the file is no backup, not as it was made, or the doctor finds damage that it had not then.
+        InvalidBackup: the file is not a backup, not as it was made, or the doctor finds damage that it had not then.
         AlreadyExists: ``anew``, and the world exists.
         Conflict: ``anew``, and another world's characters of the same names have other personalities.
         StoreError: something cannot be read or written. Nothing was changed.

@@ -218,7 +218,7 @@ class Worlds:
         Args:
             name: the world's, 1 to 64 characters, as those of agents.
             sample: whether it is filled.
-            progress: told how far it is, 0 to 1; it may raise to stop, and nothing is made then.
+            progress: called with the share done, 0 to 1; it may raise to stop, and nothing is made then.
 
         Raises:
             InvalidAgentName, AlreadyExists: the name cannot be used.

@@ -138,7 +138,7 @@ def writable(find: Find, entry_id: str) -> MemoryEntry:
     """The memory of this id, which is one of STM or LTM.
 
     Raises:
-        InvalidParameter: the id is no text.
+        InvalidParameter: the id is not a text.
         EntryNotFound, Immutable: there is none, or it is a fact, a message or a passage.
     """
     if not isinstance(entry_id, str):
@@ -173,7 +173,7 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
         EntryNotFound, Immutable: there is none, or it is static.
         Protected: it is protected; unprotecting it is an edit of its own.
         InvalidParameter: a field that cannot be edited.
-        InvalidEntry: a value that cannot be taken.
+        InvalidEntry: a value that cannot be accepted.
     """
     entry = writable(find, entry_id)
     if unknown := sorted(set(fields) - set(EDITABLE)):
@@ -343,7 +343,7 @@ def changes(
     Raises:
         EntryNotFound: there is no memory of an id.
         InvalidParameter: a field that cannot be set for many, or the same tag is to be added and removed.
-        InvalidEntry: a value that cannot be taken; the message says of which memory.
+        InvalidEntry: a value that cannot be accepted; the message says of which memory.
     """
     adding, removing = _tags("add_tags", add_tags), _tags("remove_tags", remove_tags)
     if both := sorted(set(adding) & set(removing)):

@@ -91,7 +91,7 @@ def introduced(text: str) -> dict[str, Any]:
         text: such as "Rosa, 34, baker in Harrow Quay. She is stubborn. She wants to buy back the mill."
 
     Raises:
-        InvalidParameter: the paragraph is no text, or has more than ``MOST`` characters.
+        InvalidParameter: the paragraph is not a text, or has more than ``MOST`` characters.
     """
     if not isinstance(text, str) or len(text) > MOST:
         raise InvalidParameter(f"The paragraph must be a text of at most {MOST:,} characters.")
@@ -129,7 +129,7 @@ def read_introduction(text: str, model: LanguageModel) -> Introduction:
     """The personality that a paragraph tells of, as a language model reads it; by plain rules where it does not help.
 
     Raises:
-        InvalidParameter: the paragraph is no text, or has more than ``MOST`` characters.
+        InvalidParameter: the paragraph is not a text, or has more than ``MOST`` characters.
     """
     by_rules = introduced(text)
     if model.name == OfflineModel.name or not text.strip():

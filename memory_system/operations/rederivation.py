@@ -1,4 +1,4 @@
-"""Rederivation: the text of a derived memory made anew, by the task that made it, from its evidence as it is now."""
+"""Rederivation: the text of a derived memory made again, by the task that made it, from its evidence as it is now."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _is_turn(one: MemoryEntry) -> bool:
 
 
 def _as_made(entry: MemoryEntry, made: MemoryEntry, *, moved: bool = True) -> dict[str, Any]:
-    """The text of a memory made anew, and what its metadata says of the evidence."""
+    """The text of a memory made again, and what its metadata says of the evidence."""
     metadata: Mapping[str, Any] = {**entry.extras, **made.extras}
     return {
         "document": made.document,

@@ -1,4 +1,4 @@
-"""Vectors made anew: for another embedding model than the one they were made with, or a store of another distance."""
+"""Vectors made again: for another embedding model than the one they were made with, or a store of another distance."""
 
 from __future__ import annotations
 

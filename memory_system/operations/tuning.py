@@ -310,7 +310,7 @@ def fit(pool: Sequence[Asked], progress: Progress) -> Fit:
 
     Args:
         pool: one agent or several, of the same ``ways``; together ``enough`` labels.
-        progress: told how far it is; it may raise to cancel.
+        progress: called with the progress so far; it may raise to cancel.
     """
     tried = _Tried(pool, progress)
     start, before = tried.start, tried.values(tried.start)

@@ -197,7 +197,7 @@ def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[Memo
     """The events that are to happen, by the agent's name, the first first; one without a time happens at once.
 
     Raises:
-        InvalidEntry: an event cannot be taken, or has no id, by which it happens once however often it is handed in.
+        InvalidEntry: an event cannot be accepted, or has no id, by which it happens once however often it is passed in.
     """
     if not isinstance(events, Mapping):
         raise InvalidEntry('The events must say whose each is: {"ana": [{"id": "e1", "document": "..."}]}.')
@@ -254,7 +254,7 @@ def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> 
 
 
 def _changes_since(agent: AgentMemory, revision: int, entry_id: str) -> Sequence[Event]:
-    """What became of a memory since a revision, as far as the history tells that."""
+    """What became of a memory since a revision, as far as the history shows that."""
     try:
         return agent.timeline.events_since(revision, [entry_id])[entry_id]
     except ChangeSetNotFound:
@@ -477,7 +477,7 @@ class Advance:
 
     Args:
         world: whose characters live.
-        progress: told how far it is, 0 to 1, and what is being done; it may raise to stop.
+        progress: called with the share done, 0 to 1, and what is being done; it may raise to stop.
         cancelled: asked before each step, and while a language model is asked, whether to stop.
         events: what is to happen; see ``expected``.
     """

@@ -57,8 +57,8 @@ def create_from_file(
         card: the character card that it is made from, as JSON; it is kept for when the character is exported.
         portrait: its picture, as it is kept.
         calls: what a language model was asked that read the file.
-        author: who is behind it, as the history tells it; the world's author if not given.
-        progress: told how far it is.
+        author: who is behind it, as the history shows it; the world's author if not given.
+        progress: called with the progress so far.
 
     Raises:
         InvalidAgentName, InvalidParameter, InvalidPersonality, InvalidEntry: nothing was made.
@@ -100,9 +100,9 @@ def bring_character(
         columns: which names are taken for what.
         dates: what comes first in dates.
         ask_model: whether the language model makes memories of prose.
-        author: who is behind it, as the history tells it; the world's author if not given.
+        author: who is behind it, as the history shows it; the world's author if not given.
         preview: whether to look only; no character is made then, and nothing planned.
-        progress: told how far it is.
+        progress: called with the progress so far.
 
     Raises:
         InvalidFile, InvalidPersonality, InvalidParameter, InvalidAgentName: it cannot be made. Nothing was.

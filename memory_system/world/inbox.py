@@ -86,7 +86,7 @@ def inbox(
         folder: the world's, which has the prices.
         waiting: steps of the world that were tried in vain; each says why.
         compare: whether memories are compared with each other.
-        progress: told how far that is.
+        progress: called with the progress so far.
     """
     found = [*_due(agent, folder, waiting), *_unrated(agent), *_stale(agent), *_cues(agent)]
     if compare:

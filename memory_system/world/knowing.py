@@ -28,7 +28,7 @@ class Kept:
     Args:
         entries: the long-term memory of the world's agent, by id.
         now: the world's time.
-        author: who is behind it, as the history tells it.
+        author: who is behind it, as the history shows it.
         revision: that agent's newest change set; 0 where there is no such agent yet.
     """
 
@@ -68,7 +68,7 @@ class Keeps(Protocol):
 
     @property
     def author(self) -> str:
-        """Who is behind the changes, as the history tells it."""
+        """Who is behind the changes, as the history shows it."""
 
     @property
     def clock(self) -> Clock:

@@ -72,7 +72,7 @@ def trail(world: Cast, name: str, entry_id: MemoryId, about: str = "") -> tuple[
 
     Raises:
         AgentNotFound, EntryNotFound: there is no such agent, or it never had the memory.
-        InvalidParameter: what is meant is no text.
+        InvalidParameter: what is meant is not a text.
     """
     if not isinstance(about, str):
         raise InvalidParameter(f"'about' must be a text, not {shown(about)}.")

@@ -47,12 +47,12 @@ def tune(
     Args:
         world: whose characters are tuned.
         now: the world's time at which the cues are asked; its clock if not given.
-        author: who is behind it, as the histories tell it; this world's author if not given.
+        author: who is behind it, as the histories show it; this world's author if not given.
         preview: whether to plan only; ``carry_out_all`` applies what was planned.
-        progress: told how far it is; it may raise to cancel.
+        progress: called with the progress so far; it may raise to cancel.
 
     Raises:
-        InvalidParameter: ``now`` is no time with a zone.
+        InvalidParameter: ``now`` is not a time with a zone.
         InvalidDocument: something in the file of the story's tests is wrong.
         StaleChange: a character was changed meanwhile. Nothing was changed.
     """

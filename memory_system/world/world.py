@@ -79,7 +79,7 @@ from .swap import Spot, finish
 from .trail import trail
 
 TOKENS = "token-states.sqlite3"
-"""Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
+"""In the folder of the agents; derived from their texts, at most 1 GB, and made again if it is lost."""
 
 
 @refusing_no_truth
@@ -88,11 +88,11 @@ class World(HeldOpen):
 
     Args:
         settings: where things are and which services to use; from the environment if not given.
-        embedder: texts to vectors; if not given the one that the environment names, or that was chosen for the world.
+        embedder: turns texts into vectors; if not given, the one named by the environment or chosen for the world.
         take_over: whether agents whose vectors another embedder made are re-embedded when they are opened; if not
-            given, only where ``embedder`` is. The others recall and change nothing until ``reembed`` is called.
-        model: the language model; as chosen in the dashboard, or by the settings, if not given.
-        author: who is behind the changes, as the history tells it; the running script's name if not given.
+            given, only if ``embedder`` is. The others recall and change nothing until ``reembed`` is called.
+        model: the language model; if not given, as chosen in the dashboard or the settings.
+        author: who is behind the changes, as the history shows it; the running script's name if not given.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class World(HeldOpen):
         finish(Spot(self.folder, shared))
         self.spot = Spot(self.folder, personalities_of(self.folder, shared))
         self.cut_off = cut_off.remove(self.spot, self.settings.backup_folder)
-        """What killed programs had left half made, and is removed now."""
+        """Half-made files of killed programs, which are removed now."""
         with as_store_errors(f"The world {self.name!r}"):
             refuse_links(self.folder, TOKENS, ABOUT_FILE, PRICES_FILE, PROMPTS_FILE)
         warn_if_served(self.folder)
@@ -131,7 +131,7 @@ class World(HeldOpen):
         self._read_tokens()
         self._agents = Awake(self._opened, self.settings.awake, self.settings.awake_mb << 20)
         self.lock = threading.RLock()
-        """Held while agents come and go; one that is open is found without it."""
+        """Locked while agents come and go; an open agent is found without it."""
         self.knowledge = Knowledge(
             self.folder / WORLD_AGENT,
             lambda: self._opened(WORLD_AGENT),
@@ -148,9 +148,9 @@ class World(HeldOpen):
         self.close()
 
     def close(self) -> None:
-        """Close all agents; what cannot be written for one of them is raised when everything is let go of.
+        """Close all agents; if one of them cannot be written, the error is raised once all are closed.
 
-        Whoever asks for an agent afterwards has it opened again.
+        An agent that is asked for afterwards is opened again.
         """
         self.rerater.stop()
         self.life.stop()
@@ -165,7 +165,7 @@ class World(HeldOpen):
         self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)
         self._watch = self._tokens.keep
         self._watched = minilm_of(self.embedder)
-        if self._watched is not None:  # its states are at hand whenever it makes a vector
+        if self._watched is not None:  # its states are available whenever it makes a vector
             self._watched.watchers.append(self._watch)
 
     def _leave_tokens(self) -> None:
@@ -175,14 +175,14 @@ class World(HeldOpen):
 
     @property
     def embedder_name(self) -> str:
-        """The name of the embedder in use: of the environment, chosen here, or shipped; empty for a program's own."""
+        """The name of the embedder in use: from the environment, chosen here, or shipped; empty for a program's own."""
         if self._embedder is not None:
             return ""
         return self.settings.embedder if self.embedder_decided else read_embedder(self.folder) or self.settings.embedder
 
     @property
     def embedder_decided(self) -> str:
-        """Who decides on the embedder, in a sentence, so that none can be chosen here; empty if nobody does."""
+        """Who decides on the embedder, in a sentence, so that it cannot be chosen here; empty if it can."""
         if self._embedder is not None:
             return "The program that opened this world decides on the embedder."
         if "embedder" in self.settings.model_fields_set:
@@ -190,19 +190,19 @@ class World(HeldOpen):
         return ""
 
     def use_embedder(self, name: str | None) -> None:
-        """Let this world's vectors be made by another embedder from now on; kept in ``world.json``.
+        """Make this world's vectors with another embedder from now on; kept in ``world.json``.
 
-        Nothing is re-embedded by that: agents whose vectors another one made can be looked at, and recall and change
-        nothing, until ``agent.reembed()`` is called. All are closed, and have to be asked for anew.
+        This re-embeds nothing: agents whose vectors another embedder made can be viewed, but recall and change
+        nothing until ``agent.reembed()`` is called. All agents are closed, and have to be asked for again.
 
         Args:
             name: one of ``EMBEDDERS.names()``; ``None`` = the one of the installation.
 
         Raises:
-            InvalidParameter: there is none of this name, or it cannot be made; nothing was changed.
+            InvalidParameter: no embedder has this name, or it cannot be made; nothing was changed.
             ExtraMissing: it needs a package that is not installed.
             Conflict: the environment or the program decides.
-            StoreBusy: an agent is being written for longer than can be waited for.
+            StoreBusy: an agent is being written for too long to wait for.
         """
         made = self.refuse_embedder(name)
         with self.lock:
@@ -217,7 +217,7 @@ class World(HeldOpen):
             self._read_tokens()
 
     def refuse_embedder(self, name: str | None) -> Embedder:
-        """The embedder that ``use_embedder`` would take, or its errors; nothing is changed."""
+        """The embedder that ``use_embedder`` would use, or its errors; nothing is changed."""
         if self.embedder_decided:
             raise Conflict(f"{self.embedder_decided} It cannot be chosen for this world meanwhile.")
         own = name is None or (isinstance(name, str) and not name)
@@ -228,20 +228,20 @@ class World(HeldOpen):
 
     @property
     def standing(self) -> datetime | None:
-        """The time at which the world's clock stands; ``None`` = it follows the real time."""
+        """The time at which the world's clock is stopped; ``None`` = it follows the real time."""
         return read_standing(self.folder)
 
     def stand_at(self, at: datetime | None) -> None:
-        """Let the world's clock stand at a time, or follow the real time."""
+        """Stop the world's clock at a time, or let it follow the real time."""
         write_standing(self.folder, at)
 
     @property
     def speed(self) -> float:
-        """How many seconds of the world pass in a real one: 0 where it stands, 1 where it follows the real time."""
+        """How many seconds of the world pass in a real one: 0 if it is stopped, 1 if it follows the real time."""
         return read_speed(self.folder)
 
     def play(self, speed: float = 1.0) -> None:
-        """Let the world's clock run on from where it is, so many seconds in a real one (0.001 to 100,000).
+        """Let the world's clock run on from where it is, this many seconds in a real one (0.001 to 100,000).
 
         Raises:
             InvalidParameter: the speed is out of its range.
@@ -249,12 +249,12 @@ class World(HeldOpen):
         run_clock(self.folder, speed)
 
     def pause(self) -> None:
-        """Let the world's clock stand where it is."""
+        """Stop the world's clock where it is."""
         self.stand_at(self.clock())
 
     @property
     def lives(self) -> bool:
-        """Whether a server of this world lets its characters do by themselves what is due, as its clock goes."""
+        """Whether a server of this world lets its characters do what is due by themselves as its clock runs."""
         return read_lives(self.folder)
 
     def live(self, *, on: bool = True) -> None:
@@ -264,20 +264,20 @@ class World(HeldOpen):
 
     @property
     def welcomed(self) -> bool:
-        """Whether somebody has taken the dashboard's tour of this world, or wants none."""
+        """Whether somebody has taken the dashboard's tour of this world, or declined it."""
         return read_welcomed(self.folder)
 
     def welcome(self, *, done: bool = True) -> None:
-        """Say that the tour need not be offered any more, or that it is to be offered again."""
+        """Stop offering the tour, or offer it again."""
         write_welcomed(self.folder, welcomed=bool(done))
 
     @property
     def seen(self) -> datetime | None:
-        """Up to when, in real time, somebody has looked at what happened by itself; ``None`` = nobody has."""
+        """Up to when, in real time, somebody has viewed what happened by itself; ``None`` = nobody has."""
         return read_seen(self.folder)
 
     def mark_seen(self, at: datetime) -> None:
-        """Say that somebody has looked at what happened by itself up to a real time; the World page tells the rest.
+        """Record that what happened by itself was viewed up to a real time; the World page shows the rest.
 
         Raises:
             InvalidParameter: the time has no zone.
@@ -299,30 +299,30 @@ class World(HeldOpen):
         character reflects when enough has happened, a summary is made where long-term memory holds more than
         ``AgentSettings.ltm_size``, each new day is planned in the morning, a character speaks unprompted in talks that
         have a heartbeat (``TalkSettings.heartbeat``), three times at most before somebody answers, and a talk in which
-        nothing has been said for an hour is remembered. An event of importance has the rest of the day planned anew, or
-        that proposed, where ``AgentSettings.replan`` says so. Each step is a change set by "the world" with its reason,
-        and is undone as any other; what was undone is not done again until something new has happened. A language model
-        that does not help leaves its steps waiting, and time goes on; only a day that is over is not planned any more.
-        Cancelled or killed, the clock stands at the time that was reached, and the next call goes on there.
+        nothing has been said for an hour is remembered. After an important event the rest of the day is planned again,
+        or a new plan is proposed, according to ``AgentSettings.replan``. Each step is a change set by "the world" with
+        its reason, and can be undone like any other; it is not done again until something new has happened. If a
+        language model fails, its steps wait and time goes on; only a day that is over is no longer planned. When
+        cancelled or killed, the clock stops at the time that was reached, and the next call goes on from there.
 
         Args:
-            to: the world's time, with its zone; what is due at present if not given. A clock that runs cannot be
-                advanced beyond its time, only foreseen.
-            events: what is to happen to whom, by the agent's name: each at its own time or, where that has passed,
-                at once. Each needs an id, by which it happens once, also where the same events are handed in again.
-            preview: whether to change nothing, and to answer what would happen as far as that can be foreseen
+            to: the world's time, with its zone; what is due at present if not given. A running clock cannot be
+                advanced beyond its time; only a preview can look further.
+            events: what is to happen to each agent, by its name: each event at its own time or, if that has passed,
+                at once. Each needs an id, so that it happens only once even if the same events are passed again.
+            preview: whether to change nothing, and to return what would happen as far as that can be foreseen
                 without a language model.
-            progress: told how far it is, 0 to 1, and what is being done; it may raise to stop.
-            cancelled: asked before each step whether to stop, and a few times a second while a language model is
-                asked. What it was asked for is given up then: nothing of it is stored, and nothing more is asked, but
-                the call itself may cost what it costs.
+            progress: called with the share done, 0 to 1, and what is being done; it may raise to stop.
+            cancelled: called before each step, and a few times a second during a call of a language model, to ask
+                whether to stop. Such a call is then given up: nothing of it is stored and nothing more is asked, but it
+                may still cost money.
 
         Returns:
             What was done, and what waits.
 
         Raises:
             InvalidParameter: the time has no zone, lies before the world's time, or cannot be reached by its clock.
-            InvalidEntry, AgentNotFound: an event cannot be taken or has no id, or nobody is so called; nothing changed.
+            InvalidEntry, AgentNotFound: an event cannot be accepted, or has no id or an unknown agent. No changes.
         """
         if preview:
             return foresee(self, to, self.life.state.waiting, events)
@@ -333,24 +333,24 @@ class World(HeldOpen):
     def due(self, to: datetime | None = None) -> Advanced:
         """What would happen by itself until a time; nothing is changed. See ``advance``.
 
-        What waits is told with the reason: what could not be done in the background, what waits at present, though
-        there may be room for it until then, and what will wait.
+        What waits is listed with the reason: what could not be done in the background, what waits at present (the
+        budget may allow it by then), and what will wait.
         """
         return foresee(self, to, self.life.state.waiting)
 
     def inbox(self, name: str, *, compare: bool = False, progress: Progress = no_progress) -> Inbox:
-        """What asks a person for a decision about an agent; nothing is changed.
+        """What needs a person's decision about an agent; nothing is changed.
 
-        What would migrate or is due by itself (see ``advance``), what is unrated or stale, and saved cues that fail.
-        ``AgentMemory.put_off`` lets one of them wait.
+        It lists what would migrate or is due by itself (see ``advance``), what is unrated or stale, and saved cues that
+        fail. ``AgentMemory.put_off`` postpones one of them.
 
         Args:
-            name: the agent's.
+            name: the agent's name.
             compare: whether all memories are compared for duplicates and contradictions, by rules alone.
-            progress: told how far that is, 0 to 1; it may raise to cancel.
+            progress: called with the share of the comparison done, 0 to 1; it may raise to cancel.
 
         Raises:
-            AgentNotFound: there is none of this name.
+            AgentNotFound: no agent has this name.
         """
         return inbox(self.agent(name), self.folder, self.life.state.waiting, compare=compare, progress=progress)
 
@@ -365,7 +365,7 @@ class World(HeldOpen):
 
     @property
     def prompts(self) -> PromptFile:
-        """What language models are told in this world, and every earlier wording of it."""
+        """The prompts for language models in this world, and every earlier wording of them."""
         return self.models.prompt_file
 
     def agents(self) -> list[str]:
@@ -373,7 +373,7 @@ class World(HeldOpen):
         return self._agents.with_room(lambda: agent_names(self.settings, self.journals), self.lock)
 
     def stored(self) -> list[str]:
-        """The names of all that is stored as agents are: the agents, and where there is one the world's own."""
+        """The names of everything stored as an agent: the agents and, if there is one, the world's own agent."""
         return [*self.agents(), *([WORLD_AGENT] if (self.folder / WORLD_AGENT).is_dir() else [])]
 
     def agent(self, name: str) -> AgentMemory:
@@ -398,7 +398,7 @@ class World(HeldOpen):
             lifecycle.unpack(place)
             try:
                 return self._agents.open(checked)
-            except AgentNotFound as error:  # which names files of this machine; who asks may be far away
+            except AgentNotFound as error:  # it names files of this machine, and the caller may be on another
                 raise lifecycle.not_there(checked, self.characters()) from error
 
     def _opened(self, name: str) -> AgentMemory:
@@ -432,27 +432,27 @@ class World(HeldOpen):
         author: str | None = None,
         preview: bool = False,
     ) -> Happened:
-        """Let those who know of an event remember it, each in its own words and with its own rating.
+        """Let the characters who know of an event remember it, each in its own words and with its own rating.
 
-        The words are the language model's; the offline rules have a template for them. How each came to know
-        (``source``), who is in it and told it (``people``) and where it happened (``place``) are fields of the memory.
-        Each memory is a change set of its own agent.
+        The language model writes the words; the offline rules use a template. How each came to know (``source``), who
+        is in it or told it (``people``) and where it happened (``place``) are fields of the memory. Each memory is a
+        change set of its own agent.
 
         Args:
             text: what happened, 1 to 32,000 characters.
-            at: where; if nobody is named, whoever a plan or routine has there, or in a place that lies in it, saw it.
-            seen_by: the characters who saw it, by their names.
-            heard_by: those who heard it from somewhere near; who saw it, too, saw it.
-            told: those who were told of it, each with by whom (``{"ana": "Tobias"}``), or their names alone.
+            at: where; if nobody is named, it was seen by all whose plan or routine has them there or in a place inside.
+            seen_by: the names of the characters who saw it.
+            heard_by: those who heard it from somewhere near; for one who also saw it, seeing counts.
+            told: those who were told of it, each with the teller (``{"ana": "Tobias"}``), or their names alone.
             now: when; the world's time if not given.
-            wait: whether it waits for the language model; where it does not, the words are those of the offline rules,
-                and the rating comes later, as for any event. As the ``rated_by`` of each says if not given.
-            author: who is behind it, as the histories tell it; this world's author if not given.
+            wait: whether to wait for the language model; if not, the offline rules write the words, and the rating
+                comes later, as for any event. According to each agent's ``rated_by`` if not given.
+            author: who is behind it, as the histories show it; this world's author if not given.
             preview: whether to plan only; each plan is applied by its own agent.
 
         Raises:
-            InvalidParameter, InvalidEntry: it cannot be remembered, or neither who nor where is said.
-            AgentNotFound: somebody who is named is not there. Nothing was changed.
+            InvalidParameter, InvalidEntry: it cannot be remembered, or neither characters nor a place are given.
+            AgentNotFound: a named character does not exist. Nothing was changed.
         """
 
         def by(name: str) -> AgentMemory:
@@ -476,23 +476,23 @@ class World(HeldOpen):
         author: str | None = None,
         preview: bool = False,
     ) -> ChangeSet:
-        """Let everybody in the world know a fact, or a group of characters; it is kept once, for all of them.
+        """Let everybody in the world, or a group of characters, know a fact; it is kept once for all of them.
 
-        ``query_memory`` of each who knows it finds it as it finds static memory, while it is known: it is scored by
-        relevancy alone and does not decay. A change set of the agent ``world.knowledge`` keeps it, and is undone there.
+        While it is known, ``query_memory`` of each of them finds it like static memory: it is scored by relevancy alone
+        and does not decay. It is kept by a change set of the agent ``world.knowledge``, and is undone there.
 
         Args:
             text: what is known, 1 to 32,000 characters.
             to: ``everybody``, or the name of a group.
-            known_from: from which time of the world on; always if not given.
-            known_until: until before which time of the world; for ever if not given.
-            rating: how important it is, 1 to 10, for people.
-            fact_id: the fact of this id is edited, and takes all that is given here; a new one if not given.
-            author: who is behind it, as the history tells it; this world's author if not given.
+            known_from: the time of the world from which it is known; always if not given.
+            known_until: the time of the world before which it is known; for ever if not given.
+            rating: how important it is, 1 to 10; only for people to read.
+            fact_id: the fact to edit, which gets all that is given here; a new fact if not given.
+            author: who is behind it, as the history shows it; this world's author if not given.
             preview: whether to plan only.
 
         Raises:
-            InvalidEntry, InvalidParameter: the text or the rating cannot be taken, there is no such group, or
+            InvalidEntry, InvalidParameter: the text or the rating cannot be accepted, there is no such group, or
                 ``known_from`` is not before ``known_until``. Nothing was changed.
         """
         times = {"known_from": known_from, "known_until": known_until}
@@ -504,7 +504,7 @@ class World(HeldOpen):
 
         Raises:
             EntryNotFound: there is no such fact or group. Nothing was changed.
-            Conflict: facts are known to a group that is to be dissolved, and are not forgotten with it.
+            Conflict: a group to be dissolved knows facts that are not forgotten with it.
         """
         plan = knowing.unknow(knowing.kept_by(self, author), ids)
         return plan if preview else self.carry_out(plan)
@@ -512,37 +512,37 @@ class World(HeldOpen):
     def group(
         self, name: str, members: str | Sequence[str], *, author: str | None = None, preview: bool = False
     ) -> ChangeSet:
-        """Say which characters are in a group, such as "the guard", to whom facts can be known.
+        """Define a group of characters, such as "the guard", that can know facts.
 
         Args:
-            name: 1 to 64 characters; its case does not tell it apart from another.
-            members: the names of characters, at least one; what is known to them is known to their rehearsals too.
-            author: who is behind it, as the history tells it; this world's author if not given.
+            name: 1 to 64 characters, whose case does not matter.
+            members: the names of characters, at least one; their rehearsals know what they know.
+            author: who is behind it, as the history shows it; this world's author if not given.
             preview: whether to plan only.
 
         Raises:
-            InvalidParameter: the name cannot be taken, or nobody is named.
-            AgentNotFound: somebody is no character of this world. Nothing was changed.
+            InvalidParameter: the name cannot be accepted, or nobody is named.
+            AgentNotFound: a member is not a character of this world. Nothing was changed.
         """
         plan = knowing.group(knowing.kept_by(self, author), self.characters(), name, members)
         return plan if preview else self.carry_out(plan)
 
     def carry_out(self, plan: ChangeSet) -> ChangeSet:
-        """Carry out a plan of ``know``, ``unknow`` or ``group``, once; errors as ``AgentMemory.apply``."""
+        """Carry out a plan of ``know``, ``unknow`` or ``group``, once; raises as ``AgentMemory.apply`` does."""
         if not plan:
             return plan
-        refuse_broken(plan, WORLD_AGENT)  # before there is a store that would be left empty
+        refuse_broken(plan, WORLD_AGENT)  # before a store is made that would be left empty
         if self.knowledge.agent() is None:
             self.embedder.embed([change.after.document for change in plan.changes if change.after])
         agent: AgentMemory = self.knowledge.agent(make=True)
         return agent.apply(plan)
 
     def facts(self) -> tuple[Fact, ...]:
-        """What everybody knows, or a group, by id; also what is not known yet, or not any more."""
+        """What everybody or a group knows, by id; also what is not known yet or no longer."""
         return knowing.kept_by(self).facts
 
     def groups(self) -> tuple[Group, ...]:
-        """The groups of characters to whom facts can be known, by name."""
+        """The groups of characters that can know facts, by name."""
         return knowing.kept_by(self).groups
 
     branch = branches.branch
@@ -578,20 +578,20 @@ class World(HeldOpen):
     def _cast(self) -> list[str]:
         names = []
         for name in self.characters():
-            with suppress(MemorySystemError):  # whoever looks at that agent is told
+            with suppress(MemorySystemError):  # the agent itself reports the problem
                 if text := static_memory.read(self._place(name).personality):
                     names.append(static_memory.parse(text).identity.name)
         return names
 
     def _room(self, agent: AgentMemory) -> Room:
-        """What an agent may still ask of a language model in this hour of the world's time."""
+        """How much an agent may still ask a language model in this hour of the world's time."""
         return room(agent, self.clock(), self.folder)
 
     def _to_rate(self, names: Collection[str] | None) -> Iterator[AgentMemory]:
-        """These agents; of ``None`` those that are open, and those that sleep and have something to be rated."""
+        """These agents; for ``None`` the open ones, and the sleeping ones with something to be rated."""
         yield from self.opened() if names is None else ()
         for name in sorted(self._agents.unrated if names is None else names):
-            with suppress(MemorySystemError):  # it was deleted since, or cannot be opened
+            with suppress(MemorySystemError):  # it has been deleted since, or cannot be opened
                 yield self.agent(name)
 
     def opened(self) -> list[AgentMemory]:
@@ -618,7 +618,7 @@ class World(HeldOpen):
 
     @contextmanager
     def _making(self, name: str, place: Place) -> Iterator[None]:
-        """Let the world know an agent that is made within it; if that fails, nothing is left of it."""
+        """Register an agent that is made within the block; if that fails, nothing of it is left."""
         try:
             self.carry_out(knowing.newcomer(knowing.kept_by(self), name))
             yield
@@ -640,14 +640,14 @@ class World(HeldOpen):
     ) -> AgentMemory:
         """A new agent with what happened to it before, as one change set: its first.
 
-        Events that have no rating are rated meanwhile; until then the agent is there, and empty.
+        Events without a rating are rated first; until then the agent exists, but is empty.
 
         Args:
             name: the agent's name.
             personality: JSON, or a dict of it.
-            events: as ``AgentMemory.add_short_term`` takes them.
-            author: who is behind it, as the history tells it; the world's author if not given.
-            progress: told how far it is.
+            events: as ``AgentMemory.add_short_term`` accepts them.
+            author: who is behind it, as the history shows it; the world's author if not given.
+            progress: called with the progress so far.
 
         Raises:
             InvalidAgentName, InvalidParameter, InvalidPersonality, InvalidEntry, AlreadyExists: nothing was made.
@@ -662,7 +662,7 @@ class World(HeldOpen):
 
     @contextmanager
     def newborn(self, name: str) -> Iterator[AgentMemory]:
-        """A new agent that has nothing yet, which whoever asks gives something within; if that fails, it is gone."""
+        """A new, empty agent, which the caller fills within the block; if that fails, it is removed."""
         with self.lock:
             checked = self.free_name(name)
             place = self._place(checked)
@@ -681,7 +681,7 @@ class World(HeldOpen):
         return self.copied(name, to, lambda _copy, _source: {})
 
     def copied(self, name: str, to: str, beside: branches.Beside) -> AgentMemory:
-        """As ``duplicate_agent``, with files beside the copy, whose texts are asked for while nobody can write."""
+        """As ``duplicate_agent``, with files next to the copy, whose texts are read while nobody can write."""
         with self.lock:
             knowing.refuse_knowledge(name)
             target, source = self.free_name(to), self.agent(name)
@@ -693,7 +693,7 @@ class World(HeldOpen):
             return self.agent(target)
 
     def rename_agent(self, name: str, to: str) -> AgentMemory:
-        """The same agent under another name; what the personality calls it stays as it is.
+        """The same agent under another name; the name in its personality stays as it is.
 
         Raises:
             InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was changed.
@@ -743,7 +743,7 @@ class World(HeldOpen):
         return self.spot.agent(name)
 
     def free_name(self, name: str, but: str = "") -> str:
-        """The checked name, if no agent ``but`` this one has it, or one that differs only in upper and lower case.
+        """The checked name, if no agent but ``but`` has it, or one that differs only in upper and lower case.
 
         Raises:
             InvalidAgentName, AlreadyExists: it cannot be used.
@@ -756,7 +756,7 @@ class World(HeldOpen):
 
     @contextmanager
     def _closed(self, name: str) -> Iterator[Place]:
-        """An agent's files while nobody writes them; whoever held the agent has to ask for it anew."""
+        """An agent's files while nobody writes them; callers that have the agent open must ask for it again."""
         knowing.refuse_knowledge(name)
         agent = self.agent(name)
         with agent.contents.alone():
@@ -764,13 +764,13 @@ class World(HeldOpen):
             yield self._place(agent.name)
 
     def _forget_on_server(self, place: Place, origin: str | None = None) -> None:
-        """Let a server forget an agent that is no longer here, so that another may have its name."""
-        with suppress(StoreUnavailable):  # then whoever takes the name is told what is still there
+        """Make a Chroma server forget an agent that is no longer here, so that another can have its name."""
+        with suppress(StoreUnavailable):  # the next agent of this name will report what is still there
             forget(place.folder / STORE, self.settings.chroma, origin)
 
     @contextmanager
     def let_go(self) -> Iterator[None]:
-        """Every agent is closed, and nobody writes any, while the world's files are moved; then all are opened anew.
+        """Close every agent, and let nobody write any, while the world's files are moved; then all are opened again.
 
         Raises:
             StoreBusy: another program has been writing for 30 seconds.
@@ -793,7 +793,7 @@ class World(HeldOpen):
         return isinstance(name := getattr(agent, "name", agent), str) and name in self.agents()
 
     def __iter__(self) -> Iterator[AgentMemory]:
-        """The characters, one after the other; rehearsals are asked for by their names."""
+        """The characters, one after the other, without rehearsals."""
         return (self.agent(name) for name in self.characters())
 
     def __repr__(self) -> str:

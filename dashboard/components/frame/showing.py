@@ -294,7 +294,7 @@ def _welcomed() -> None:
 
 
 def _author(kind: Kind, name: str) -> AgentMemory:
-    """A character whose changes the history tells as the tour's or the presenter's."""
+    """A character whose changes the history shows as the tour's or the presenter's."""
     made = session.own_changes()
     return session.world().agent(name).acting_as(_AUTHORS[kind], lambda change_set: made.add(change_set.id))
 

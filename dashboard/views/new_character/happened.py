@@ -34,7 +34,7 @@ _SAID = {Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
 
 
 def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
-    """Draw it; answers the events that can be taken, or ``None`` where the text as a whole cannot be read."""
+    """Draw it; answers the events that can be accepted, or ``None`` where the text as a whole cannot be read."""
     with st.container(gap="small"):
         st.text_area(
             words.PASTE_A_LIFE, key=life.key("pasted"), height=160, max_chars=_MOST, placeholder=_EXAMPLE,

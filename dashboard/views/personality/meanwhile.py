@@ -66,7 +66,7 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
 
 
 def settle(began: str, mine: str, now: str) -> drafts.Settled[Path] | None:
-    """What becomes of each part, by its path; ``None`` if one of the texts is no JSON object."""
+    """What becomes of each part, by its path; ``None`` if one of the texts is not a JSON object."""
     three = [personality_form.read(text or "{}") for text in (began, mine, now)]
     parts = [_parts(one) for one in three if one is not None]
     if len(parts) < len(three):

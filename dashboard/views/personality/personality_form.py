@@ -86,7 +86,7 @@ def tell(problems: tuple[Problem, ...], slots: Mapping[str, Any]) -> None:
 
 
 def read(text: str) -> dict[str, Any] | None:
-    """The personality of a JSON text, whatever is wrong with its sections; ``None`` if it is no JSON object."""
+    """The personality in a JSON text, whatever is wrong with its sections; ``None`` if it is not a JSON object."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):

@@ -107,7 +107,7 @@ _AT_NOUGHT = {
     "history_changes": "all",
     "history_days": "for ever",
 }
-"""What 0 means where it is no number like others."""
+"""What 0 means where it is not a number like others."""
 _STYLE = (
     "<style>.st-key-out-of-range{display:none}"
     "[data-testid='stMain']:has(input[aria-invalid='true']) .st-key-out-of-range{display:flex}</style>"

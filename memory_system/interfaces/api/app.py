@@ -228,7 +228,7 @@ async def says_all_once(request: Request) -> None:
     Raises:
         InvalidInput: there is one.
     """
-    if request.scope["route"].body_field is None:  # it is no JSON, or is read piece by piece
+    if request.scope["route"].body_field is None:  # it is not JSON, or is read piece by piece
         return
     try:
         json.loads(await request.body(), object_pairs_hook=no_twins)

@@ -341,11 +341,11 @@ class Desk:
 
     @property
     def author(self) -> str:
-        """As whose the history tells what this request does: the API's, and the caller's name if it has one."""
+        """The author that the history shows for this request: the API, and the caller's name if there is one."""
         return authored_by(API, _CALLER.get())
 
     def agent(self, name: str) -> AgentMemory:
-        """The agent of this name, whose changes the history tells as the API's.
+        """The agent of this name, whose changes the history shows as the API's.
 
         Raises:
             InvalidAgentName, AgentNotFound, StoreError: as ``World.agent``.

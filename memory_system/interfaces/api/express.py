@@ -102,7 +102,7 @@ def plain_request(scope: Scope) -> _Plain | None:
 
 
 def _body(read: list[Message], form: type[BaseModel]) -> BaseModel | None:
-    """The body, if all of it came and can be taken."""
+    """The body, if all of it came and can be accepted."""
     if read[-1]["type"] != "http.request":
         return None
     try:

@@ -17,7 +17,7 @@ from .sse import Listened, event
 
 MOST_LISTENERS = 100
 MOST_BEHIND = 1000
-"""Changes that a listener who comes back is told of; of older ones the history tells."""
+"""How many changes a returning listener is sent; older ones are in the history."""
 _LOOK_SECONDS, _QUIET_SECONDS = 0.25, 15.0
 
 

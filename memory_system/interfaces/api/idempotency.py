@@ -209,7 +209,7 @@ def _told_of(path: str, messages: list[Message]) -> dict[str, int]:
         return {named[1]: int(tag)}
     try:
         waiting = [json.loads(b"".join(message.get("body", b"") for message in messages))]
-    except ValueError:  # it is no JSON
+    except ValueError:  # it is not JSON
         return {}
     found: dict[str, int] = {}
     while waiting:

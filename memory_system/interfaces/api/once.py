@@ -1,4 +1,4 @@
-"""Events that are sent with an ``Idempotency-Key`` are remembered once: the history tells it after a restart, too."""
+"""Events that are sent with an ``Idempotency-Key`` are remembered once: the history shows it after a restart, too."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def remembered(
         events: as they were sent; one without an id gets one that follows from the key.
         key: of their request; ``None`` = it has none.
         preview: whether to plan only.
-        progress: told how far it is.
+        progress: called with the progress so far.
         how: all else that ``AgentMemory.add_short_term`` takes.
 
     Raises:
         Conflict: one of these memories was purged, or the key was used for other events.
-        MemorySystemError: they cannot be taken. Nothing was changed.
+        MemorySystemError: they cannot be accepted. Nothing was changed.
     """
     if key is None or preview:
         return agent.add_short_term(events, preview=preview, progress=progress, **how)

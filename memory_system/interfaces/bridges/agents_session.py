@@ -34,7 +34,7 @@ class MemorySession(SessionABC):
     Args:
         session_id: which talk; another program can go on with it.
         agent: on whose shelf it stands.
-        author: as whose the history tells the changes.
+        author: the name under which the history shows the changes.
     """
 
     def __init__(self, session_id: str, agent: AgentMemory, author: str = "OpenAI Agents") -> None:

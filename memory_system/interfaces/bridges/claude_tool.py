@@ -32,7 +32,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     Args:
         agent: in whose memory the files lie.
-        author: as whose the history tells what the model does.
+        author: the name under which the history shows what the model does.
     """
 
     def __init__(self, agent: AgentMemory, author: str = "Claude") -> None:

@@ -35,7 +35,7 @@ class MemoryStore(base.BaseStore):
 
     Args:
         agent: in whose memory the items lie.
-        author: as whose the history tells the changes.
+        author: the name under which the history shows the changes.
     """
 
     __slots__ = ("_notes",)

@@ -20,7 +20,7 @@ class Notes:
 
     Args:
         agent: whose memories.
-        author: as whose the history tells the changes.
+        author: the name under which the history shows the changes.
         key: the name of the metadata that holds what the other program calls an entry.
         tier: where they are.
     """

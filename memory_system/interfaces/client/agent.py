@@ -123,10 +123,10 @@ class RemoteAgent(RemoteView):
         return replace(added, change_set=replace(done, notes=(*taken.notes, *done.notes)))
 
     def acting_as(self, author: str, applying: None = None) -> Self:
-        """The same memory, whose changes the history tells as "API" and this author's.
+        """The same memory, whose changes the history shows as "API" and this author's.
 
         Raises:
-            InvalidParameter: the author is no text, or ``applying`` is given: it is the server that applies.
+            InvalidParameter: the author is not a text, or ``applying`` is given: it is the server that applies.
         """
         if applying is not None:
             raise InvalidParameter("Over HTTP the server applies the changes: leave 'applying' out.")

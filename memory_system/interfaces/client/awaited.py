@@ -10,7 +10,7 @@ What ``client.conversation`` has is here too: ``from memory_system.interfaces.cl
 
 Nothing is written twice: every method, property and function is made of the client's own, which runs in a thread, so
 that the event loop never waits. What tells many things one after the other (``changes``, ``export``, ``Duet.stream``)
-is an asynchronous iterator; what is handed in to be called (``progress``, ``heard``, what carries out an ``Action``)
+is an asynchronous iterator; what is passed in to be called (``progress``, ``heard``, what carries out an ``Action``)
 is called in the event loop, and may be a coroutine function. A call that is cancelled is no longer waited for: one
 that tells its progress stops at the next thing told, and any other is carried out by the server all the same.
 """

@@ -122,7 +122,7 @@ class RemoteConversation:
     ) -> Step:
         """As ``Conversation.step``; the answer is heard as it arrives at the server.
 
-        Actions that have a callable are carried out here, and their results handed in.
+        Actions that have a callable are carried out here, and their results passed in.
         """
         offered = [action.told for action in checked_actions(actions, RESERVED)]
         body = given(text=text, now=now, muted=listed(muted), without=listed(without), hold=hold, speaker=speaker)

@@ -84,7 +84,7 @@ class RemoteView(HeldOpen):
         """The items of all pages of one of this agent's lists, at most so many, as the server writes them.
 
         Raises:
-            InvalidParameter: the limit is no whole number from 1 to 100,000.
+            InvalidParameter: the limit is not a whole number from 1 to 100,000.
         """
         if limit is not None:
             whole("limit", limit, 1, EVERY)

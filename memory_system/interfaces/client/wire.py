@@ -38,7 +38,7 @@ def segment(text: str) -> str:
     """A name or an id as one part of an address.
 
     Raises:
-        InvalidParameter: it is no text, or none that can be sent.
+        InvalidParameter: it is not a text, or none that can be sent.
     """
     if not isinstance(text, str) or not text:
         raise InvalidParameter(f"A name or an id must be a text that is not empty, not {shown(text)}.")
@@ -70,7 +70,7 @@ class Wire:
         self._world: dict[str, str] = {}
 
     def acting_as(self, author: str) -> Wire:
-        """The same connections, over which the history tells what is done as this author's."""
+        """The same connections, over which the history shows what is done as this author's."""
         other = copy.copy(self)
         other._said = {"Memory-Author": quote(author[:_LONGEST_AUTHOR])}
         return other
@@ -245,7 +245,7 @@ def _refuse(value: Any, where: str = "") -> None:
     """Say what of a value cannot be sent, and where it stands.
 
     Raises:
-        InvalidParameter: a number is none, a text is not whole, or JSON has nothing of the kind.
+        InvalidParameter: a number is none, a text is not whole, or JSON has no equivalent.
     """
     if isinstance(value, Mapping):
         for name, one in value.items():
@@ -298,7 +298,7 @@ def plain(value: Any) -> Any:
     """A value as JSON has it: times as text, tuples as lists, and dataclasses by their fields.
 
     Raises:
-        InvalidParameter: JSON has nothing of the kind.
+        InvalidParameter: JSON has no equivalent.
     """
     if isinstance(value, datetime):
         return value.isoformat()

@@ -97,7 +97,7 @@ class RemoteWorld(HeldOpen):
     Args:
         address: where the server is.
         timeout: seconds that one answer may take, or that may pass until a server that tells how far it is says more.
-        author: who is behind the changes; the history tells them as "API" and this.
+        author: who is behind the changes; the history shows them as "API" and this.
         token: what lets this program in; what ``MEMORY_TOKEN``, or else ``MEMORY_VIEWER_TOKEN``, holds if not given.
         world: the world that is meant: everything is refused with ``Conflict`` while the server has another one in use;
             whichever is in use is meant if not given.
@@ -384,7 +384,7 @@ class RemoteWorld(HeldOpen):
         wait: bool | None = None,
         now: datetime | None = None,
     ) -> list[Answered[Outcome]]:
-        """Tell many agents what happened; one event that cannot be taken costs no other its place.
+        """Tell many agents what happened; one event that cannot be accepted costs no other its place.
 
         Args:
             events: at most 10,000, each as ``{"agent": "mira", "document": ...}`` with the fields of an event.
@@ -727,7 +727,7 @@ def _many(what: str, told: Iterable[Any]) -> list[Any]:
     """What is told to, or asked of, many agents.
 
     Raises:
-        InvalidParameter: it is no list.
+        InvalidParameter: it is not a list.
     """
     if isinstance(told, str | Mapping) or not isinstance(told, Iterable):
         raise InvalidParameter(f"{what} must be a list, of each a dict that names an 'agent', not {shown(told)}.")

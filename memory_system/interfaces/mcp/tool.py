@@ -58,7 +58,7 @@ class Caller:
     still_wanted: Callable[[], None] = always_wanted
 
     def agent(self, name: object) -> AgentMemory:
-        """An agent, whose changes the history tells as the client's.
+        """An agent, whose changes the history shows as the client's.
 
         Raises:
             InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
@@ -68,7 +68,7 @@ class Caller:
 
     @property
     def author(self) -> str:
-        """As whose the history tells what is done for it."""
+        """The author that the history shows for it."""
         return authored_by("MCP", self.client)
 
 

@@ -47,7 +47,7 @@ def near_pairs(vectors: Vectors, least: float, most: int, progress: Callable[[fl
         vectors: shape (n, d), float32; a row with a NaN or of zeros is like no other.
         least: -1 to 1.
         most: how many pairs at most, 1 or more.
-        progress: told how far it is, 0 to 1; it may raise to cancel.
+        progress: called with the share done, 0 to 1; it may raise to cancel.
     """
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     usable = np.flatnonzero(np.isfinite(lengths) & (lengths > 0))

@@ -25,7 +25,7 @@ def ask(found: Look, who: str, model: LanguageModel, progress: Progress) -> Look
         found: what vectors and rules found.
         who: the character's name.
         model: a real one: there are no offline rules for this.
-        progress: told how far it is; it may raise to cancel.
+        progress: called with the progress so far; it may raise to cancel.
     """
     asked = [one for one in (*found.suspicions, *found.related) if len(one.entries) == 2][:MOST_ASKED]
     judged: dict[tuple[str, ...], Suspicion | None] = {}

@@ -140,7 +140,7 @@ def look(
         threshold: the cosine from which on two are called duplicates, ``RELATED`` to 1.
         now: the time from which "yesterday" counts in a memory that has no time of its own.
         limit: how many suspicions of each sort, at most.
-        progress: told how far it is; it may raise to cancel.
+        progress: called with the progress so far; it may raise to cancel.
     """
     progress(0.0, "Reading the memories")
     rows = [(one, row) for one in held for row, kind in enumerate(one.kinds) if kind is not Kind.PLAN]

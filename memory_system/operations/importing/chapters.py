@@ -45,7 +45,7 @@ def by_model(material: Material, model: LanguageModel, who: str, progress: Progr
         material: what was read; of anything but prose nothing is changed.
         model: what reads it.
         who: the name of whom it is read for.
-        progress: told how far it is; it may raise to cancel.
+        progress: called with the progress so far; it may raise to cancel.
     """
     if material.origin is not Origin.PROSE or model.name == OfflineModel.name:
         note = _NO_MODEL if material.origin is Origin.PROSE else _NOT_PROSE

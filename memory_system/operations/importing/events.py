@@ -67,8 +67,8 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
         now: the world's time.
         zone: of times that have none; that of ``now`` if not given.
 
-    Raises: InvalidEntry: an event cannot be taken, or an id appears twice; none is taken then. InvalidFile: the
-        file is no JSON.
+    Raises: InvalidEntry: an event cannot be accepted, or an id appears twice; none is taken then. InvalidFile: the
+        file is not JSON.
     """
     if isinstance(events, str | Path):
         items: Sequence[Any] = _from_file(Path(events))
@@ -146,7 +146,7 @@ def event_entry(item: Any, now: datetime | None) -> MemoryEntry:
     """The entry for STM that one event is; one without a time happened now.
 
     Raises:
-        InvalidEntry: it cannot be taken.
+        InvalidEntry: it cannot be accepted.
     """
     entry = item if isinstance(item, MemoryEntry) else MemoryEntry.from_dict(item)
     if entry.id.startswith("static:"):

@@ -42,7 +42,7 @@ def read(turns: Turns, now: datetime) -> list[MemoryEntry]:
     where no turn has one, now.
 
     Raises:
-        InvalidEntry: a turn cannot be taken; the message says which, counted from 1. None is taken then.
+        InvalidEntry: a turn cannot be accepted; the message says which, counted from 1. None is taken then.
     """
     items: object = spoken(turns) if isinstance(turns, str) else turns
     if isinstance(items, bytes | bytearray) or not isinstance(items, Sequence):

@@ -75,7 +75,7 @@ def beside(world: Cast, one: str, other: str, cue: str, *, at: datetime | None =
 
     Raises:
         AgentNotFound: there is no such character.
-        InvalidParameter: it is the same one twice, or the cue or the time cannot be taken.
+        InvalidParameter: it is the same one twice, or the cue or the time cannot be accepted.
         OtherEmbedder: an agent's vectors were made by another embedder than the chosen one.
     """
     if text_given("one", one) == text_given("other", other):

@@ -93,7 +93,7 @@ def who_knows(
             given.
         ask_model: whether the language model judges, where one is set; the rules judge where none is, and where
             it does not help.
-        progress: told how far it is, 0 to 1; it may raise to cancel.
+        progress: called with the share done, 0 to 1; it may raise to cancel.
 
     Returns:
         a cell for each, in the order of the names.
@@ -144,7 +144,7 @@ def correct(
         fact: the sentence; capitals and spaces tell no two of them apart.
         verdict: "knows", "half knows", "has it wrong" or "does not know".
         memory: the memory that shows it, or its id, if one does.
-        author: who says so, as the history tells it; this world's author if not given.
+        author: who says so, as the history shows it; this world's author if not given.
         preview: whether to plan only.
 
     Raises:

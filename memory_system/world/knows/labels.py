@@ -21,7 +21,7 @@ def checked_fact(fact: object) -> str:
     """A sentence that can be asked about.
 
     Raises:
-        InvalidParameter: it is no text of 1 to 1,000 characters.
+        InvalidParameter: it is not a text of 1 to 1,000 characters.
     """
     if not is_text(fact) or not fact.strip() or len(fact.strip()) > MOST_FACT or "\x00" in fact:
         raise InvalidParameter(f"The fact is a sentence of 1 to {MOST_FACT:,} characters, not {shown(fact)}.")
@@ -32,7 +32,7 @@ def told_fact(fact: object) -> str:
     """A sentence that can be known: what a question asks for is in no part of it.
 
     Raises:
-        InvalidParameter: it is no text of 1 to 1,000 characters, or a question.
+        InvalidParameter: it is not a text of 1 to 1,000 characters, or a question.
     """
     sentence = checked_fact(fact)
     if sentence.endswith(("?", "？", "؟")):

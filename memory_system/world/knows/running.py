@@ -80,7 +80,7 @@ def run_tests(
     Args:
         world: the one whose story it is.
         tests: those that are kept with the world if not given.
-        progress: told how far it is, 0 to 1; it may raise to cancel.
+        progress: called with the share done, 0 to 1; it may raise to cancel.
 
     Returns:
         what became of each, in their order. A red one says by which memory, which change set brought it, who was
@@ -88,7 +88,7 @@ def run_tests(
 
     Raises:
         InvalidDocument: the file of tests is wrong.
-        InvalidParameter: what is handed in are no tests.
+        InvalidParameter: what is passed in are no tests.
     """
     refuse_uncallable(progress=progress)
     wanted = story_tests(world) if tests is None else listed_tests(tests)

@@ -99,7 +99,7 @@ def spread(
         at: at which time of the world, with its zone; what was lived through later is not looked at. Now if not
             given.
         ask_model: whether the language model judges, where one is set.
-        progress: told how far it is, 0 to 1; it may raise to cancel.
+        progress: called with the share done, 0 to 1; it may raise to cancel.
 
     Raises:
         InvalidParameter: the fact or the time cannot be asked about.

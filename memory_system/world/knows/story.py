@@ -312,7 +312,7 @@ def keep_tests(world: InFolder, tests: Sequence[StoryTest]) -> None:
 
 
 def listed_tests(tests: object) -> tuple[StoryTest, ...]:
-    """The tests that were handed in.
+    """The tests that were passed in.
 
     Raises:
         InvalidParameter: something else was.

@@ -230,7 +230,7 @@ def _formed(form: type[Form], one: Any, wrong: type[MemorySystemError]) -> Form:
     """What one of many says.
 
     Raises:
-        MemorySystemError: it cannot be taken, as the error says that is handed in.
+        MemorySystemError: it cannot be accepted, as the error says that is passed in.
     """
     if isinstance(one, form):
         return one

@@ -135,7 +135,7 @@ def added(
     """Remember events, and tell which. With the key of their request they are remembered once, also after a restart.
 
     Raises:
-        MemorySystemError: they cannot be taken. Nothing was changed.
+        MemorySystemError: they cannot be accepted. Nothing was changed.
     """
     agent = desk.agent(name)
     done = once.remembered(
@@ -168,7 +168,7 @@ def add_plainly(desk: Desk, name: str, body: EventsBody) -> Response | None:
     """What ``POST /events`` answers where nothing but the body is told; ``None`` where it may take long.
 
     Raises:
-        MemorySystemError: they cannot be taken. Nothing was changed.
+        MemorySystemError: they cannot be accepted. Nothing was changed.
     """
     if not few_and_rated(desk, name, body):
         return None
@@ -298,7 +298,7 @@ def _lines_of(text: bytes) -> list[Any]:
     """The JSON objects of the lines; blank lines are passed over.
 
     Raises:
-        InvalidFile, InvalidEntry: a line is no JSON object, or there are too many; it says which, counted from 1.
+        InvalidFile, InvalidEntry: a line is not a JSON object, or there are too many; it says which, counted from 1.
     """
     found: list[Any] = []
     for number, line in enumerate(text.split(b"\n"), start=1):

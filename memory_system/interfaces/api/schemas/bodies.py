@@ -80,7 +80,7 @@ class EventsBody(Body):
             yield bool(metadata and _RATED & metadata.keys())
 
     def given(self) -> list[dict[str, Any]]:
-        """The events as ``add_short_term`` takes them.
+        """The events as ``add_short_term`` accepts them.
 
         Raises:
             InvalidEntry: they come in both forms, or in none, or as columns that do not fit together.
@@ -300,7 +300,7 @@ class ResultsBody(Body):
     hold: StrictBool = False
 
     def given(self) -> dict[str, object]:
-        """The results as ``go_on`` takes them."""
+        """The results as ``go_on`` accepts them."""
         return {
             result.call_id: RuntimeError(str(result.result)) if result.failed else result.result
             for result in self.results

@@ -149,7 +149,7 @@ def _chatgpt_turn(place: str, message: Mapping[str, Any], talk: _Talk) -> None:
 
 
 def _parts(message: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The text of a message, and the kinds of what is no text."""
+    """The text of a message, and the kinds of what is not a text."""
     content = message.get("content")
     if not isinstance(content, dict):
         return _said(content), []

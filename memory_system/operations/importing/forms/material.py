@@ -305,7 +305,7 @@ class Gathering:
 
 
 def refusal(message: str, line: int | None = None) -> InvalidFile:
-    """The error for a file that cannot be taken, of half a sentence."""
+    """The error for a file that cannot be accepted, of half a sentence."""
     return InvalidFile((Problem("", message, line),), "the material")
 
 

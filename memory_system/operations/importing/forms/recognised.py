@@ -48,7 +48,7 @@ def read_material(
             ``people``, ``place``, ``source``), which name is taken for it, empty for none; guessed for the others.
 
     Raises:
-        InvalidFile, InvalidPersonality: it cannot be taken, in a sentence; nothing was changed.
+        InvalidFile, InvalidPersonality: it cannot be accepted, in a sentence; nothing was changed.
         InvalidParameter: there is no such form or order, or the name or the columns are not texts.
     """
     asked = _one_of(Origin, origin, "form")
@@ -246,7 +246,7 @@ class _Reading:
         return into
 
     def _plain(self, text: str, asked: Origin | None) -> Gathering:
-        """Text that is no JSON."""
+        """Text that is not JSON."""
         lines = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
         if asked is None:
             begun = [line for _, line in lines[:500]]
@@ -345,7 +345,7 @@ def _json(text: str | bytes) -> tuple[Any, str]:
 
 
 def _refuse_cut(lines: Sequence[tuple[int, str]]) -> None:
-    """Do nothing about a text that is no JSON, unless it is JSON lines too many of which are none to be left out.
+    """Do nothing about a text that is not JSON, unless it is JSON lines too many of which are none to be left out.
 
     Raises:
         InvalidFile: it is; the message says which they are.
