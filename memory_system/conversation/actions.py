@@ -1,8 +1,8 @@
-"""Actions: what an agent can do in a game while it talks, by the game's own functions beside those of memory.
+"""Actions: what an agent can do in a game while it talks, by the game's own functions in addition to memory's.
 
-The model is told of each by its name, description and JSON schema. An action that has a callable is carried out at
-once; of one that has none the call is answered to the caller, who carries it out and hands in its result
-(``Conversation.go_on``). An action that fails is a result as any other.
+The model gets the name, description and JSON schema of each. An action that has a callable is carried out at once; for
+one without, the call is returned to the caller, who carries it out and passes its result to ``Conversation.go_on``. A
+failed action is a result like any other.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ..errors import InvalidParameter, MemorySystemError, shown
 from ..llm.base import ToolCall
 
 HEARTBEAT = "request_heartbeat"
-"""The argument by which a model asks to go on once a function has answered, before it is the other's turn."""
+"""The argument by which a model asks to go on after the result of a function, before it is the other's turn."""
 MAX_ACTIONS = 50
 MAX_SCHEMA = 8000
-"""Characters of one action's schema, as JSON."""
+"""How many characters an action's schema may have, as JSON."""
 MAX_DESCRIPTION = 1000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 TYPES: Mapping[str, tuple[type, ...]] = {
@@ -40,12 +40,12 @@ class Action:
     """Something that an agent can do.
 
     Args:
-        name: 1 to 64 letters, digits, ``_`` and ``-``, which begin with no digit.
+        name: 1 to 64 letters, digits, ``_`` and ``-``, not beginning with a digit.
         description: what it does, for the model; 1 to 1,000 characters.
         parameters: the JSON schema of its arguments, an object; at most 8,000 characters as JSON. Their types and
-            choices are checked before it is carried out, what is inside of them is not.
-        do: carries it out: is called with the arguments by their names, and answers what JSON can hold, or a text.
-            An exception says why it failed. Not given: the caller of the step is to carry it out.
+            choices are checked before it is carried out, but not nested values.
+        do: carries it out: called with the arguments by name, returns a value for JSON, or a text. An exception says
+            why it failed. If not given, the caller of the step has to carry it out.
 
     Raises:
         InvalidParameter: one is not as described.
@@ -71,12 +71,12 @@ class Action:
 
     @property
     def told(self) -> dict[str, Any]:
-        """The action as JSON, without what carries it out."""
+        """The action as JSON, without its callable."""
         return {"name": self.name, "description": self.description, "parameters": self.parameters}
 
     @property
     def definition(self) -> dict[str, Any]:
-        """The action in the form of OpenAI's tools; it takes ``request_heartbeat`` too, as functions of memory do."""
+        """The action in the form of OpenAI's tools; it accepts ``request_heartbeat`` too, as functions of memory do."""
         properties = {
             **self.parameters["properties"],
             HEARTBEAT: {"type": "boolean", "description": "Go on afterwards."},
@@ -89,14 +89,14 @@ class Action:
 
 
 def checked_actions(actions: object, taken: Sequence[str]) -> tuple[Action, ...]:
-    """The actions, if a talk can have them.
+    """The actions, checked.
 
     Args:
         actions: what was given.
         taken: the names of the functions that every talk has.
 
     Raises:
-        InvalidParameter: they are no actions, too many, or two functions would have one name.
+        InvalidParameter: they are not actions, there are too many, or two functions would have one name.
     """
     if not isinstance(actions, Sequence) or not all(isinstance(one, Action) for one in actions):
         raise InvalidParameter('The actions must be a list: [Action("open_gate", "Open a gate.", {...}, open_gate)].')
@@ -115,11 +115,11 @@ def checked_actions(actions: object, taken: Sequence[str]) -> tuple[Action, ...]
 
 
 def result_of(call: Callable[[], object], room: int) -> tuple[str, bool]:
-    """What an action answered, as JSON for the model, and whether it failed.
+    """The result of an action, as JSON for the model, and whether it failed.
 
     Args:
         call: carries it out.
-        room: characters that the answer may have; what is longer is cut, and says so.
+        room: how many characters the result may have; a longer one is cut, and says so.
     """
     try:
         value = _plain(call())
@@ -132,14 +132,14 @@ def result_of(call: Callable[[], object], room: int) -> tuple[str, bool]:
 
 
 def carried_out(action: Action, arguments: Mapping[str, Any]) -> Callable[[], object]:
-    """What carries an action out."""
+    """The callable that carries an action out."""
     do = action.do
     assert do is not None, "an action without a callable is carried out by the caller of the step"
     return lambda: do(**arguments)
 
 
 def outcome(action: Action, call: ToolCall) -> object:
-    """What came of a call that is carried out here, to be passed in; an exception if it failed."""
+    """The result of a call that is carried out here, to be passed in; an exception if it failed."""
     given = json.loads(call.arguments or "{}")
     given.pop(HEARTBEAT, None)
     try:
@@ -149,7 +149,7 @@ def outcome(action: Action, call: ToolCall) -> object:
 
 
 def handed_in(result: object) -> Callable[[], object]:
-    """What answers a result that was passed in; an exception stands for a failure."""
+    """A callable that returns a result that was passed in; an exception means a failure."""
 
     def call() -> object:
         if isinstance(result, Exception):
@@ -160,13 +160,13 @@ def handed_in(result: object) -> Callable[[], object]:
 
 
 def result_in(text: str) -> object:
-    """What was passed in, by the text that ``result_of`` made of it."""
+    """The result that was passed in, from the text that ``result_of`` made of it."""
     told = json.loads(text)
     return RuntimeError(told["message"]) if told["status"] == "Failed" else told.get("result")
 
 
 def cut(text: str, room: int) -> str:
-    """A text in at most ``room`` characters, which says how much of it is left out."""
+    """A text cut to at most ``room`` characters, with how much was left out."""
     if len(text) <= room:
         return text
     notice = f" […{len(text):,} characters in all]"
@@ -174,7 +174,7 @@ def cut(text: str, room: int) -> str:
 
 
 def words_of(name: str, arguments: Mapping[str, Any]) -> str:
-    """A call as memory tells of it, such as "open_gate (gate: north)"."""
+    """A call in words for memory, such as "open_gate (gate: north)"."""
     told = [
         f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for key, value in arguments.items()
@@ -183,7 +183,7 @@ def words_of(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _plain(value: object) -> object:
-    """What JSON can hold; what it cannot as its text, which NaN is too."""
+    """A value for JSON; what JSON cannot represent, such as NaN, as its text."""
     return json.loads(json.dumps(value, default=str), parse_constant=str)
 
 
@@ -199,10 +199,10 @@ def _failure(error: Exception) -> str:
 
 
 def _schema(name: str, given: object) -> dict[str, Any]:
-    """A copy of an action's schema, with everything in it that is needed.
+    """A copy of an action's schema, completed.
 
     Raises:
-        InvalidParameter: it is none of an object.
+        InvalidParameter: it is not the schema of an object.
     """
 
     def refuse(why: str) -> InvalidParameter:
@@ -231,7 +231,7 @@ def _schema(name: str, given: object) -> dict[str, Any]:
 
 
 def _wrong(where: str, schema: object) -> str:
-    """What is wrong with a schema; empty if nothing is. It is looked at as far as a call is checked by it."""
+    """What is wrong with a schema; empty if nothing is. Only the parts that calls are checked by are checked."""
     if isinstance(schema, bool):
         return ""
     if not isinstance(schema, dict):

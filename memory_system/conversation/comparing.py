@@ -29,7 +29,7 @@ from .talk import SCENE, Blocks, Message, Role, Strategy, Talk, TalkSettings
 MAX_MESSAGES = 2000
 _TELLING = re.compile(long_word(4, r"[^\W_]") + r"|\d+")
 _KEPT = 0.5
-"""The share of a message's telling words that a summary has to hold for the message to count as kept in it."""
+"""The share of a message's telling words that a summary must contain for the message to count as kept in it."""
 
 
 class Fate(StrEnum):
@@ -40,7 +40,7 @@ class Fate(StrEnum):
     SEARCH = "found by search only"
     """The agent can look it up by its functions."""
     LOST = "lost"
-    """It is stored, and nothing brings it back into this conversation."""
+    """It is stored, but nothing brings it back into this conversation."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Compared:
     Args:
         settings: the strategy with its settings.
         tokens: of the prompt at each turn, estimated.
-        summaries: after each turn, the summary as it was; empty where there is none.
+        summaries: after each turn, the summary as it was; empty if there is none.
         fates: what has become of each message, in their order.
         calls: of the language model, for summaries.
-        notes: what else is to be told.
+        notes: further remarks.
     """
 
     settings: TalkSettings
@@ -85,8 +85,8 @@ def compare(
 ) -> tuple[Compared, ...]:
     """What each of several strategies would have made of the same talk; nothing is stored.
 
-    Only what was said counts: functions and notices of the talk as it was are left out, and nothing is recalled. The
-    language model is asked for summaries alone.
+    Only what was said counts: functions and notices of the original talk are left out, and nothing is recalled. The
+    language model is asked only for summaries.
 
     Args:
         agent: who talks.
@@ -95,7 +95,7 @@ def compare(
         human: the name of the other.
         now: the world's time.
         progress: called with the progress so far.
-        cancelled: asked before each turn whether to stop; the strategies done by then are answered.
+        cancelled: called before each turn, to ask whether to stop; the strategies done by then are returned.
 
     Raises:
         InvalidParameter: the transcript is empty or too long.
@@ -122,7 +122,7 @@ def compare(
 
 
 class _Trial:
-    """One strategy lived through."""
+    """A run of one strategy."""
 
     def __init__(self, talk: Talk, scene: Scene, summariser: Summariser, messages: Sequence[Message]) -> None:
         self._talk = talk
@@ -135,7 +135,7 @@ class _Trial:
         self._notes: list[str] = []
 
     def run(self, cancelled: Callable[[], bool]) -> bool:
-        """Say everything again; answers whether it came to the end."""
+        """Say everything again; returns whether it reached the end."""
         strategy = STRATEGIES[self._talk.settings.strategy]
         for turn in turns(self._messages):
             if cancelled():
@@ -156,7 +156,7 @@ class _Trial:
         return True
 
     def compared(self) -> Compared:
-        """What came of it: what the next prompt would hold, and what it would not."""
+        """The result: what the next prompt would contain, and what it would not."""
         strategy = STRATEGIES[self._talk.settings.strategy]
         talk = replace(self._talk, queue=strategy.past(self._talk, self._read))
         context = build(self._scene, talk, ())
@@ -189,7 +189,7 @@ class _Trial:
 
 
 def turns(messages: Sequence[Message]) -> list[list[Message]]:
-    """The messages in turns: what the human says, and what is answered."""
+    """The messages in turns: what the human says, and the answer."""
     found: list[list[Message]] = []
     for message in messages:
         if message.role is Role.USER or not found:
@@ -207,7 +207,7 @@ def _fate(held: bool, own: frozenset[str], summary: frozenset[str], *, searched:
 
 
 def _own_words(messages: Sequence[Message]) -> list[frozenset[str]]:
-    """Of each message the words that tell it from the others; all of its telling words where none does."""
+    """The words that distinguish each message from the others; all of its telling words if none does."""
     all_words = [_telling(message.text) for message in messages]
     counted_words = Counter(word for words in all_words for word in words)
     most = max(2, len(messages) // 5)
@@ -225,9 +225,9 @@ class Lines:
 
     Args:
         cues: the lines, each once, in the order in which they were first said.
-        top_k: most memories that a line brings to mind, as the talk is held; ``None`` = the agent's setting, where the
-            talk brings none to mind.
-        without: ids of what memory keeps of the talk itself, which was not there when it began.
+        top_k: how many memories a line recalls at most in this talk; ``None`` = the agent's setting, if the talk
+            recalls none.
+        without: ids of memories of the talk itself, which did not exist when it began.
     """
 
     cues: tuple[str, ...] = ()
@@ -236,7 +236,7 @@ class Lines:
 
     @property
     def facets(self) -> Facets:
-        """What the lines may bring to mind."""
+        """What the lines may recall."""
         return Facets(without=self.without)
 
 
@@ -245,8 +245,8 @@ def lines_of(agent: AgentMemory, talk: Talk, messages: Sequence[Message]) -> Lin
 
     Args:
         agent: whose talk it is.
-        talk: as it stands.
-        messages: of the talk, such as ``Conversation.messages`` or ``Interview.transcript``.
+        talk: as it is now.
+        messages: the talk's, such as ``Conversation.messages`` or ``Interview.transcript``.
     """
     said = (message.said.strip() for message in messages if message.role is Role.USER and message.speaker != SCENE)
     cues = tuple(dict.fromkeys(filter(None, said)))
@@ -254,7 +254,7 @@ def lines_of(agent: AgentMemory, talk: Talk, messages: Sequence[Message]) -> Lin
 
 
 def _left_by(agent: AgentMemory, talk_id: str) -> tuple[str, ...]:
-    """The ids of the notes, turns and synopses of a talk, wherever they are kept by now."""
+    """The ids of the notes, turns and synopses of a talk, in whichever tier they are now."""
     begins = tuple(f"{what}-{talk_id}-" for what in ("note", "turn", "synopsis"))
     found: list[str] = []
     for tier in LIVED:

@@ -25,7 +25,7 @@ from ..core.files import read_at_most
 from ..errors import InvalidFile, InvalidParameter, Problem, kind_of
 
 PASSAGE = 1000
-"""Characters of a passage at most; about as much as all-MiniLM-L6-v2 reads of a text, 256 tokens."""
+"""How many characters a passage has at most; about what all-MiniLM-L6-v2 reads of a text, 256 tokens."""
 MAX_HEADING = 200
 
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
@@ -45,7 +45,7 @@ class Passage:
         text: what it says, at most 1,000 characters.
         place: where it begins, in characters of the document's text; in a PDF, of the page's.
         page: from 1; 0 where the document has no pages.
-        heading: under which it stands, with those above it; empty where there is none.
+        heading: the heading above it, with its parent headings; empty if there is none.
     """
 
     number: int
@@ -57,7 +57,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class _Part:
-    """A stretch of a document that no passage reaches beyond."""
+    """A stretch of a document that passages do not cross."""
 
     text: str
     place: int
@@ -71,17 +71,17 @@ def of_text(text: str) -> list[Passage]:
 
 
 def of_markdown(text: str) -> list[Passage]:
-    """The passages of a Markdown text, each under its headings; what is fenced as code has none."""
+    """The passages of a Markdown text, each under its headings; fenced code contains none."""
     return _numbered(_sections(text))
 
 
 def of_pages(pages: Sequence[str]) -> list[Passage]:
-    """The passages of a document with pages, whose lines end where the paper did."""
+    """The passages of a document with pages, whose lines end at the edge of the page."""
     return _numbered(_Part(_flowing(page), 0, number) for number, page in enumerate(pages, start=1))
 
 
 def _flowing(page: str) -> str:
-    """A page whose words and lines are no longer broken where the paper ended."""
+    """A page whose words and lines are no longer broken at the edge."""
     return _BROKEN_LINE.sub(" ", _BROKEN_WORD.sub("", page.replace("\r", "")))
 
 
@@ -123,7 +123,7 @@ _Span = tuple[int, int]
 
 
 def _paragraphs(text: str) -> Iterator[_Span]:
-    """Paragraphs, and of those that are too long their sentences, and of such sentences pieces."""
+    """Paragraphs, or the sentences of those that are too long, or pieces of sentences that are too long."""
     for start, end in _between(text, (0, len(text)), _BLANK):
         if end - start <= PASSAGE:
             yield start, end
@@ -133,7 +133,7 @@ def _paragraphs(text: str) -> Iterator[_Span]:
 
 
 def _between(text: str, span: _Span, border: re.Pattern[str]) -> Iterator[_Span]:
-    """What stands between borders, without the blanks around it."""
+    """The texts between borders, without the white space around them."""
     at = span[0]
     for found in border.finditer(text, *span):
         yield from _stripped(text, at, found.end())
@@ -148,7 +148,7 @@ def _stripped(text: str, start: int, end: int) -> Iterator[_Span]:
 
 
 def _packed(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
-    """As many of them together as a passage has room for."""
+    """As many of them together as fit in a passage."""
     start, end = -1, -1
     for first, last in spans:
         if start >= 0 and last - start > PASSAGE:
@@ -195,9 +195,9 @@ def read_pdf(
 
     Args:
         raw: the file.
-        name: what it is called in messages.
+        name: its name in messages.
         most_pages: more are refused.
-        most_characters: of all pages together; more are refused.
+        most_characters: for all pages together; more are refused.
         progress: called with the share done, 0 to 1; it may raise to cancel, and the process is ended.
         seconds: how long a page may take.
 
@@ -244,7 +244,7 @@ def _followed(
 
 
 def _lines(out: Path) -> list[dict[str, Any]]:
-    whole = out.read_text(encoding="utf-8").split("\n")[:-1]  # what follows the last border is still being written
+    whole = out.read_text(encoding="utf-8").split("\n")[:-1]  # the text after the last border is still being written
     return [json.loads(line) for line in whole]
 
 
@@ -275,7 +275,7 @@ def _refused(name: str, why: str) -> InvalidFile:
 
 MAX_BYTES = 50_000_000
 MAX_CHARACTERS = 1_500_000
-"""Of one document's text: a thick book. At most some 2,000 passages come of it."""
+"""How many characters a document's text may have: a thick book, which makes some 2,000 passages at most."""
 MAX_PASSAGES = 2000
 MAX_PAGES = 2000
 MAX_NAME = 120
@@ -299,11 +299,11 @@ class Document:
     """A document that was read.
 
     Args:
-        name: what it is called.
+        name: its name.
         form: ``text``, ``markdown`` or ``pdf``.
         sha256: of its bytes, in hexadecimal digits.
-        passages: what it says.
-        pages: how many it has; 0 where it has none.
+        passages: its text.
+        pages: how many it has; 0 if it has none.
         unread: numbers of pages that could not be read.
     """
 
@@ -319,14 +319,14 @@ def read_document(source: str | Path | bytes, name: str | None, progress: Callab
     """The document of a file or of its bytes.
 
     Args:
-        source: the file's path, or what it holds.
-        name: what it is called, at most 120 characters; the file's name if not given. With bytes it has to be given:
-            what it ends with tells Markdown from plain text.
+        source: the file's path, or its content.
+        name: at most 120 characters; the file's name if not given. It must be given with bytes: its ending
+            distinguishes Markdown from plain text.
         progress: called with the share done, 0 to 1; it may raise to cancel.
 
     Raises:
         InvalidParameter: the source is neither, or has no name that can be shown.
-        InvalidFile: the file cannot be read, or holds no text that can be accepted; the message says why.
+        InvalidFile: the file cannot be read, or contains no usable text; the message says why.
     """
     raw, called = _bytes(source, name)
     if not raw.strip():

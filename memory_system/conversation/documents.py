@@ -1,9 +1,9 @@
 """Documents: text, Markdown and PDF that a person loads for an agent to look things up in. They do not fade.
 
 A document is one change set, so that one undo takes it back. Its passages are found by ``archival_search``; recall
-never sees them, since they are nothing that the agent lived through.
+never finds them, since the agent did not experience them.
 
-A passage of a document as an entry of the archive, and what is told of it.
+A passage of a document is an entry of the archive.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .document_reading import Document, Passage, read_document
 
 @dataclass(frozen=True)
 class Source:
-    """The document that passages are of.
+    """The document that passages are from.
 
     Args:
-        id: of the document.
-        name: what it is called, such as its file's name.
+        id: the document's.
+        name: such as its file's name.
         form: ``text``, ``markdown`` or ``pdf``.
         sha256: of its bytes, in hexadecimal digits.
         loaded: when it was loaded, by the world's time.
-        pages: how many pages it has; 0 where it has none.
+        pages: how many pages it has; 0 if it has none.
     """
 
     id: str
@@ -43,12 +43,12 @@ class Source:
 
 
 def passage_id(document: str, number: int) -> str:
-    """The id of a passage; in the order of the ids passages stand as in the document."""
+    """The id of a passage; ids sort in the order of the document."""
     return f"{document}-{number:06}"
 
 
 def entry_of(source: Source, passage: Passage, count: int) -> MemoryEntry:
-    """The entry that keeps a passage. It has no time, so that it never fades; the first tells of the whole document."""
+    """The entry for a passage. It has no time, so that it never fades; the first one describes the whole document."""
     extras: dict[str, Scalar] = {
         "source": source.name,
         "source_id": source.id,
@@ -73,7 +73,7 @@ def entry_of(source: Source, passage: Passage, count: int) -> MemoryEntry:
 
 
 def whence(entry: MemoryEntry) -> str:
-    """Where a passage stands, in words: the document, its page and its heading."""
+    """Where a passage is from, in words: the document, its page and its heading."""
     extras = entry.extras
     told = [str(extras.get("source", "a document"))]
     if "page" in extras:
@@ -84,11 +84,11 @@ def whence(entry: MemoryEntry) -> str:
 
 
 MAX_PASSAGES = 50_000
-"""Of all documents of one agent."""
+"""The limit for all documents of one agent."""
 _AT_ONCE = 32
-"""Passages that are embedded before it is told how far that is."""
+"""How many passages are embedded between two progress reports."""
 _READING = 0.2
-"""The share of the time that reading takes, as it is told."""
+"""The share of the progress that counts for reading."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,12 @@ class Loaded:
     """A document that an agent can look things up in.
 
     Args:
-        id: of the document.
-        name: what it is called.
+        id: the document's.
+        name: its name.
         form: ``text``, ``markdown`` or ``pdf``.
         loaded: when, by the world's time.
         passages: how many it was split into.
-        pages: how many it has; 0 where it has none.
+        pages: how many it has; 0 if it has none.
         sha256: of its bytes, in hexadecimal digits.
     """
 
@@ -126,19 +126,19 @@ def load_document(
     """Load a document into an agent's archive, as one change set.
 
     Args:
-        agent: who is to have it.
-        source: the path of a file, or what it holds: text or Markdown in UTF-8, or a PDF.
-        name: what it is called; the file's name if not given. Has to be given with bytes.
+        agent: who gets it.
+        source: the path of a file, or its content: text or Markdown in UTF-8, or a PDF.
+        name: the file's name if not given. It must be given with bytes.
         now: the world's time.
         preview: whether to plan only.
         progress: called with the share done, 0 to 1; it may raise to cancel, and nothing is changed.
 
     Returns:
-        What was applied, or would be; its notes tell of pages that could not be read.
+        The change set, applied or planned; its notes list pages that could not be read.
 
     Raises:
         InvalidFile: it cannot be accepted: protected, broken, too large, of another kind, or without text.
-        InvalidParameter: it has no name, or the agent has no room for it.
+        InvalidParameter: it has no name, or it would exceed the agent's limit for documents.
         AlreadyExists: the agent has it already.
         EmbedderError: a passage could not be embedded.
         ReadOnly: the agent can only be read.
@@ -156,7 +156,7 @@ def load_document(
     texts = [passage.text for passage in read.passages]
     for start in range(0, 0 if preview else len(texts), _AT_ONCE):
         progress(_READING + (1 - _READING) * start / len(texts), f"{start:,} of {counted(len(texts), 'passage')}")
-        agent.contents.embedded(texts[start : start + _AT_ONCE])  # which the embedder remembers when it is applied
+        agent.contents.embedded(texts[start : start + _AT_ONCE])  # the embedder has them cached when it is applied
     plan = _planned(agent, read, moment)
     return plan if preview else agent.apply(plan)
 
@@ -175,7 +175,7 @@ def documents(agent: AgentMemory) -> tuple[Loaded, ...]:
     """The documents in an agent's archive, by name.
 
     Raises:
-        StoreDamaged: what is kept of one is not as it was written.
+        StoreDamaged: the record of one is not as it was written.
     """
     with agent.contents.shelf(Tier.ARCHIVE) as table:
         firsts = [table.get(one) for one in table.ids if one.endswith(passage_id("", 0))]
@@ -221,7 +221,7 @@ def remove_document(
 ) -> ChangeSet:
     """Take a document out of an agent's archive, as one change set; ``undo`` brings it back.
 
-    ``agent.purge`` with the ids of its changes then takes it out of the history, too.
+    ``agent.purge`` with the ids of its changes then removes it from the history, too.
 
     Raises:
         EntryNotFound: the agent has no such document.

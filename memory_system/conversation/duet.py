@@ -1,7 +1,7 @@
 """Duet and Group: two characters, or more, who talk with each other, each with a memory of its own.
 
-In a group whoever is named speaks next, or has been silent for a whole round, or has most to say: whose own recall
-finds most for what was said last.
+In a group the next speaker is the one who is named, else one who has been silent for a whole round, else the one with
+most to say: whose own recall finds most for what was said last.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ __all__ = ["MAX_TURNS", "MOST_IN_A_GROUP", "SCENE", "Duet", "Group", "Said", "go
 
 MAX_TURNS = 200
 _BACK = 300
-"""Messages in which the last thing that was said is looked for: a step may call functions a hundred times."""
+"""How many messages are searched for what was said last: a step may call functions a hundred times."""
 
 MOST_IN_A_GROUP = 12
 _ITSELF = "A character cannot talk with itself; choose two."
 _TWICE = "A character cannot talk with itself; choose each once."
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 _RECALLED = 10
-"""Memories that are recalled to see how much somebody has to say."""
+"""How many memories are recalled to see how much somebody has to say."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """One thing that was said: by whom, what, and the step by which the speaker came to it."""
+    """One thing that was said: by whom, what, and the step that produced it."""
 
     speaker: str
     text: str
@@ -110,10 +110,10 @@ class Part(Protocol):
 
 @singledispatch
 def part(agent: object, **how: Any) -> Part:  # noqa: ARG001 - the registered ones begin with it
-    """A new conversation of whatever is an agent; what is another kind of agent registers how it begins one.
+    """A new conversation of an agent; another kind of agent registers how it begins one.
 
     Raises:
-        InvalidParameter: it is no agent.
+        InvalidParameter: it is not an agent.
     """
     raise InvalidParameter("Characters talk: Duet.begin(world.agent(...), world.agent(...)), or a Group of more.")
 
@@ -126,10 +126,10 @@ def _(agent: AgentMemory, **how: Any) -> Part:
 class Duet:
     """Two conversations, one in each memory, that answer each other.
 
-    Either may be of another process: ``Conversation`` and ``interfaces.client``'s go together.
+    Either may be on a server: ``Conversation`` and the one of ``interfaces.client`` work together.
 
     Args:
-        first: the conversation of who begins.
+        first: the conversation of the one who begins.
         second: that of the other one.
     """
 
@@ -149,7 +149,7 @@ class Duet:
     ) -> Self:
         """Two new conversations, in which each is the other's human.
 
-        The titles that are made for two of one name tell the files they are kept under, too.
+        If two have the same name, the titles that are made also contain the agents' names.
 
         Raises:
             InvalidParameter: it is the same character twice, or a parameter cannot be accepted.
@@ -177,7 +177,7 @@ class Duet:
         heard: Heard = unheard,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> tuple[Said, ...]:
-        """Let them talk, and answer what was said once they have; the arguments are those of ``stream``.
+        """Let them talk, and return what was said at the end; the arguments are those of ``stream``.
 
         Raises:
             InvalidParameter: the number is out of its range, or the opening is not a text. Nothing was said.
@@ -195,13 +195,13 @@ class Duet:
     ) -> Iterator[Said]:
         """Let them talk while somebody listens: each thing that is said is told as soon as it is stored.
 
-        Nothing is said until the next one is asked for; ``talk`` does not wait for that. It ends after ``turns``, when
-        it is cancelled, or when one has no answer; the last ``Said`` then tells why in ``step.problem``. In the end the
-        other one has heard the last thing that was said. Called again it goes on from where that ended.
+        It only goes on when the next item is requested. It ends after ``turns``, when it is cancelled, or when one has
+        no answer; the last ``Said`` then says why in ``step.problem``. In the end the other one has heard the last
+        thing that was said. Called again, it goes on from there.
 
         Args:
             turns: how many things are said at most, 1 to 200.
-            opening: what makes the first one speak; that they meet, if not given and nothing was said before.
+            opening: what makes the first one speak; if not given and nothing was said before, that they meet.
             now: the world's time.
             heard: called with what is said as it arrives.
             cancelled: asked before each turn whether to stop.
@@ -237,18 +237,18 @@ class Duet:
                 waiting.note(heard=text, now=now)
 
     def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ChangeSet]:
-        """Take all of it back, in both memories: what was said, and the events that came of it. It can be undone."""
+        """Take all of it back, in both memories: what was said, and the events stored from it. It can be undone."""
         return self.first.remove(events=True, preview=preview), self.second.remove(events=True, preview=preview)
 
     def _next(self, opening: str) -> tuple[Part, Part, str, str]:
-        """Who is to speak next, to whom, what they are told, and by whom: the scene, or the other one."""
+        """Who speaks next, to whom, what they hear, and from whom: the scene, or the other one."""
         first, second, name = self.first, self.second, self.second.agent.display_name
         mine, others = _said(first), _said(second)
         if opening or not mine:
             # the last scene of a talk that has begun is the one that had no answer
             scenes = [message.text for message in first.messages(-_BACK) if message.speaker == SCENE]
             return first, second, opening or [f"You meet {name}. Say something to {name}.", *scenes][-1], SCENE
-        # by whose message it is, not by names: both may have the same
+        # decided by whose message it is, not by names: both may have the same
         unheard_by_first = bool(others) and others[-1].role is Role.ASSISTANT and not _heard(mine, others[-1])
         last = others[-1] if unheard_by_first else mine[-1]
         by_second = unheard_by_first or last.role is Role.USER
@@ -257,7 +257,7 @@ class Duet:
 
 
 def _said(part: Part) -> list[Message]:
-    """What was said last in a talk, but for what sets the scene."""
+    """What was said last in a talk, apart from what sets the scene."""
     return [message for message in part.messages(-_BACK) if message.said and message.speaker != SCENE]
 
 
@@ -273,8 +273,8 @@ def _heard(by: Sequence[Message], said: Message) -> bool:
 class Group:
     """Conversations, one in each memory, in which several characters talk with each other.
 
-    Each may be of another process: ``Conversation`` and ``interfaces.client``'s go together. Whatever one says is
-    kept and remembered by all, with who said it.
+    Each may be on a server: ``Conversation`` and the one of ``interfaces.client`` work together. What one says is
+    stored and remembered by all, with who said it.
 
     Args:
         parts: their conversations.
@@ -295,8 +295,8 @@ class Group:
         """New conversations, in which each talks with all the others.
 
         Raises:
-            InvalidParameter: they are fewer than three or more than twelve, one comes twice or is no agent, two have
-                one name, or a parameter cannot be accepted.
+            InvalidParameter: there are fewer than three or more than twelve, one is given twice or is not an agent, two
+                have the same name, or a parameter cannot be accepted.
         """
         members = list(agents) if isinstance(agents, Iterable) else [agents]
         if not 3 <= len(members) <= MOST_IN_A_GROUP:
@@ -323,7 +323,7 @@ class Group:
         heard: Heard = unheard,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> tuple[Said, ...]:
-        """Let them talk, and answer what was said once they have; the arguments are those of ``stream``.
+        """Let them talk, and return what was said at the end; the arguments are those of ``stream``.
 
         Raises:
             InvalidParameter: the number is out of its range, or the opening is not a text. Nothing was said.
@@ -341,12 +341,12 @@ class Group:
     ) -> Iterator[Said]:
         """Let them talk while somebody listens: each thing that is said is told as soon as it is stored.
 
-        It ends after ``turns``, when it is cancelled, or when one has no answer; the last ``Said`` then tells why in
-        ``step.problem``. Called again it goes on from there.
+        It ends after ``turns``, when it is cancelled, or when one has no answer; the last ``Said`` then says why in
+        ``step.problem``. Called again, it goes on from there.
 
         Args:
             turns: how many things are said at most, 1 to 200.
-            opening: what makes one speak; that they meet, if not given and nothing was said before.
+            opening: what makes one speak; if not given and nothing was said before, that they meet.
             now: the world's time.
             heard: called with what is said as it arrives.
             cancelled: asked before each turn whether to stop.
@@ -362,7 +362,7 @@ class Group:
         return self._stream(whole("turns", turns, 1, MAX_TURNS), opening.strip(), now, heard, cancelled)
 
     def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ...]:
-        """Take all of it back, in every memory: what was said, and the events that came of it. It can be undone."""
+        """Take all of it back, in every memory: what was said, and the events stored from it. It can be undone."""
         return tuple(one.remove(events=True, preview=preview) for one in self.parts)
 
     def _stream(
@@ -389,7 +389,7 @@ class Group:
                 spoken.append(by)
                 following = self._next(order, text, spoken, by, now) if left and text else None
                 for one in order[:-1] if text else ():
-                    if one is not following:  # who is next hears it by that
+                    if one is not following:  # the next one hears it that way
                         one.note(heard=text, now=now, speaker=by)
                 waiting = following
                 yield Said(by, text, step)
@@ -403,9 +403,9 @@ class Group:
     def _next(
         self, order: Sequence[Part], said: str, spoken: Sequence[str], by: str | None, now: datetime | None
     ) -> Part:
-        """Who speaks next: who is asked by name or named last; else who was silent for a whole round.
+        """Who speaks next: the one asked by name or named last; else one who was silent for a whole round.
 
-        Else whoever has most to say; of equals who was silent longer.
+        Else the one with most to say; of equals the one silent for longer.
         """
         others = [one for one in order if one.agent.display_name != by]
         if named := self._named(others, said):
@@ -416,7 +416,7 @@ class Group:
         return max(others, key=lambda one: _to_say(one, said, now))
 
     def _named(self, others: Sequence[Part], said: str) -> Part | None:
-        if said.startswith(SIGN):  # the offline rules speak to nobody by name: the names are those of a quotation
+        if said.startswith(SIGN):  # the offline rules address nobody by name: the names are from a quotation
             return None
         sentences = _SENTENCE.findall(said)
         for sentence in (*reversed([one for one in sentences if "?" in one]), *reversed(sentences)):
@@ -426,7 +426,7 @@ class Group:
         return None
 
     def _caught_up(self, now: datetime | None) -> Message | None:
-        """The last thing that was said, which all have heard now; some have not where a talk was broken off."""
+        """Let all hear the last thing that was said, which some have not if a talk was broken off."""
         said = [_said(one) for one in self.parts]
         last = max((some[-1] for some in said if some), key=lambda one: (one.at, one.number), default=None)
         if last is None:
@@ -453,7 +453,7 @@ def _place(text: str, of: Part, parts: Sequence[Part]) -> int:
 
 
 def _to_say(one: Part, said: str, now: datetime | None) -> float:
-    """How much somebody has to say to this: the scores of what its recall finds, but for this talk itself."""
+    """How much somebody has to say to this: the scores of what its recall finds, except this talk itself."""
     if not said:
         return 0.0
     found = one.agent.query_memory(said, _RECALLED, touch=False, now=now)
@@ -461,11 +461,11 @@ def _to_say(one: Part, said: str, now: datetime | None) -> float:
 
 
 def go_on(parts: Sequence[Conversation]) -> Duet | Group:
-    """The talk that conversations were begun for, one in each memory: of two of them a duet, of more a group.
+    """The talk of these conversations, one in each memory: a duet for two, a group for more.
 
     Raises:
-        InvalidParameter: one character comes twice, or a conversation is one with somebody else, to whom what was said
-            in it was told. A character that was renamed since stays who it is.
+        InvalidParameter: a character is given twice, or a conversation is one with somebody else, who would have heard
+            what was said in it. A character that was renamed since is still the same.
         ConversationNotFound: one of them was undone.
     """
     if len({one.agent.name for one in parts}) < len(parts):

@@ -1,4 +1,4 @@
-"""External context of an agent: its recall memory and its archive, as the functions of a talk search them."""
+"""External context of an agent: its recall memory and its archive, for the functions of a talk."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .talk import Message, Mode
 
 
 class AgentExternal:
-    """Searches one agent's memory, of now or of then; what it inserts is collected, for the step to store.
+    """Searches one agent's memory, present or past; what it inserts is collected, for the step to store.
 
     Args:
         agent: whose memory it is.
         now: the world's time.
         mode: what becomes of what is inserted.
-        muted: ids of memories and messages that are not there.
-        said: messages that are nowhere stored; those that answer stand before what is stored, on the first page.
+        muted: ids of memories and messages to leave out.
+        said: messages that are not stored; those that match come before the stored ones, on the first page.
         size: results on a page, 1 to 100.
     """
 
@@ -56,13 +56,13 @@ class AgentExternal:
         return Page((*fleeting, *found.found), 0, found.total + len(fleeting), found.size)
 
     def search_dates(self, start: str, end: str, page: int) -> Page:
-        """As ``External.search_dates``, the oldest first; what is nowhere stored is not among it."""
+        """As ``External.search_dates``, the oldest first; without messages that are not stored."""
         return conversation_search_date(self._agent, start, end, page, at=self._now, size=self._size, muted=self._muted)
 
     def archive(self, query: str, page: int) -> Page:
         """As ``External.archive``: the agent's life by its recall score, documents by relevancy.
 
-        What was inserted in this step is not stored yet; what of it answers stands before the rest, on the first page.
+        Events inserted in this step are not stored yet; those that match come before the rest, on the first page.
         """
         found = archival_search(self._agent, query, page, at=self._now, size=self._size, muted=self._muted)
         if not self.inserted or page:
@@ -82,7 +82,7 @@ class AgentExternal:
         """As ``External.insert``."""
         if len(text) > MAX_DOCUMENT:
             raise InvalidEntry(f"The content has {len(text):,} characters; at most {MAX_DOCUMENT:,} are allowed.")
-        MemoryEntry(text, kind=Kind.OBSERVATION, timestamp=self._now)  # what cannot be a memory is answered, not stored
+        MemoryEntry(text, kind=Kind.OBSERVATION, timestamp=self._now)  # what cannot be a memory is reported, not stored
         self.inserted.append(text)
         if self._mode is Mode.INTERVIEW:
             return "Noted for this interview only; nothing of it is kept."

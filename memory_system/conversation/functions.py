@@ -4,7 +4,7 @@ A call comes as the model wrote it, and whatever is wrong with it goes back to t
 
 Schemas: the functions of an agent by MemGPT's names (arXiv 2310.08560), in the form of OpenAI's tools.
 
-They stand in every prompt of the strategy ``virtual``, and are therefore short.
+They are in every prompt of the strategy ``virtual``, and are therefore short.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ DEFINITIONS: tuple[Mapping[str, Any], ...] = (
     _definition("archival_memory_insert", "Remember an event.", {"content": _text("What happened.")}, {}),
     _definition("archival_memory_search", "Search your life and documents.", {"query": _QUERY}, {"page": _PAGE}),
 )
-"""The functions in the form of OpenAI's tools; each but ``send_message`` takes ``request_heartbeat`` too."""
+"""The functions in the form of OpenAI's tools; each but ``send_message`` accepts ``request_heartbeat`` too."""
 BRIEF: tuple[Mapping[str, Any], ...] = tuple(brief(one) for one in DEFINITIONS)
 """The same without a description of each argument, for prompts that are short of room."""
 NAMES = tuple(str(one["function"]["name"]) for one in DEFINITIONS)
@@ -85,14 +85,14 @@ PAUSE = _definition(
     {"minutes": {"type": "integer", "description": "1 to 360."}},
     {},
 )
-"""By which an agent that has heartbeats asks for none; as MemGPT's, of at most six hours."""
+"""The function by which an agent pauses its heartbeats; as MemGPT's, for at most six hours."""
 MOST_PAUSED = 360
 """Minutes."""
 _PAUSE = str(PAUSE["function"]["name"])
 RESERVED = (*NAMES, _PAUSE)
-"""Names that no action can have."""
+"""Names that an action cannot have."""
 MAX_ARGUMENTS = 100_000
-"""Characters of one call's arguments."""
+"""How many characters the arguments of one call may have."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ class Found:
     Args:
         text: what it says.
         when: when it was said or happened; ``None`` = timeless.
-        source: who said it, or the document and page that it stands in, or which memory it is of.
-        entry_id: the id of the message, passage or memory; empty for what is nowhere stored.
-        score: how well it answers, 0 or more; comparable within its own kind of source only.
+        source: who said it, or its document and page, or which memory it is from.
+        entry_id: the id of the message, passage or memory; empty if it is not stored.
+        score: how well it answers, 0 or more; comparable only within its own kind of source.
     """
 
     text: str
@@ -134,14 +134,14 @@ class External(Protocol):
         """What was said between two dates.
 
         Raises:
-            MemorySystemError: they are no dates.
+            MemorySystemError: they are not dates.
         """
 
     def archive(self, query: str, page: int) -> Page:
         """The agent's life and the documents that were loaded."""
 
     def insert(self, text: str) -> str:
-        """Remember an event; answers what became of it, in words.
+        """Remember an event; returns what became of it, in words.
 
         Raises:
             MemorySystemError: it cannot be remembered.
@@ -150,11 +150,11 @@ class External(Protocol):
 
 @dataclass(frozen=True)
 class FunctionRun:
-    """One call of a function, and what came of it.
+    """One call of a function, and its result.
 
     Args:
-        call_id: which call of the model's it was.
-        name: of the function, as the model wrote it.
+        call_id: the id of the model's call.
+        name: the function's, as the model wrote it.
         arguments: JSON, as the model wrote them.
         result: JSON, as it goes back to the model.
         milliseconds: how long it took.
@@ -163,9 +163,9 @@ class FunctionRun:
         heartbeat: whether the model asked to go on.
         said: what ``send_message`` says.
         blocks: core memory afterwards.
-        action: what was done in the game, such as "open_gate (gate: north)"; empty of functions of memory, and of
+        action: what was done in the game, such as "open_gate (gate: north)"; empty for functions of memory, and for
             calls that could not be carried out.
-        paused: for how many minutes the agent wants no heartbeat.
+        paused: for how many minutes the agent pauses its heartbeats.
     """
 
     call_id: str
@@ -192,11 +192,11 @@ class Functions:
 
     Args:
         external: what is searched.
-        block_room: characters that a block of core memory may have.
-        result_room: characters that the results of one search may have.
-        muted: blocks of core memory that are not there, for this once.
-        actions: what can be done besides.
-        results: what was passed in for calls of actions, by the calls' ids; an exception stands for a failure.
+        block_room: how many characters a block of core memory may have.
+        result_room: how many characters the results of one search may have.
+        muted: blocks of core memory to leave out, for this step only.
+        actions: further functions.
+        results: what was passed in for calls of actions, by the calls' ids; an exception means a failure.
         beats: whether the agent has heartbeats, which it can pause.
     """
 
@@ -215,7 +215,7 @@ class Functions:
             return False
         try:
             self._given(call)
-        except _Wrong:  # the model is told so, and nobody is asked to carry it out
+        except _Wrong:  # the model gets an error, and nobody is asked to carry it out
             return False
         return True
 
@@ -283,7 +283,7 @@ class Functions:
         return self._with(blocks, name, f"{held}\n{text}" if held else text)
 
     def replace(self, blocks: Blocks, given: Mapping[str, Any]) -> Blocks:
-        """Core memory with a text in a block replaced wherever it stands, as MemGPT's reference does."""
+        """Core memory with every occurrence of a text in a block replaced, as in MemGPT's reference."""
         name, held = self._block(blocks, given)
         old = given["old_content"]
         if not old:
@@ -326,7 +326,7 @@ class Functions:
         return Blocks(text, blocks.human) if name == "persona" else Blocks(blocks.persona, text)
 
     def _told(self, page: Page, query: str = "") -> str:
-        """A page as JSON; of what is longer than its share of the room a part, where the query is met."""
+        """A page as JSON; of items longer than their share of the room, only the part that matches the query."""
         pages = -(-page.total // page.size) if page.total else 0
         message = f"Nothing was found on page {page.number}."
         if page.found:
@@ -356,7 +356,7 @@ _OUTSIDE: Mapping[str, Callable[[Functions, Mapping[str, Any]], str]] = {
 
 
 def part_of(text: str, query: str, room: int) -> str:
-    """Of a long text ``room`` characters where the longest word of a query stands, from its beginning if none does."""
+    """``room`` characters of a long text, around the longest word of a query, or its beginning if none is in it."""
     if len(text) <= room:
         return text
     folded, words = text.casefold(), sorted(set(query.casefold().split()), key=lambda word: (-len(word), word))
@@ -380,7 +380,7 @@ def _arguments(call: ToolCall, known: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _check(name: str, schema: Mapping[str, Any], given: dict[str, Any]) -> None:
-    """That the arguments are those of the schema; a number that came as text is taken for one."""
+    """Check that the arguments fit the schema; a number that came as text is accepted."""
     properties = schema["properties"]
     takes = f"it takes {', '.join(properties) or 'no arguments'}."
     if missing := [key for key in schema.get("required", []) if key not in given]:
@@ -396,7 +396,7 @@ def _check(name: str, schema: Mapping[str, Any], given: dict[str, Any]) -> None:
 
 
 def _fits(key: str, value: object, schema: Any) -> None:
-    """That one argument has its type and is one of its choices."""
+    """Check that one argument has its type and is one of its choices."""
     told = schema if isinstance(schema, Mapping) else {}
     kinds = told.get("type", list(TYPES))
     kinds = kinds if isinstance(kinds, list) else [kinds]

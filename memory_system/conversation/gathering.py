@@ -1,8 +1,8 @@
-"""Gathering: what of an agent's life, of what was said and of its documents is most relevant to a question.
+"""Gathering: what in an agent's life, its conversations and its documents is most relevant to a question.
 
-Of its life, what ``query_memory`` would find above the agent's thresholds counts, whatever its tier. Messages and
-documents do not fade: as static memory they are scored by relevancy alone, and have to exceed its threshold, or
-``RELEVANT`` where that is one of a confidence.
+From its life, what ``query_memory`` would find above the agent's thresholds counts, whatever its tier. Messages and
+documents do not fade: like static memory they are scored by relevancy alone, and have to exceed its threshold, or
+``RELEVANT`` if that is a threshold for confidence.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .searching import archival_search, conversation_search
 Remembering = AgentMemory
 """An agent as it is, or as it was at a moment."""
 RELEVANT = 0.35
-"""The relevancy that messages and documents have to exceed where the agent's thresholds are those of a confidence."""
+"""The relevancy that messages and documents have to exceed if the agent's thresholds are for confidence."""
 _ALL = 100
 """Results on the largest page; a search of the archive finds at most two such pages."""
 
 
 class Where(StrEnum):
-    """Where is searched."""
+    """Where to search."""
 
     LIFE = "life"
     """Personality, short-term and long-term memory."""
     CONVERSATIONS = "conversations"
     """What was said."""
     DOCUMENTS = "documents"
-    """What a person loaded."""
+    """Documents that a person loaded."""
 
 
 def gather(
@@ -75,7 +75,7 @@ def _life(answer: Explanation, most: int) -> list[Hit]:
 
 
 def _of_documents(agent: Remembering, question: str, now: datetime | None) -> list[Hit]:
-    """The passages of documents, which a search of the archive answers among the agent's life."""
+    """The passages of documents, which a search of the archive returns together with the agent's life."""
     first = archival_search(agent, question, at=now, size=_ALL)
     more = [archival_search(agent, question, 1, at=now, size=_ALL)] if first.total > _ALL else []
     return [hit for page in (first, *more) for hit in _of(agent, page, Tier.ARCHIVE)]
@@ -87,7 +87,7 @@ def _holds(agent: Remembering, tier: Tier) -> bool:
 
 
 def _of(agent: Remembering, page: Page, tier: Tier) -> list[Hit]:
-    """What of a page is of one tier, and relevant enough."""
+    """What on a page is from one tier, and relevant enough."""
     settings = agent.settings
     threshold = RELEVANT if settings.scoring.confident else settings.static_threshold
     held = ((agent.find(one.entry_id), one.score) for one in page.found if one.score > threshold)

@@ -28,25 +28,25 @@ from .steps import Step, planned, step_of
 from .talk import NOBODY, Message, Mode, Talk, TalkSettings, checked_settings
 
 WHISPER = "whisper"
-"""The operation under which the history shows a planted thought, and its tag."""
+"""The history's name for planting a thought, and its tag."""
 FLEETING = "interview"
-"""The id of a talk that is nowhere kept."""
+"""The id of a talk that is not stored."""
 
 
 class Interview:
-    """A talk that leaves no trace: the same engine as ``Conversation``, on a talk that only this object holds.
+    """A talk that leaves no trace: the same engine as ``Conversation``, on a talk that exists only in this object.
 
-    Nothing is journalled, touched or logged. What the agent writes into core memory changes this talk alone, and what
+    Nothing is journalled, touched or logged. What the agent writes into core memory changes only this talk, and what
     it would store is not stored; the results of its functions say so.
 
     Args:
         agent: whom one talks with.
         settings: how it is held.
-        human: the name of whom the agent talks with.
-        talk: a talk to go on from, as it stands, such as ``Conversation.talk``; its settings and name count then.
+        human: the name of the person the agent talks with.
+        talk: a talk to go on from, such as ``Conversation.talk``; its settings and name are used then.
 
     Raises:
-        InvalidParameter: the settings or the talk are none.
+        InvalidParameter: the settings or the talk are not valid.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Interview:
         muted: Sequence[str] = (),
         without: Sequence[str] = (),
     ) -> Step:
-        """Ask, and hear the answer; the arguments are those of ``Conversation.step``.
+        """Ask, and get the answer; the arguments are those of ``Conversation.step``.
 
         Returns:
             The step, without a change set.
@@ -109,7 +109,7 @@ class Interview:
 
 
 def whisper(agent: AgentMemory, text: str, *, now: datetime | None = None, preview: bool = False) -> ChangeSet:
-    """Plant a thought: one event of STM, rated, which the agent takes for its own; it lasts as any other event.
+    """Plant a thought: one rated event of STM, which the agent believes to be its own; it lasts like any other event.
 
     Raises:
         InvalidEntry: the text cannot be a memory.
@@ -154,13 +154,13 @@ CATEGORIES: Mapping[str, tuple[str, ...]] = {
 }
 """Ready questions by category."""
 TEXT = "interviews"
-"""The journal's text in which interviews are kept."""
+"""The journal's text that stores interviews."""
 _MAX_QUESTIONS = 100
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One question in two interviews; ``None`` where it was not asked."""
+    """One question in two interviews; ``None`` if it was not asked."""
 
     category: str
     question: str
@@ -189,7 +189,7 @@ class Difference:
 
 
 def ready(categories: Sequence[str] | None = None) -> list[tuple[str, str]]:
-    """The ready questions of these categories, of all if not given, each with its category.
+    """The ready questions of these categories (all if not given), each with its category.
 
     Raises:
         InvalidParameter: there is no such category.
@@ -210,16 +210,16 @@ def sit(
     progress: Progress = no_progress,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Sitting:
-    """Interview a character: each question is asked for itself, and leaves no trace.
+    """Interview a character: each question is asked on its own, and leaves no trace.
 
     Args:
         agent: whom to ask.
         questions: pairs of category and question, at most 100; all ready ones if not given.
-        title: what the sitting is called; made of the date if not given.
+        title: the sitting's title; made of the date if not given.
         settings: how the interviews are held.
         now: the world's time.
         progress: called with the progress so far.
-        cancelled: asked before each question whether to stop; what was answered is answered.
+        cancelled: called before each question, to ask whether to stop; the answers so far are returned.
 
     Raises:
         InvalidParameter: the questions or the title cannot be accepted.
@@ -251,29 +251,29 @@ def sit(
 
 
 def sittings(agent: AgentMemory) -> tuple[Sitting, ...]:
-    """The interviews that are kept, the oldest first.
+    """The stored interviews, the oldest first.
 
     Raises:
-        InvalidDocument: the text that keeps them is none.
+        InvalidDocument: the text that stores them is not valid.
     """
     return parse_sittings(agent.text(TEXT))
 
 
 def keep(agent: AgentMemory, sitting: Sitting, *, preview: bool = False) -> ChangeSet:
-    """Keep an interview in the journal; of more than 30 the oldest leave.
+    """Store an interview in the journal; if there are more than 30, the oldest are dropped.
 
     Raises:
-        InvalidParameter: it is too long to be kept.
+        InvalidParameter: it is too long to be stored.
     """
     held = [one for one in sittings(agent) if one.id != sitting.id]
     return _set(agent, f"Keep the interview {excerpt(sitting.title)}", [*held, sitting][-MAX_SITTINGS:], preview)
 
 
 def drop(agent: AgentMemory, sitting_id: str, *, preview: bool = False) -> ChangeSet:
-    """Delete an interview that is kept.
+    """Delete a stored interview.
 
     Raises:
-        EntryNotFound: there is none of this id.
+        EntryNotFound: there is no interview of this id.
     """
     held = sittings(agent)
     gone = next((sitting for sitting in held if sitting.id == sitting_id), None)
@@ -288,7 +288,7 @@ def drop(agent: AgentMemory, sitting_id: str, *, preview: bool = False) -> Chang
 
 
 def compared(before: Sitting, after: Sitting) -> tuple[Difference, ...]:
-    """Two interviews question by question: those of the earlier one first, in their order."""
+    """Two interviews question by question: the earlier one's questions first, in their order."""
     first = {(answer.category, answer.question): answer for answer in before.answers}
     second = {(answer.category, answer.question): answer for answer in after.answers}
     return tuple(Difference(*key, first.get(key), second.get(key)) for key in dict.fromkeys((*first, *second)))

@@ -1,4 +1,4 @@
-"""Noting: what was said elsewhere, kept in a conversation without asking a model."""
+"""Noting: storing what was said elsewhere in a conversation, without asking a model."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .storage import entry_of
 from .talk import Message, Role, Talk
 
 NOTE = "note"
-"""The operation under which the history shows it: no step, since no model was asked, and nothing to replay."""
+"""The history's name for it: not a step, since no model was asked and there is nothing to replay."""
 
 
 class Held(Protocol):
-    """A conversation that is kept."""
+    """A stored conversation."""
 
     @property
     def agent(self) -> AgentMemory:
-        """In whose memory it is."""
+        """The agent in whose memory it is."""
 
     @property
     def talk(self) -> Talk:
-        """The talk as it stands."""
+        """The talk as it is now."""
 
 
 def note(
@@ -43,18 +43,18 @@ def note(
     preview: bool = False,
     speaker: str = "",
 ) -> ChangeSet:
-    """Keep what was said where this system did not take part, so that it is searched and goes on from there.
+    """Store what was said without this system, so that it can be searched and the talk goes on from there.
 
     Args:
-        conversation: where it is kept.
-        heard: what the agent was told, at most 32,000 characters; it comes first.
+        conversation: where it is stored.
+        heard: what the agent heard, at most 32,000 characters; it comes first.
         said: what the agent answered.
         now: the world's time.
         preview: whether to plan only.
-        speaker: who said what the agent was told, if not the human of the conversation; at most 100 characters.
+        speaker: who said what the agent heard, if not the human of the conversation; at most 100 characters.
 
     Raises:
-        InvalidEntry, InvalidParameter: there is nothing to keep, or it is too long. Nothing was changed.
+        InvalidEntry, InvalidParameter: there is nothing to store, or it is too long. Nothing was changed.
         ConversationNotFound: the conversation has been undone.
         StaleChange: somebody else talked at the same moment. Nothing was changed.
     """

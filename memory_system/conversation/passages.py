@@ -1,11 +1,11 @@
-"""Passages: what of a memory, message or document answers a question, and the sentence in it that answers best.
+"""Passages: the part of a memory, message or document that answers a question, and the sentence that answers best.
 
-Sentences of a text by where they stand in it, and how well each answers a question.
+Also the positions of sentences in a text, and how well each answers a question.
 
 A sentence is judged by late interaction: how well the question's words are met by its tokens, which know the text
 around them (MaxSim after Khattab and Zaharia 2020, ColBERT, arXiv 2004.12832). Names in the question are left out,
-since every sentence of a memory is about them. Chosen among several ways on 23 pairs of question and sentence that were
-written for it: it marks the right one of 21, the cosine of question and sentence of 15.
+since every sentence of a memory is about them. This method was chosen on 23 pairs of question and sentence written for
+it: it marks the right sentence for 21, the cosine of question and sentence for 15.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ Parted = tuple[str, Sequence[Span]]
 
 _ABBREVIATED = r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\be\.g\.)(?<!\bi\.e\.)"
 _END = re.compile(rf"(?<=[.!?…]){_ABBREVIATED}[\"”’»)\]]*(?=\s)|(?<=[。！？])[」』”’）]*|[\r\n]+")
-"""What stands after a sentence; Chinese and Japanese put no space between two."""
+"""What follows a sentence; Chinese and Japanese put no space between two."""
 _AT_ONCE = 800
-"""Characters that are read together: the embedder reads 256 tokens of a text and no more."""
+"""How many characters are read together: the embedder reads only 256 tokens of a text."""
 
 
 def sentences(text: str) -> list[Span]:
-    """Where each sentence of a text stands, in order, without the white space around it; empty for a blank text."""
+    """The position of each sentence of a text, in order, without the white space around it; empty for a blank text."""
     ends = [match.end() for match in _END.finditer(text)]
     bounds = [0, *ends, len(text)]
     trimmed = (_trimmed(text, start, end) for start, end in pairwise(bounds))
@@ -50,13 +50,13 @@ def sentences(text: str) -> list[Span]:
 def relevances(question: str, texts: Sequence[Parted], embedder: Embedder) -> list[NDArray[np.float64]]:
     """How well each sentence of each text answers a question, shape (sentences,) for each text, -1 to 1.
 
-    The texts are read together, which takes half as long as one by one. An embedder without token states is asked
-    for the vectors of the sentences instead.
+    The texts are read together, which takes half as long as one by one. For an embedder without token states, the
+    vectors of the sentences are used instead.
 
     Raises:
         EmbedderError: a text could not be embedded.
     """
-    tokens = TokenStates.of(embedder)  # not the agent's, which keeps what it reads in a file
+    tokens = TokenStates.of(embedder)  # not the agent's, which stores what it reads in a file
     if not tokens.available:
         return _by_vectors(question, texts, embedder)
     parts = [(place, part) for place, (_, spans) in enumerate(texts) for part in _together(spans)]
@@ -80,9 +80,9 @@ def _by_vectors(question: str, texts: Sequence[Parted], embedder: Embedder) -> l
 
 
 def _asked_for(question: str, begins: NDArray[np.uint16]) -> NDArray[np.bool_]:
-    """The tokens of a question that stand for what is asked: neither stop words nor names; all if there are no others.
+    """The tokens of a question that matter: neither stop words nor names; all if there are no others.
 
-    A name is what has a capital within the question.
+    A name is a word with a capital within the question.
     """
     counting = np.zeros(len(begins), np.bool_)
     for number, word in enumerate(words(question)):
@@ -108,7 +108,7 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 
 MAX_PASSAGE = 1000
-"""Characters of a passage; of a longer memory it is the part around the sentence that answers best."""
+"""How many characters a passage has; of a longer memory it is the part around the sentence that answers best."""
 
 
 @dataclass(frozen=True)
@@ -116,16 +116,16 @@ class Passage:
     """A passage that answers a question.
 
     Args:
-        id: of the memory, message or piece of a document that it is from.
-        text: as that has it, at most 1,000 characters.
-        sentence: where the sentence that answers best stands in ``text``; in characters, the end after the last.
-        source: where it comes from, in words for people.
+        id: the id of the memory, message or piece of a document that it is from.
+        text: literally, at most 1,000 characters.
+        sentence: the position in ``text`` of the sentence that answers best; in characters, the end after the last.
+        source: where it comes from, in words.
         score: how well it answers, 0 to 30; see ``Score.total``. What does not fade is scored by relevancy alone.
-        relevancy: how well what it says answers, 0 to 1.
+        relevancy: how well its content answers, 0 to 1.
         tier: where it is.
         kind: what it is.
         at: when it happened or was said; ``None`` = timeless.
-        whole: whether ``text`` is all that the memory says.
+        whole: whether ``text`` is the whole memory.
     """
 
     id: str
@@ -165,7 +165,7 @@ class Hit:
 
     @property
     def told(self) -> MemoryEntry:
-        """The entry as it can be told: of a message also who says it."""
+        """The text of the entry; for a message with its speaker."""
         speaker = self.entry.extras.get("speaker")
         if self.entry.tier is not Tier.RECALL or not speaker:
             return self.entry
@@ -173,7 +173,7 @@ class Hit:
 
 
 def passages(question: str, hits: Sequence[Hit], embedder: Embedder) -> tuple[Passage, ...]:
-    """What of each hit answers a question.
+    """The part of each hit that answers a question.
 
     Raises:
         EmbedderError: a sentence could not be embedded.
@@ -219,7 +219,7 @@ def source_of(entry: MemoryEntry) -> str:
 
 
 def _around(spans: list[Span], best: int) -> tuple[int, int]:
-    """The first and the last of the sentences around one that have room in a passage with it."""
+    """The first and the last of the sentences around one that fit in a passage with it."""
     first = last = best
     while True:
         size_before = spans[last][1] - spans[first - 1][0] if first else MAX_PASSAGE + 1

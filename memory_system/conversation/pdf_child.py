@@ -1,7 +1,7 @@
 """The process that reads a PDF, and may hang or run out of memory: ``python -I pdf_child.py FILE OUT PAGES SIGNS``.
 
-It imports nothing of this package, so that it starts quickly and its limits are its own. It writes a line of JSON for
-each page as soon as that is read, or ``{"problem": ...}``; see ``pdf``.
+It imports nothing from this package, so that it starts quickly and has its own limits. It writes a line of JSON for
+each page as soon as that is read, or ``{"problem": ...}``; see ``document_reading``.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _CPU_SECONDS = 600
 
 
 def limit() -> None:
-    """Let this process have no more than its share, where the system can see to that."""
+    """Limit the memory of this process, if the system supports that."""
     try:
         import resource
     except ImportError:  # not on every system
         return
     for name, most in (("RLIMIT_AS", _MEMORY), ("RLIMIT_CPU", _CPU_SECONDS), ("RLIMIT_CORE", 0)):
-        with contextlib.suppress(AttributeError, ValueError, OSError):  # macOS refuses that of memory
+        with contextlib.suppress(AttributeError, ValueError, OSError):  # macOS refuses the limit on memory
             resource.setrlimit(getattr(resource, name), (most, most))
 
 
 def told(path: Path, most_pages: int, most_characters: int) -> Iterator[dict[str, Any]]:
-    """What there is to tell of a file: how many pages, and of each its text, or that it could not be read."""
+    """The results for a file: the number of pages, and for each its text, or that it could not be read."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 

@@ -1,7 +1,7 @@
-"""People: what an agent knows of whom it talks with, and has learned of itself, kept from one talk to the next.
+"""People: what an agent knows about its partners in talks, and has learned about itself, from one talk to the next.
 
-Each talk has its own core memory. What changes in it is also noted here, line by line: under the name of whom the
-agent talks with, and under its own. The next talk begins with that.
+Each talk has its own core memory. Changes to it are also stored here, line by line: under the name of the partner, and
+under the agent's own. The next talk begins with that.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from .storage import MAX_BLOCK, conversations
 from .talk import NOBODY, Blocks
 
 KNOW = "know"
-"""The operation under which the history shows that a person wrote down whom an agent knows."""
+"""The history's name for a person's description of somebody whom an agent knows."""
 REFLECT = "reflect-on-person"
-"""The operation under which the history shows that what is known of a person, or trust in them, was thought over."""
+"""The history's name for a reflection on what is known of a person, or on trust in them."""
 _MOST_BYTES = 200_000
 _POINTS = 1000
-"""Changes of a person's record that are looked at for how trust went, the newest ones."""
+"""How many changes of a person's record, the newest ones, are read for how trust developed."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ class Person:
     """Somebody whom an agent knows: by its personality, from talks, or because they told it something.
 
     Args:
-        name: by which they talk with it.
+        name: the name they use in talks with it.
         text: what it knows of them; core memory's block ``human`` begins with it.
-        relation: what they are to it by its personality; empty where that does not say.
-        trust: how far it trusts them, 0 (not at all) to 1 (wholly), by what it thought of them last, or else by its
-            personality; ``None`` where neither says.
-        talks: how many conversations with them are kept.
-        last: when something was said last in one, or told by them, by the world's time; ``None`` where nothing was.
-        why: why trust changed last, in a sentence; empty where it has not.
+        relation: what they are to it according to its personality; empty if that does not say.
+        trust: how far it trusts them, 0 (not at all) to 1 (completely), by its last reflection on them, or else by its
+            personality; ``None`` if neither says.
+        talks: how many conversations with them are stored.
+        last: when something was last said in one, or told by them, by the world's time; ``None`` if nothing was.
+        why: why trust last changed, in a sentence; empty if it has not.
         evidence: the ids of the memories that the last reflection on them rests on.
-        until: the time of the last memory that was read for one; ``None`` before the first.
+        until: the time of the last memory that was read for a reflection; ``None`` before the first.
     """
 
     name: str
@@ -70,16 +70,16 @@ class Person:
 
 @dataclass(frozen=True)
 class TrustPoint:
-    """What one change made of trust in a person, and of what is known of them.
+    """One change of the trust in a person, and of what is known of them.
 
     Args:
         at: the world's time.
-        revision: of the change set.
-        author: who made it: "the world" where it happened by itself.
-        before: trust until then, 0 to 1; ``None`` where it was open.
-        trust: trust from then on; ``None`` where it is open.
-        why: why it changed, in a sentence; empty where nobody said.
-        learned: the lines of what is known that are new.
+        revision: the change set's.
+        author: who made it: "the world" if it happened by itself.
+        before: trust until then, 0 to 1; ``None`` if it was open.
+        trust: trust from then on; ``None`` if it is open.
+        why: why it changed, in a sentence; empty if nobody said.
+        learned: the new lines of what is known.
         evidence: the ids of the memories that the change rests on.
     """
 
@@ -94,12 +94,12 @@ class TrustPoint:
 
 
 def known(agent: AgentMemory, name: str) -> str:
-    """What an agent knows of a person; as the personality has it, as long as nothing else was learned.
+    """What an agent knows of a person; from the personality, as long as nothing else was learned.
 
-    Of somebody without a name nothing is kept: it might be another one the next time.
+    Nothing is stored about somebody without a name, who might be somebody else the next time.
 
     Raises:
-        StoreDamaged: what is kept is not as it was written.
+        StoreDamaged: the record is not as it was written.
     """
     if name == NOBODY:
         return ""
@@ -107,7 +107,7 @@ def known(agent: AgentMemory, name: str) -> str:
 
 
 def nature(agent: AgentMemory, most: int) -> str:
-    """Who an agent is, in at most ``most`` characters: what it learned in talks, and before that its static memory.
+    """Who an agent is, in at most ``most`` characters: its static memory, then what it learned in talks.
 
     Raises:
         StoreDamaged: what is kept is not as it was written.
@@ -131,7 +131,7 @@ def nature(agent: AgentMemory, most: int) -> str:
 
 
 def known_of(agent: AgentMemory, names: Sequence[str]) -> str:
-    """What an agent knows of those whom it talks with; of several each line with the name that it is about.
+    """What an agent knows of its partners in a talk; if there are several, each line has the name that it is about.
 
     Raises:
         StoreDamaged: what is kept is not as it was written.
@@ -142,9 +142,9 @@ def known_of(agent: AgentMemory, names: Sequence[str]) -> str:
 
 
 def text_changes(agent: AgentMemory, names: Sequence[str], before: Blocks, after: Blocks) -> tuple[TextChange, ...]:
-    """What is to be kept for other talks of a change in the core memory of one with these people.
+    """What to store for other talks when the core memory of one with these people changes.
 
-    Of several people a line is kept of whom it is about: whose name stands before it, or is the first in it.
+    With several people, a line is stored for the one it is about: whose name is before it, or is the first in it.
     """
     wanted: dict[str, str] = {}
     for name in names if before.human != after.human else ():
@@ -159,12 +159,12 @@ def text_changes(agent: AgentMemory, names: Sequence[str], before: Blocks, after
 
 
 def people(agent: AgentMemory) -> tuple[Person, ...]:
-    """Everybody whom an agent knows: of its personality, of its talks, who told it something, and whom it describes.
+    """Everybody whom an agent knows: from its personality, talks and records, and those who told it something.
 
-    Whom it met last comes first, then those whom it never met, by name.
+    The one it met last comes first, and those whom it never met at the end, by name.
 
     Raises:
-        StoreDamaged: what is kept is not as it was written.
+        StoreDamaged: a record is not as it was written.
     """
     found = _relations(agent)
     for name, text in agent.texts().items():
@@ -179,7 +179,7 @@ def people(agent: AgentMemory) -> tuple[Person, ...]:
             latest = max((at for at in (person.last, talk.last) if at is not None), default=None)
             found[key] = replace(person, talks=person.talks + 1, last=latest)
     for called, at in _tellers(agent).items():
-        with suppress(InvalidParameter):  # it is a part of several names, and nobody knows whose
+        with suppress(InvalidParameter):  # it is part of several names, and could be any
             name = _alike(called, [one.name for one in found.values()]) or called
             person = found.get(_folded(name), Person(name, ""))
             found[_folded(name)] = replace(person, last=max(filter(None, (person.last, at)), default=None))
@@ -195,13 +195,13 @@ def describe_person(
     now: datetime | None = None,
     preview: bool = False,
 ) -> ChangeSet:
-    """Write down what an agent knows of a person, or how far it trusts them; talks that have begun keep what they have.
+    """Write down what an agent knows of a person, or how far it trusts them; talks that have begun are not changed.
 
     Args:
         agent: who knows them.
-        name: by which they talk with it, the whole of it, at most 100 characters; another one is somebody else.
+        name: the full name they use in talks with it, at most 100 characters; another name is somebody else.
         text: what it knows, at most 20,000 characters; empty for nothing, not even what the personality says.
-        trust: how far it trusts them, 0 (not at all) to 1 (wholly); it stays if not given.
+        trust: how far it trusts them, 0 (not at all) to 1 (completely); unchanged if not given.
         now: the world's time.
         preview: whether to plan only.
 
@@ -238,23 +238,23 @@ def reflect_on_person(
     preview: bool = False,
     progress: Progress = no_progress,
 ) -> ChangeSet:
-    """Think a person over: what came up about them since the last time changes what is known of them, and trust.
+    """Reflect on a person: new memories about them change what is known of them, and trust.
 
-    The language model proposes lines to know and trust from 0 (not at all) to 1 (wholly), each with its evidence
+    The language model proposes lines to know and trust from 0 (not at all) to 1 (completely), each with its evidence
     among those memories; what rests on none of them is dropped, and trust changes by at most 0.3 at a time. The change
-    set keeps the evidence, each memory with what rests on it. Without a language model, the offline rules quote what
-    was most important, and go by a list of deeds ("lied", "kept his promise").
+    set stores the evidence, each memory with what rests on it. Without a language model, the offline rules quote what
+    was most important, and use a list of deeds ("lied", "kept his promise").
 
     Args:
         agent: who knows them.
-        name: the person's, at most 100 characters; a part of it that only one known person has will do.
+        name: the person's, at most 100 characters; a part of it is enough if only one known person has it.
         now: the world's time.
         preview: whether to plan only.
         progress: called with the progress so far.
 
     Raises:
         InvalidParameter: the name cannot be accepted, or may be of several people.
-        ModelError: the language model did not help, or told nothing that rests on these memories. Nothing was changed.
+        ModelError: the language model gave no usable answer, or none that rests on these memories. No changes.
     """
     refuse_uncallable(progress=progress)
     called = _named(agent, name)
@@ -271,7 +271,7 @@ def reflect_on_person(
     progress(0.05, f"Thinking of {person.name}")
     who = agent.display_name
     told = acquaintance.reflect(agent.model, who, person.name, person.text, person.trust, found, MAX_BLOCK)
-    progress(1.0, "Planned")  # whoever cancels while the model answers is heard
+    progress(1.0, "Planned")  # so that a cancel during the model's answer takes effect
     record = {**_record(agent, called), "name": person.name, "until": told.until.isoformat(), "seen": list(told.seen)}
     came = list[str]()
     if told.learned:
@@ -290,10 +290,10 @@ def reflect_on_person(
 
 
 def trust_over_time(agent: AgentMemory, person: str) -> tuple[TrustPoint, ...]:
-    """How trust in a person went, as the history shows it, the oldest first; undoing a change is one too.
+    """How trust in a person developed, as the history shows it, the oldest first; undoing a change is one too.
 
-    Of a long history the last 1,000 changes of the person's record are told. A change that leaves trust as it is and
-    teaches nothing by reflection is left out.
+    Only the last 1,000 changes of the person's record are read. A change that leaves trust as it is and
+    adds nothing by reflection is left out.
 
     Raises:
         InvalidParameter: the name cannot be accepted, or may be of several people.
@@ -320,24 +320,24 @@ def trust_over_time(agent: AgentMemory, person: str) -> tuple[TrustPoint, ...]:
 
 
 def forgotten(agent: AgentMemory, name: str) -> tuple[TextChange, ...]:
-    """What makes an agent know of a person no more than its personality says."""
+    """The change that reduces what an agent knows of a person to what its personality says."""
     key = text_of(name)
     held = agent.text(key)
     return () if held is None else (TextChange(key, held, None),)
 
 
 def text_of(name: str) -> str:
-    """The name of the text that keeps a person: readable, and apart from all others."""
+    """The name of the text that stores a person: readable and unique."""
     folded = _folded(name)
     readable = re.sub(r"[^0-9a-z]+", "-", folded)[:40].strip("-") or "somebody"
     return f"{PERSON}{readable}-{hashlib.sha256(folded.encode()).hexdigest()[:12]}"
 
 
 def talks_with(agent: AgentMemory, name: str) -> str:
-    """The whole name of who talks with an agent: of whom it knows, or else of a character of its world.
+    """The full name of an agent's partner: somebody whom it knows, or else a character of its world.
 
     Raises:
-        InvalidParameter: the name is a part of the names of several of them.
+        InvalidParameter: the name is part of the names of several of them.
     """
     if name == NOBODY:
         return name
@@ -350,7 +350,7 @@ def talks_with(agent: AgentMemory, name: str) -> str:
 
 
 def _tellers(agent: AgentMemory) -> dict[str, datetime | None]:
-    """Who told an agent of something that it remembers, and when last."""
+    """Those who told an agent something that it remembers, and when they last did."""
     told: dict[str, datetime | None] = {}
     own = _folded(agent.display_name)
     for entry in (one for tier in DECAYING for one in agent.entries(tier)):
@@ -361,7 +361,7 @@ def _tellers(agent: AgentMemory) -> dict[str, datetime | None]:
 
 
 def _called(name: object) -> str:
-    """The name of a person, if something can be kept of them.
+    """The name of a person, if something can be stored about them.
 
     Raises:
         InvalidParameter: it cannot.
@@ -374,20 +374,20 @@ def _called(name: object) -> str:
 
 
 def _named(agent: AgentMemory, name: object) -> str:
-    """The whole name of whom a name means: somebody known by it, or else by a part of theirs such as the first name.
+    """The full name that a name means: of somebody known by it, or by a part of it such as the first name.
 
     Raises:
-        InvalidParameter: nothing can be kept under that name, or it is a part of the names of several people.
+        InvalidParameter: nothing can be stored under that name, or it is part of the names of several people.
     """
     called = _called(name)
     return _alike(called, [person.name for person in people(agent)]) or called
 
 
 def _alike(called: str, names: Sequence[str]) -> str:
-    """The one of these names that is meant; empty where none is.
+    """The one of these names that is meant; empty if none is.
 
     Raises:
-        InvalidParameter: it is a part of several of them.
+        InvalidParameter: it is part of several of them.
     """
     if any(_folded(name) == _folded(called) for name in names):
         return called
@@ -409,19 +409,19 @@ def _planned(
 
 
 def _person(agent: AgentMemory, name: str) -> Person:
-    """What is kept of a person and what the personality says, without their talks."""
+    """What the record of a person and the personality say, without their talks."""
     first = _relations(agent).get(_folded(name), Person(name, ""))
     return _with(first, _record(agent, name))
 
 
 def _record(agent: AgentMemory, name: str) -> dict[str, Any]:
-    """What is kept of a person; nothing where nothing is."""
+    """The record of a person; empty if there is none."""
     held = agent.text(text_of(name))
     return {} if held is None else _read(held)
 
 
 def _with(person: Person, record: Mapping[str, Any]) -> Person:
-    """A person with what is kept of them; what a record leaves out is as the personality says."""
+    """A person with their record; what it leaves out comes from the personality."""
     until = record.get("until")
     return replace(
         person,
@@ -434,7 +434,7 @@ def _with(person: Person, record: Mapping[str, Any]) -> Person:
 
 
 def _trusting(agent: AgentMemory, person: Person, trust: float) -> str:
-    """What is known of a person, with how far they are trusted said as it is from now on."""
+    """What is known of a person, with the new trust in them."""
     said = static_memory.trusts(agent.display_name, person.name, trust)
     if person.trust is not None:
         was = static_memory.trusts(agent.display_name, person.name, person.trust)
@@ -448,7 +448,7 @@ def _folded(name: str) -> str:
 
 
 def _untrusting(agent: AgentMemory, person: Person) -> list[str]:
-    """The lines of what is known of a person, without how far they are trusted."""
+    """The lines of what is known of a person, without the trust in them."""
     said = "" if person.trust is None else static_memory.trusts(agent.display_name, person.name, person.trust)
     return [line.replace(said, "").strip() for line in person.text.splitlines()]
 
@@ -486,7 +486,7 @@ def _lines_of(name: str, names: Sequence[str], text: str) -> str:
 
 
 def _merged(before: str, after: str, theirs: str) -> str:
-    """A text with those lines added and taken away that a change of another version of it adds and takes away."""
+    """A text with the lines added and removed that a change of another version of it adds and removes."""
     if theirs == before:
         return after
     was, now = before.splitlines(), after.splitlines()
@@ -504,7 +504,7 @@ def _learned(agent: AgentMemory) -> dict[str, Any]:
 
 
 def _learning(agent: AgentMemory, before: str, after: str) -> dict[str, Any]:
-    """What an agent has learned of itself, with what a change of the block ``persona`` adds and takes away."""
+    """What an agent has learned about itself, with what a change of the block ``persona`` adds and removes."""
     held, was, now = _learned(agent), before.splitlines(), after.splitlines()
     removed, facts = _apart(was, now), _facts(agent)
     added = [line for line in held["added"] if line not in removed]

@@ -1,4 +1,4 @@
-"""Playing: one step of a talk on an agent's memory: what comes to mind, what is searched, and what would be stored."""
+"""Playing: one step of a talk on an agent's memory: what is recalled, what is searched, and what would be stored."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ ARCHIVAL = "archival"
 """The tag of events that an agent stored while it talked."""
 BLOCKS = ("persona", "human")
 _PAGE = 5
-"""Results of a search on a page, where there is room for them."""
+"""How many results of a search are on a page, if they fit."""
 _SHORTEST = 230
-"""Characters that a result is to have at least, with what surrounds it; a page has fewer results in their place."""
+"""How many characters a result should have at least, with its frame; if need be a page has fewer results."""
 
 
 def refuse_message(text: object) -> None:
-    """Do nothing if a text can be a message.
+    """Raise unless a text can be a message.
 
     Raises:
         InvalidEntry: it cannot.
@@ -59,20 +59,20 @@ class Ask:
         text: what is said, 1 to 32,000 characters.
         now: the world's time.
         mode: what it leaves behind.
-        heard: told the answer's text as it arrives.
-        told: told each call of a function.
-        muted: ids of memories that are not there, for this once.
-        without: names of core blocks that are not there.
+        heard: called with the answer's text as it arrives.
+        told: called with each function call.
+        muted: ids of memories to leave out, for this step only.
+        without: names of core blocks to leave out.
         touch: whether what is recalled in play counts as accessed, and is logged.
-        said: messages that are nowhere stored, for a talk that leaves no trace to search.
+        said: messages that are not stored, for a talk that leaves no trace to search.
         speaker: who says it; the talk's human if not given.
-        model: what is talked with; the agent's if not given.
+        model: the language model; the agent's if not given.
         actions: what the agent can do in the game.
         results: of actions that the caller carried out; see ``Functions``.
 
     Raises:
         InvalidEntry: the text cannot be a message.
-        InvalidParameter: a block is none.
+        InvalidParameter: there is no such block.
     """
 
     text: str
@@ -97,7 +97,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of an ask: the outcome, what was recalled for it, and the events that the agent would store."""
+    """The result of an ask: the outcome, what was recalled for it, and the events that the agent would store."""
 
     outcome: Outcome
     recalled: Recall
@@ -105,7 +105,7 @@ class Played:
 
 
 def play(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
-    """Ask, with the talk as it stands; nothing is stored but what recall touches, where the mode is to play."""
+    """Ask, with the talk as it is now; nothing is stored except what recall touches in play mode."""
     played = run(agent, talk, ask)
     events, calls = list[MemoryEntry](), list[ModelCall]()
     for event in played.events:
@@ -117,10 +117,10 @@ def play(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
 
 
 def run(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
-    """As ``play``, of an agent as it is or as it was; the events are not rated.
+    """As ``play``, for an agent as it is or as it was; the events are not rated.
 
     Raises:
-        InvalidParameter: the talk has no room for the actions.
+        InvalidParameter: the actions do not fit in the talk.
     """
     model = ask.model or agent.model
     talk = with_actions(talk, ask.actions)
@@ -144,7 +144,7 @@ def with_actions(talk: Talk, actions: tuple[Action, ...]) -> Talk:
     """The talk with these actions.
 
     Raises:
-        InvalidParameter: its strategy knows no functions, or it has no room for them.
+        InvalidParameter: its strategy has no functions, or they do not fit.
     """
     if actions and talk.settings.strategy is not Strategy.VIRTUAL:
         raise InvalidParameter(
@@ -162,13 +162,13 @@ def with_actions(talk: Talk, actions: tuple[Action, ...]) -> Talk:
 
 
 def looked_at(agent: AgentMemory, talk: Talk, now: datetime) -> Context:
-    """The prompt as it is before the next message, which is not there yet."""
+    """The prompt as it is before the next message."""
     return build(scene_of(agent, talk, now, None, ()), talk, ())
 
 
 def recall(agent: AgentMemory, talk: Talk, ask: Ask) -> Recall:
-    """What comes to the agent's mind; only a normal talk touches and logs it."""
-    here = notes_of(agent, talk.id)  # what is in the talk need not come to mind as well
+    """What the agent recalls; only a normal talk touches and logs it."""
+    here = notes_of(agent, talk.id)  # what is in the talk need not be recalled as well
     said = [message.said for message in talk.queue if message.said] if ask.speaker == UNPROMPTED else [ask.text]
     cue = said[-1] if said else talk.human
     facets, top_k = Facets(without=(*ask.muted, *here)), talk.settings.recalled
@@ -178,7 +178,7 @@ def recall(agent: AgentMemory, talk: Talk, ask: Ask) -> Recall:
 
 
 def scene_of(agent: AgentMemory, talk: Talk, now: datetime, recalled: Recall | None, without: Sequence[str]) -> Scene:
-    """What a prompt is made of beside the talk."""
+    """What a prompt is made of in addition to the talk."""
     lines = tuple(_line(hit.entry) for hit in recalled) if recalled else ()
     whole = "" if talk.settings.strategy is Strategy.VIRTUAL else people.nature(agent, talk.settings.block_limit)
     return Scene(agent.display_name, whole, now, lines, tuple(without), prompts_of(agent.model))
@@ -227,5 +227,5 @@ def _line(entry: MemoryEntry) -> str:
 
 
 def _result_room(talk: Talk) -> int:
-    """Characters of one search's results: some four tenths of what instructions and functions leave."""
+    """How many characters one search's results may have: about four tenths of what instructions and functions leave."""
     return min(6000, max(400, talk.budget - 1300))

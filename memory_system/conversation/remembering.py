@@ -1,8 +1,7 @@
 """Remembering: what a talk leaves in memory, so that recall finds it at once.
 
 With each step what was said goes into a note in STM: one memory that grows with the talk, says who said what, and
-rests on the messages; a long talk makes several. When the talk is left, one synopsis of what it shows takes their
-place.
+rests on the messages; a long talk makes several. When the talk is left, one synopsis of what it shows replaces them.
 """
 
 from __future__ import annotations
@@ -27,29 +26,29 @@ from .storage import message_id
 from .talk import NOBODY, SCENE, Message, Remember, Talk
 
 ROOM = 1500
-"""Characters of a note; what is said after that begins another, so that each is about few things."""
+"""How many characters a note has; after that another one begins, so that each is about few things."""
 _LINE = 600
-"""Characters of one message in a note; its message has the rest."""
+"""How many characters of one message are in a note; the message itself has the rest."""
 _SOMEBODY = "Somebody"
-"""Who speaks where no name is given; in the memory of a character "You" would be somebody else."""
+"""The speaker if no name is given; in the memory of a character "You" would be somebody else."""
 _CITED = re.compile(r"(?<=[”)]) (?:\[[^\[\]\n]{1,200}\]|\(who I am\)|\(core memory\))|(?<=\w) \[\d{1,4}\](?=[.;])")
-"""Where a quotation of the offline rules is from; that is for the reader of the talk, not to be remembered."""
+"""The source of a quotation by the offline rules, which is for the reader of the talk and is not remembered."""
 _SAID = "It was said in a talk."
 
 Slice = Callable[[int, int], tuple[Message, ...]]
-"""Messages from a number on, at most so many."""
+"""Messages from a number on, up to a limit."""
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """What becomes of memory by a synopsis.
+    """What a synopsis does to memory.
 
     Args:
-        talk: as it stands afterwards.
-        changes: the synopsis, and the notes whose place it takes; none where the talk shows nothing.
+        talk: as it is afterwards.
+        changes: the synopsis, and the notes that it replaces; empty if the talk shows nothing.
         calls: of language models.
-        notes: what else is to be told.
-        said: how many messages it was made of.
+        notes: further remarks.
+        said: how many messages it was made from.
     """
 
     talk: Talk
@@ -60,11 +59,11 @@ class Remembered:
 
 
 def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: datetime) -> tuple[Talk, list[Change]]:
-    """The talk with what was just said noted in memory, as its settings want it; no language model is asked.
+    """The talk with what was just said noted in memory, according to its settings; no language model is asked.
 
     Args:
         agent: whose talk it is.
-        talk: as it stands after the step.
+        talk: as it is after the step.
         messages: those of the step.
         now: the world's time.
     """
@@ -117,7 +116,7 @@ def _known(entry: MemoryEntry, agent: AgentMemory, talk: Talk, said: Sequence[Me
 
 
 def notes_of(agent: AgentMemory, talk_id: str) -> tuple[str, ...]:
-    """The ids of the notes of a talk that are in STM: what the prompt of the talk itself has no need of."""
+    """The ids of the notes of a talk that are in STM, which the prompt of the talk itself does not need."""
     with agent.contents.shelf(Tier.STM) as table:
         return tuple(one for one in table.ids if one.startswith((f"note-{talk_id}-", f"turn-{talk_id}-")))
 
@@ -127,7 +126,7 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
 
     Args:
         agent: whose talk it is.
-        talk: as it stands.
+        talk: as it is now.
         messages: reads them.
         now: the world's time.
         progress: called with the progress so far.
@@ -182,7 +181,7 @@ def turn_of(talk: Talk, message: Message, start: str = "", *, who: str) -> Memor
 
 
 def _notes(agent: AgentMemory, talk: Talk) -> Iterator[MemoryEntry]:
-    """The notes of a talk, wherever they are kept; not those that a person took up."""
+    """The notes of a talk, in whichever tier; not those that a person has edited."""
     for tier in DECAYING:
         with agent.contents.shelf(tier) as table:
             ids = [one for one in table.ids if one.startswith(f"note-{talk.id}-")]
@@ -192,12 +191,12 @@ def _notes(agent: AgentMemory, talk: Talk) -> Iterator[MemoryEntry]:
 
 
 def _said(messages: Sequence[Message]) -> list[Message]:
-    """What of the messages is remembered: what was said, and what was done."""
+    """The messages that are remembered: what was said, and what was done."""
     return [message for message in messages if (message.said.strip() and message.speaker != SCENE) or message.action]
 
 
 def _line(message: Message, who: str, most: int) -> str:
-    """Who said what, or what the agent did and what came of it."""
+    """Who said what, or what the agent did and the result."""
     if message.action:
         told = json.loads(message.text)
         result = told.get("message") or told.get("result") or "done"
@@ -222,7 +221,7 @@ def _note_id(talk_id: str, number: int) -> str:
 
 
 def _by_rules(agent: AgentMemory, entry: MemoryEntry, new: str) -> MemoryEntry:
-    """Rated by the offline rules, since a step does not wait for a model again: as high as the highest of its parts."""
+    """Rated by the offline rules, since a step does not wait for a model again: the highest rating of its parts."""
     judged, _ = rated(MemoryEntry(new), OfflineModel(agent.embedder))
     if entry.rating is not None and entry.rating >= (judged.rating or 0):
         return entry

@@ -1,4 +1,4 @@
-"""Replaying: a step lived through again without the model, from what its change set keeps."""
+"""Replaying: a step run again without the model, from what its change set stores."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .talk import Message, Mode, Role
 
 @dataclass(frozen=True)
 class Replay:
-    """A step as it came out again.
+    """The replay of a step.
 
     Args:
-        step: as it came out; without a change set, since nothing is stored.
+        step: the replayed step; without a change set, since nothing is stored.
         stored: its messages as they were stored.
-        differences: where the two differ, in sentences; none where all is the same.
+        differences: where the two differ, in sentences; empty if they are the same.
     """
 
     step: Step
@@ -40,15 +40,15 @@ class Replay:
 
     @property
     def same(self) -> bool:
-        """Whether every message came out as it is stored."""
+        """Whether every replayed message is as stored."""
         return not self.differences
 
 
 class Recorded:
-    """A language model that answers what it answered before, in order, and is asked nothing else.
+    """A language model that repeats its earlier answers, in order, and can answer nothing else.
 
     Args:
-        calls: as a change set keeps them.
+        calls: as a change set stores them.
     """
 
     name = "recorded"
@@ -95,13 +95,13 @@ class Recorded:
 
 
 class GoingOn(StandIn):
-    """A language model that first answers what it answered before, and then is asked anew.
+    """A language model that first repeats its earlier answers, and then is asked again.
 
     Args:
-        calls: what it answered, in order.
-        model: what is asked then.
+        calls: the earlier answers, in order.
+        model: the model that is asked then.
         heard: called with what is said as it arrives, but not again what was said before.
-        told: told calls of functions, but not again those that were told of before.
+        told: called with function calls, but not again with earlier ones.
     """
 
     def __init__(self, calls: Sequence[ModelCall], model: LanguageModel, heard: Heard, told: Told) -> None:
@@ -111,19 +111,19 @@ class GoingOn(StandIn):
         self._live, self._heard, self._told = not self._left, heard, told
 
     def heard(self, piece: str) -> None:
-        """Tell a piece of what is said now."""
+        """Pass on a piece of what is said now."""
         if self._live:
             self._heard(piece)
 
     def told(self, run: FunctionRun) -> None:
-        """Tell a call that is carried out now."""
+        """Pass on a call that is carried out now."""
         if not self._left:
             self._told(run)
 
     def chat(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), **how: Unpack[Hearing]
     ) -> Reply:
-        """The next reply: one of before, as long as there are some."""
+        """The next reply: an earlier one, as long as there are some."""
         if self._left:
             self._left -= 1
             return self._recorded.chat(messages, tools)
@@ -131,7 +131,7 @@ class GoingOn(StandIn):
         return self.inner.chat(messages, tools, **how)
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
-        """The answer to a task: one of before, as long as the talk is there."""
+        """The answer to a task: an earlier one, as long as there are some."""
         if not self._live and self._others:
             self._others -= 1
             return self._recorded.complete(task)
@@ -139,14 +139,14 @@ class GoingOn(StandIn):
 
 
 def _failure(call: ModelCall) -> ModelError:
-    """What the model failed with then, as far as it matters for what comes of it."""
+    """The error of the model at that time, as far as it matters for the result."""
     kinds = (ModelOverflow, ModelNonsense)
     kind = next((one for one in kinds if json.dumps({"failed": one.code}) == call.answer), ModelUnavailable)
     return kind(call.error or "")
 
 
 def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:
-    """A step again, as it was: on the memory as it was before it, with the replies that the journal keeps.
+    """A step run again as it was: on the memory as it was before it, with the replies from the journal.
 
     Nothing is asked of a language model, touched or stored.
 
@@ -171,13 +171,13 @@ def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:
 
 
 def asked(messages: Sequence[Message], done: ChangeSet, actions: tuple[Action, ...], model: LanguageModel) -> Ask:
-    """How a step was asked, with the results of its actions so far; nothing is touched when it is asked again so.
+    """How a step was asked, with the results of its actions so far; asking it again touches nothing.
 
     Args:
-        messages: those of the step, of which there is at least one.
-        done: what stores it.
+        messages: those of the step, at least one.
+        done: the change set that stores it.
         actions: what the agent could do.
-        model: what is talked with.
+        model: the language model.
     """
     first = messages[0]
     return Ask(
@@ -203,7 +203,7 @@ def messages_of(done: ChangeSet, conversation: str) -> tuple[Message, ...]:
 
 
 def _access(agent: AgentMemory, text: str, revision: int) -> int | None:
-    """The last access that the step's recall saw, where the log of queries still tells it."""
+    """The last access that the step's recall saw, if it is still in the log of queries."""
     logged = agent.queries(1000, contains=text[:200])
     same = (
         logged_query

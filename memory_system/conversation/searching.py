@@ -1,13 +1,13 @@
 """Searching external context: what was said, by text and meaning and by date, and the agent's life and documents.
 
-Looking touches nothing and is the same each time it is done of the same memory, so that pages never overlap.
+Searching touches nothing and always gives the same result for the same memory, so that pages never overlap.
 
 Sifting: the rows of a long table that answer a cue best, without an index of all its words.
 
-Hybrid relevancy needs the words of every text indexed, which takes long for the messages of a talk that went on for
-years. So all rows are looked at roughly first: by the similarity of their vectors, by the words and the phrase of the
-cue that their text contains, by the time they are of, and by what stands beside them in their conversation. The best of
-them are then compared exactly, with words counting by their rarity among all.
+Hybrid relevancy needs an index of the words of every text, which takes long for the messages of a talk over years. So
+all rows are first ranked roughly: by the similarity of their vectors, by the words and the phrase of the cue in their
+text, by their time, and by their neighbours in the conversation. The best of them are then compared exactly, with words
+weighted by their rarity among all.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ from .documents import whence
 from .functions import Found, Page
 
 POOL = 60
-"""Rows that are compared exactly: the most that is found. On the questions of LoCoMo (Maharana et al. 2024) one of 60
-finds as many of the right turns among the first five as comparing all of them does."""
+"""How many rows are compared exactly, and found at most. On the questions of LoCoMo (Maharana et al. 2024), 60 rows
+give as many of the right turns among the first five as comparing all of them does."""
 NEAR = 0.2
-"""The cosine from which on a text is found by its meaning alone; few unrelated texts have it."""
+"""The cosine from which a text is found by its meaning alone; few unrelated texts reach it."""
 SHARE, LEAST = 0.7, 0.2
-"""What of the best relevancy, and what at least, a message needs to be found. On the questions of LoCoMo as many of the
-right turns are among the first five as without this, and a third as many are found."""
+"""The share of the best relevancy, and the least one, that a message needs to be found. On the questions of LoCoMo as
+many of the right turns are among the first five as without this, and a third as many are found."""
 ASKED = 0.3
-"""What a message loses that only asks, since it answers nothing."""
+"""The penalty for a message that is only a question, since it answers nothing."""
 _SHORTEST = 2
-"""Characters of a word or phrase that is looked for as it is written."""
+"""How many characters a word or phrase must have to be searched for literally."""
 
 Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where rows stand, side by side.
+    """The positions of rows.
 
     Args:
         talks: shape (n,), a number for each conversation or document.
-        turns: shape (n,), the place in it.
+        turns: shape (n,), the position in it.
     """
 
     talks: NDArray[np.int32]
@@ -74,7 +74,7 @@ class Sifted:
     Args:
         rows: shape (m,), m at most ``POOL``.
         scores: shape (m,), 0 to 1.
-        phrase: shape (m,), whether the text has the cue as it is written.
+        phrase: shape (m,), whether the text contains the cue literally.
     """
 
     rows: Rows
@@ -96,14 +96,14 @@ class _Sample(TextIndex):
 
 
 def sift(table: Table, rows: Rows, places: Places, vector: Vectors, cue: Cue, tokens: TokenStates) -> Sifted:
-    """What answers a cue among some rows of a table.
+    """The rows of a table that answer a cue, out of some of them.
 
     Args:
-        table: of the entries.
+        table: the entries.
         rows: shape (n,), those that may be found.
-        places: of each of them; neighbours help each other, as in ``recall.hybrid``.
+        places: the position of each; neighbours help each other, as in ``recall.hybrid``.
         vector: the cue's, shape (d,).
-        cue: the cue as it was read.
+        cue: the parsed cue.
         tokens: the token states of the embedder.
 
     Raises:
@@ -162,7 +162,7 @@ def _words(texts: Sequence[str], cue: Cue) -> tuple[Floats, dict[str, float]]:
 
 
 def _beginning(stem: str, word: str) -> str:
-    """What all forms of a word begin with, as far as its stem tells: "happ" of "happy", whose stem is "happi"."""
+    """The beginning that all forms of a word share, judging by its stem: "happ" for "happy", whose stem is "happi"."""
     same = next((place for place, (one, other) in enumerate(zip(stem, word, strict=False)) if one != other), None)
     beginning = stem[:same] if same is not None else min(stem, word, key=len)
     return beginning if len(beginning) >= _SHORTEST else word
@@ -198,20 +198,20 @@ def conversation_search(
     size: int = PAGE,
     muted: Sequence[str] = (),
 ) -> Page:
-    """What was said that answers a query, by text and meaning, the best first; touches nothing.
+    """Messages that answer a query, by text and meaning, the best first; touches nothing.
 
-    First comes what has the query as it is written, then the others; both by their hybrid relevancy, of which what is
-    nothing but a question loses some. What was asked before in the same words answers nothing, and comes last. At most
-    60 messages are found; what has less than ``SHARE`` of the best one's relevancy is none of them.
+    Messages that contain the query literally come first, then the others; both by hybrid relevancy, with a penalty
+    for mere questions. Earlier questions in the same words answer nothing, and come last. At most 60 messages are
+    found, all with at least ``SHARE`` of the best one's relevancy.
 
     Args:
-        agent: whose conversations; of an agent as it was, what had been said by then.
-        query: what is looked for, 1 to 32,000 characters.
+        agent: whose conversations; for an agent as it was, what had been said by then.
+        query: what to search for, 1 to 32,000 characters.
         page: which page, from 0.
         conversation: the id of one conversation; all if not given.
         at: the world's time, from which "yesterday" counts.
         size: results on a page, 1 to 100.
-        muted: ids of messages that are not to be found.
+        muted: ids of messages to leave out.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -249,17 +249,17 @@ def conversation_search_date(
 
     Args:
         agent: whose conversations.
-        start: a date such as ``2026-03-27``, which begins at midnight, or a time in ISO 8601; without a zone it is in
+        start: a date such as ``2026-03-27``, from midnight on, or a time in ISO 8601; without a zone it is in
             that of ``at``.
-        end: the same; a date lasts to its end.
+        end: the same; a date is included to its end.
         page: which page, from 0.
         conversation: the id of one conversation; all if not given.
         at: the world's time.
         size: results on a page, 1 to 100.
-        muted: ids of messages that are not to be found.
+        muted: ids of messages to leave out.
 
     Raises:
-        InvalidParameter: one is out of its range, no date, or the end is before the start.
+        InvalidParameter: one is out of its range or not a date, or the end is before the start.
     """
     now = _time(agent, at)
     since, until = _moment("The start", start, now, last=False), _moment("The end", end, now, last=True)
@@ -282,20 +282,20 @@ def archival_search(
     size: int = PAGE,
     muted: Sequence[str] = (),
 ) -> Page:
-    """What of the agent's life and its documents answers a query; touches nothing.
+    """Memories and passages of documents that answer a query; touches nothing.
 
     Memories of STM and LTM are ranked by their recall score, so that they fade with time, and only those above the
     agent's threshold are found. Passages of documents do not fade: they are ranked by their hybrid relevancy alone. The
-    two lists keep their order and are joined by the relevancy of what stands at the head of each. At most 60 of each
-    are found; ``source`` says which it is.
+    two lists keep their order and are merged by the relevancy of the next item of each. At most 60 of each are found;
+    ``source`` says which it is.
 
     Args:
         agent: whose memory.
-        query: what is looked for, 1 to 32,000 characters.
+        query: what to search for, 1 to 32,000 characters.
         page: which page, from 0.
         at: the world's time.
         size: results on a page, 1 to 100.
-        muted: ids of memories and passages that are not to be found.
+        muted: ids of memories and passages to leave out.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -305,7 +305,7 @@ def archival_search(
         checked_cue(query),
         POOL,
         now=_time(agent, at),
-        static_threshold=1.0,  # static memory stands in the prompt already
+        static_threshold=1.0,  # static memory is in the prompt already
         static_share=0.0,
         facets=Facets(without=tuple(muted)),
     )
@@ -338,7 +338,7 @@ def _passages(agent: AgentMemory, asked: Query, muted: set[str]) -> list[tuple[f
 
 
 def _merged(first: Sequence[tuple[float, Found]], second: Sequence[tuple[float, Found]]) -> Iterator[Found]:
-    """Two lists as one that keeps the order of each; of their heads the more relevant goes first."""
+    """Two lists merged, keeping the order of each; of the next two items the more relevant goes first."""
     left, right = list(reversed(first)), list(reversed(second))
     while left or right:
         take = left if not right or (left and left[-1][0] >= right[-1][0]) else right
@@ -361,7 +361,7 @@ def _said(table: Table, conversation: str | None, muted: Sequence[str]) -> Rows:
 
 
 def _places(table: Table, rows: Rows) -> Places:
-    """Where the rows stand: of what their id begins with, and how many of it went before."""
+    """The positions of the rows: by the prefix of their id, and how many of it went before."""
     groups = [table.ids[row].rpartition("-")[0] for row in rows.tolist()]
     numbers: dict[str, int] = {}
     talks = np.fromiter((numbers.setdefault(group, len(numbers)) for group in groups), np.int32, len(groups))
@@ -390,7 +390,7 @@ def _told(entry: MemoryEntry, source: str, score: float) -> Found:
 
 
 def _asked_before(table: Table, rows: Rows, query: str) -> NDArray[np.bool_]:
-    """Which rows ask just what is asked: they answer nothing, and what stands beside them does so no more."""
+    """Which rows ask exactly the query: they answer nothing, and neither do their neighbours because of them."""
     bare, folded = query.casefold().strip("?？!. \n"), table.folded
     same = (folded[row] for row in rows.tolist())
     asked = (bare in text and text.rstrip().endswith(("?", "？")) and text.strip("?？!. \n") == bare for text in same)

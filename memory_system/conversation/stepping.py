@@ -1,7 +1,8 @@
 """Stepping: a message in, model and functions until it has said something, an answer out. Nothing is written here.
 
-The control flow is MemGPT's (arXiv 2310.08560, section 2.3), but that a step goes on until something was said: who
-asks waits for an answer. It ends in words where the model fails, says nothing, or calls functions without end.
+The control flow is MemGPT's (arXiv 2310.08560, section 2.3), except that a step goes on until something was said,
+since the caller waits for an answer. If the model fails, says nothing, or calls functions without end, it ends with a
+sentence that says so.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from .strategies import STRATEGIES, Relief, Summariser
 from .talk import Message, Role, Strategy, Talk
 
 Told = Callable[[FunctionRun], None]
-"""Told each call of a function once it is done."""
+"""Called with each function call once it is done."""
 
 _RETRIES = 8
-"""How often a prompt that the server found too long is made shorter."""
+"""How often a prompt that the server found too long is shortened."""
 _EASE, _SHRINK = 0.9, 0.7
-"""To what share of itself a prompt is cut that was too long: with a queue, whose oldest half leaves, and without."""
+"""The share to which a prompt that was too long is cut: with a queue, whose oldest half leaves, and without."""
 _LEAST = 400
-"""Tokens below which no prompt is made shorter."""
+"""Tokens below which a prompt is not shortened."""
 _NONSENSES = 1
-"""How often a reply that is none is asked for again."""
+"""How often the model is asked again after an unusable reply."""
 _MAX_ARGUMENTS = 20_000
-"""Characters of one call's arguments that are kept."""
+"""How many characters of one call's arguments are stored."""
 _MAX_CALLS = 20
-"""Calls of one reply that are kept; what comes beyond them is not even answered."""
+"""How many calls of one reply are stored; further ones are not even answered."""
 
 
 def untold(_run: FunctionRun) -> None:
@@ -47,19 +48,19 @@ def untold(_run: FunctionRun) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a step.
+    """The result of a step.
 
     Args:
-        talk: as it stands afterwards.
-        answer: what was said; empty where there is a problem.
+        talk: as it is afterwards.
+        answer: what was said; empty if there is a problem.
         messages: those of this step, in order.
         functions: the calls of this step.
         calls: of language models.
         context: the last prompt that was sent.
         problem: why there is no answer, in a sentence; empty if there is one.
-        notes: what else is to be told.
+        notes: further remarks.
         evicted: how many messages left the queue.
-        pending: calls of actions that the caller is to carry out, before the step can go on.
+        pending: calls of actions that the caller has to carry out before the step can go on.
     """
 
     talk: Talk
@@ -79,14 +80,14 @@ class Stepper:
     """One step under way.
 
     Args:
-        talk: as it stands before, with its queue.
-        scene: what the prompt is made of beside it.
-        model: what one talks with.
+        talk: as it is before, with its queue.
+        scene: what else the prompt is made of.
+        model: the language model.
         summariser: folds what is evicted.
         functions: carries out calls.
         now: the time of everything that is said.
-        heard: told the answer's text.
-        told: told each call.
+        heard: called with the answer's text.
+        told: called with each function call.
         silent: whether it may end without a word.
     """
 
@@ -118,7 +119,7 @@ class Stepper:
         except ModelError as error:
             problem = error.sentence
             self._failed(error)
-            if isinstance(error, ModelOverflow):  # nothing was short enough, so nothing is known of what would be
+            if isinstance(error, ModelOverflow):  # nothing was short enough, so the limit is unknown
                 self.talk = replace(self.talk, ceiling=ceiling)
         before = self.talk
         self.talk = replace(before, queue=(*before.queue, *self._new))
@@ -160,7 +161,7 @@ class Stepper:
                 return
 
     def _end(self, why: str) -> None:
-        """End in words what would not end by itself."""
+        """End a step that would not end by itself, with a sentence."""
         self._notes.append(why)
         if not self._said:
             self._heard_of = False
@@ -170,13 +171,13 @@ class Stepper:
     # -- the prompt --------------------------------------------------------------------------------------
 
     def _reply(self) -> Reply:
-        """Ask the model, with the past made shorter where it is too long, by our count or the server's."""
+        """Ask the model, with the past shortened if it is too long by our count or the server's."""
         for attempt in range(_RETRIES + 1):
             self._relieve_pressure()
             context = self._context = build(self.scene, self.talk, self._new)
             self._heard_of = False
             try:
-                heard = unheard if self.heard is unheard else self._hear  # who does not listen needs no stream
+                heard = unheard if self.heard is unheard else self._hear  # without a listener no stream is needed
                 reply = self.model.chat(context.messages, context.tools, heard=heard)
             except ModelOverflow as error:
                 if attempt == _RETRIES or context.tokens <= _LEAST:
@@ -218,7 +219,7 @@ class Stepper:
         self._evicted += relief.evicted
 
     def _shrink(self, context: Context, error: ModelOverflow) -> None:
-        """The server takes less than was thought: remember how much, and let the oldest half go."""
+        """The server accepts less than estimated: remember how much, and drop the oldest half."""
         ceiling = max(_LEAST, int(context.tokens * (_EASE if self.talk.queue else _SHRINK)))
         self._failed(error)
         self._notes.append(f"The server did not accept a prompt of {context.tokens:,} tokens, so it was shortened.")
@@ -235,7 +236,7 @@ class Stepper:
             self.talk = replace(self.talk, scale=round(learned.factor, 3))
 
     def _failed(self, error: ModelError) -> None:
-        """Keep what failed and how, so that a replay fails alike."""
+        """Store what failed and how, so that a replay fails in the same way."""
         answer = json.dumps({"failed": error.code})
         self._calls.append(ModelCall(TASK, self.model.name, "", answer, 0.0, error=error.sentence))
 
@@ -248,7 +249,7 @@ class Stepper:
     # -- the reply ---------------------------------------------------------------------------------------
 
     def _took(self, reply: Reply) -> bool:
-        """Take in a reply; answers whether the model wants to, or has to, go on."""
+        """Process a reply; returns whether the model wants to, or has to, go on."""
         offered = self.talk.settings.strategy is Strategy.VIRTUAL
         used = {run.call_id for run in self._runs} if self.functions.actions else set()  # results are passed in by id
         calls = named_apart(reply.calls[:_MAX_CALLS], self.talk.next_number, used) if offered else ()
@@ -288,7 +289,7 @@ class Stepper:
         return run
 
     def _say(self, text: str) -> None:
-        if not self._heard_of:  # it was not told while it arrived
+        if not self._heard_of:  # it was not passed on while it arrived
             self._hear(text)
         self._said.append(text)
 
@@ -311,7 +312,7 @@ class Stepper:
 
 
 def named_apart(calls: Sequence[ToolCall], number: int, used: Collection[str] = ()) -> tuple[ToolCall, ...]:
-    """The calls with ids that no two share, and none is ``used``; some servers give none, or the same to all."""
+    """The calls with unique ids, none of them in ``used``; some servers give none, or the same to all."""
     seen = set(used)
     apart = []
     for place, call in enumerate(calls):

@@ -1,4 +1,4 @@
-"""Steps: what came of a message, as a caller gets it, and the change sets that conversations plan."""
+"""Steps: the result of a message for the caller, and the change sets that conversations plan."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from .playing import Played
 from .talk import Message
 
 OPERATION = "talk"
-"""The operation under which the history shows conversations."""
+"""The history's name for steps of conversations."""
 MUTED = "It was muted for this step."
-"""Why a change set says that it kept a memory."""
+"""The reason that a change set gives for keeping a memory."""
 WITHOUT = "The block {} of core memory was muted for this step."
-"""The note of a change set that says which block was not there."""
+"""The note of a change set that says which block was left out."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What came of a message.
+    """The result of a message.
 
     Args:
-        answer: what the agent said; empty where there is a problem.
-        change_set: what the step stores; unapplied after a preview, and ``None`` of an interview.
+        answer: what the agent said; empty if there is a problem.
+        change_set: what the step stores; unapplied after a preview, and ``None`` for an interview.
         messages: those of the step, in order: the one sent, calls and results, the answer.
         functions: the calls of functions, with arguments, results, time and tokens.
         context: the last prompt, section by section.
-        recalled: the memories that the message brought to mind.
+        recalled: the memories that the message recalled.
         offered: with ``hold``, the events that the agent would store, each as a change set to apply or to drop.
-        problem: why there is no answer, in a sentence; the message is stored all the same.
-        notes: what else is to be told.
-        pending: calls of actions that are to be carried out, before ``go_on`` with their results; nothing is stored
-            before that.
+        problem: why there is no answer, in a sentence; the message is still stored.
+        notes: further remarks.
+        pending: calls of actions to carry out before calling ``go_on`` with their results; nothing is stored before
+            that.
     """
 
     answer: str
@@ -59,7 +59,7 @@ class Step:
 
 
 def step_of(played: Played, change_set: ChangeSet | None, offered: tuple[ChangeSet, ...] = ()) -> Step:
-    """What came of a message, as a caller gets it."""
+    """The result of a message for the caller."""
     outcome = played.outcome
     return Step(
         outcome.answer,

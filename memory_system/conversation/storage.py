@@ -1,16 +1,14 @@
-"""The shelf: which conversations there are, some messages of one, and how one is taken away.
+"""The storage of conversations: listing them, reading messages, and removing one.
 
-Messages are entries of recall memory; what changes with each step is a few numbers in a text of the
-journal, so that a step costs the same however long the talk has been.
+Messages are entries of recall memory; only a few numbers in a text of the journal change with each step, so that a step
+costs the same however long the talk has been.
 
-The texts that a conversation is kept by, written in one form only and read strictly.
+The texts that store a conversation are written in one form only and read strictly: ``talk:<id>`` says how it is held,
+``conversation:<id>`` how far it is, and ``core:<id>`` what its core memory says. Default values are left out, so that a
+step writes some fifty characters.
 
-``talk:<id>`` says how it is held, ``conversation:<id>`` how far it is, and ``core:<id>`` what its core memory says.
-What is as it always is at first is left out, so that a step writes some fifty characters.
-
-A message as an entry of recall memory, and back.
-
-Kept: a talk as it is read from the shelf, with so much of its past as may have room, and how it goes back.
+A message is converted to an entry of recall memory, and back. A talk is read with as much of its past as may fit in the
+prompt, and written back.
 """
 
 from __future__ import annotations
@@ -49,11 +47,11 @@ from .strategies import STRATEGIES
 from .talk import Blocks, Message, Remember, Role, Talk, TalkSettings
 
 MAX_NAME = 200
-"""Characters of a conversation's title, and of the name of whom the agent talks with."""
+"""How many characters a conversation's title, and the name of the agent's partner, may have."""
 MAX_BLOCK = 20_000
 _MOST_BYTES = 2_000_000
 _MOST_NUMBER = 99_999_999
-"""Messages have eight digits in their ids."""
+"""How many messages a conversation may have: their ids have eight digits."""
 _SETTINGS = TalkSettings()
 _NUMBERS = {
     "summarised": _MOST_NUMBER,
@@ -93,7 +91,7 @@ def dump_state(talk: Talk) -> str:
 
 
 def dump_blocks(talk: Talk) -> str:
-    """What a conversation's core memory says.
+    """The text of a conversation's core memory.
 
     Raises:
         InvalidParameter: a block is not a text, or has more than 20,000 characters.
@@ -109,7 +107,7 @@ def parse_held(talk: Talk, text: str) -> Talk:
     """The conversation with what ``dump_held`` wrote.
 
     Raises:
-        StoreDamaged: it is not as that writes it.
+        StoreDamaged: the text is not as ``dump_held`` writes it.
     """
     told = _told(talk, text, {"title", "human", "settings", "actions", "others"})
     try:
@@ -124,10 +122,10 @@ def parse_held(talk: Talk, text: str) -> Talk:
 
 
 def actions_of(plan: ChangeSet, talk: Talk) -> tuple[Action, ...]:
-    """What the agent could do in a step: as its change set has it, or as it was before.
+    """What the agent could do in a step: from its change set, or as it was before.
 
     Raises:
-        StoreDamaged: the change set does not keep a conversation.
+        StoreDamaged: the change set does not store a conversation.
     """
     text = next((one.after for one in plan.texts if one.name == HELD + talk.id), None)
     return talk.actions if text is None else parse_held(Talk(talk.id), text).actions
@@ -137,7 +135,7 @@ def parse_state(talk: Talk, text: str | None) -> tuple[Talk, int]:
     """The conversation with what ``dump_state`` wrote, and the number of the first message of its queue.
 
     Raises:
-        StoreDamaged: it is not as that writes it.
+        StoreDamaged: the text is not as ``dump_state`` writes it.
     """
     told = _told(talk, text or '{"first":0}', {"first", "warned", "scale", "paused_until", *_NUMBERS})
     first = told.pop("first", 0)
@@ -168,7 +166,7 @@ def parse_blocks(talk: Talk, text: str | None, summary: MemoryEntry | None, queu
     """The conversation with what ``dump_blocks`` wrote, with its summary and its queue.
 
     Raises:
-        StoreDamaged: it is not as that writes it.
+        StoreDamaged: the text is not as ``dump_blocks`` writes it.
     """
     told = _told(talk, text or "{}", {"persona", "human"})
     found = replace(
@@ -201,12 +199,12 @@ def _damaged(talk: Talk, why: str) -> StoreDamaged:
 
 _CALLS = "calls"
 _PIECE = MAX_DOCUMENT
-"""Characters that one value of an entry's metadata may have."""
+"""How many characters one value of an entry's metadata may have."""
 _MOST_PIECES = 40
 
 
 def message_id(talk_id: str, number: int) -> str:
-    """The id of a message; in the order of the ids messages stand as they were said."""
+    """The id of a message; ids sort in the order in which messages were said."""
     return f"{talk_id}-{number:08}"
 
 
@@ -216,10 +214,10 @@ def summary_id(talk_id: str) -> str:
 
 
 def entry_of(talk_id: str, message: Message) -> MemoryEntry:
-    """The entry that keeps a message.
+    """The entry that stores a message.
 
-    What was said by the one or the other is of the kind ``conversation``; thoughts, notices, and what functions
-    answered, of the kind ``procedure``, so that a search for what was said passes over them.
+    What either side said is of the kind ``conversation``; thoughts, notices, and the results of functions are of the
+    kind ``procedure``, so that a search for what was said skips them.
 
     Raises:
         InvalidParameter: its text has more than 32,000 characters, or its calls more than 40 times as many.
@@ -233,7 +231,7 @@ def entry_of(talk_id: str, message: Message) -> MemoryEntry:
     extras: dict[str, Scalar] = {
         "conversation": talk_id,
         "number": message.number,
-        "turn": message.number,  # by which a search knows what stands beside it, see relevancy.neighbours
+        "turn": message.number,  # by which a search knows its neighbours, see relevancy.neighbours
         "role": message.role.value,
     }
     given: dict[str, Scalar] = {
@@ -258,7 +256,7 @@ def entry_of(talk_id: str, message: Message) -> MemoryEntry:
 
 
 def _pieces(message: Message) -> dict[str, Scalar]:
-    # ASCII only, so that whatever a model wrote can be kept as it is
+    # ASCII only, so that anything a model wrote can be stored as it is
     told = json.dumps([[call.id, call.name, call.arguments] for call in message.calls])
     pieces = [told[start : start + _PIECE] for start in range(0, len(told), _PIECE)]
     if len(pieces) > _MOST_PIECES:
@@ -269,10 +267,10 @@ def _pieces(message: Message) -> dict[str, Scalar]:
 
 
 def message_of(entry: MemoryEntry) -> Message:
-    """The message that an entry keeps.
+    """The message that an entry stores.
 
     Raises:
-        StoreDamaged: it keeps none.
+        StoreDamaged: it stores none.
     """
     extras: dict[str, Any] = entry.extras
     try:
@@ -318,14 +316,14 @@ def _text(value: object) -> str:
 
 
 def storable(text: str) -> str:
-    """The text with a sign in the place of what is not a text: NUL, and halves of surrogate pairs."""
+    """The text with a placeholder for what cannot be stored: NUL, and halves of surrogate pairs."""
     return paired(text.replace("\x00", "\ufffd"))
 
 
 def loaded(agent: AgentMemory, conversation: str, *, queue: bool = True) -> Talk:
-    """A talk as it is stored, with what of its past its strategy wants to show.
+    """A talk as it is stored, with the part of its past that its strategy wants to show.
 
-    Only so many messages are read as may have room in the prompt, the newest first, however many there are.
+    Only as many messages are read as may fit in the prompt, the newest first, however many there are.
 
     Args:
         agent: whose talk it is, now or as it was.
@@ -333,8 +331,8 @@ def loaded(agent: AgentMemory, conversation: str, *, queue: bool = True) -> Talk
         queue: whether messages are read at all.
 
     Raises:
-        ConversationNotFound: there is none of this id.
-        StoreDamaged: what is stored is no talk.
+        ConversationNotFound: there is no conversation of this id.
+        StoreDamaged: what is stored is not a talk.
     """
     held = agent.text(HELD + conversation) if is_text(conversation) else None
     if held is None:
@@ -351,7 +349,7 @@ def loaded(agent: AgentMemory, conversation: str, *, queue: bool = True) -> Talk
 
 
 def text_changes(agent: AgentMemory, talk: Talk) -> tuple[TextChange, ...]:
-    """What makes the stored texts those of this talk: some fifty characters a step.
+    """The changes that make the stored texts those of this talk: some fifty characters per step.
 
     Raises:
         InvalidParameter: a field is out of its bounds.
@@ -362,7 +360,7 @@ def text_changes(agent: AgentMemory, talk: Talk) -> tuple[TextChange, ...]:
 
 
 def summary_change(agent: AgentMemory, talk: Talk, now: datetime) -> tuple[Change, ...]:
-    """What makes the stored summary that of this talk; nothing where it is."""
+    """The change that makes the stored summary that of this talk; empty if it is already."""
     before = agent.find(summary_id(talk.id))
     if talk.summary == ("" if before is None else before.document):
         return ()
@@ -381,7 +379,7 @@ def summary_change(agent: AgentMemory, talk: Talk, now: datetime) -> tuple[Chang
 
 
 MOST_AT_ONCE = 100_000
-"""Messages that are read at once."""
+"""How many messages are read at once."""
 
 
 @dataclass(frozen=True)
@@ -389,13 +387,13 @@ class Listed:
     """A conversation in a list.
 
     Args:
-        id: of the conversation.
-        title: what it is called.
+        id: the conversation's.
+        title: its title.
         human: whom the agent talks with.
-        begun: when, by the world's time; ``None`` where nothing has been said.
-        last: when something was said last; ``None`` where nothing has been said.
-        messages: how many messages it has, notices and results of functions included.
-        others: the names of all with whom the agent talks, where they are several.
+        begun: when, by the world's time; ``None`` if nothing has been said.
+        last: when something was last said; ``None`` if nothing has been said.
+        messages: how many messages it has, including notices and results of functions.
+        others: the names of all with whom the agent talks, if there are several.
     """
 
     id: str
@@ -413,10 +411,10 @@ class Listed:
 
 
 def conversations(agent: AgentMemory) -> tuple[Listed, ...]:
-    """An agent's conversations, the one in which something was said last first; those without a message at the end.
+    """An agent's conversations, the most recently used first; those without a message at the end.
 
     Raises:
-        StoreDamaged: what is kept of one is not as it was written.
+        StoreDamaged: the record of one is not as it was written.
     """
     found = [one for one, _ in _kept(agent)]
     times = Counter(one.last for one in found if one.last)
@@ -424,14 +422,14 @@ def conversations(agent: AgentMemory) -> tuple[Listed, ...]:
     def place(one: Listed) -> tuple[float, int, str, str]:
         if one.last is None:
             return 0.0, 0, one.title, one.id
-        revision = _said_in(agent, one) if times[one.last] > 1 else 0  # while the world's clock stands
+        revision = _said_in(agent, one) if times[one.last] > 1 else 0  # while the world's clock is stopped
         return -one.last.timestamp(), -revision, one.title, one.id
 
     return tuple(sorted(found, key=place))
 
 
 def _said_in(agent: AgentMemory, listed: Listed) -> int:
-    """The revision in which the last message of a conversation was said; 0 if the history does not tell."""
+    """The revision in which the last message of a conversation was said; 0 if the history does not show it."""
     told = agent.history(1, entry_id=message_id(listed.id, listed.messages - 1))
     return told[0].revision if told else 0
 
@@ -440,16 +438,16 @@ def beating(agent: AgentMemory) -> tuple[tuple[Listed, Talk], ...]:
     """The conversations in which the agent may speak unprompted as time passes, by their ids.
 
     Raises:
-        StoreDamaged: what is kept of one is not as it was written.
+        StoreDamaged: the record of one is not as it was written.
     """
     return tuple(sorted((one for one in _kept(agent) if one[1].settings.heartbeat), key=lambda one: one[0].id))
 
 
 def unremembered(agent: AgentMemory) -> tuple[Listed, ...]:
-    """The conversations with something in them that is to go into memory and has not, by their ids.
+    """The conversations with something in them that is still to go into memory, by their ids.
 
     Raises:
-        StoreDamaged: what is kept of one is not as it was written.
+        StoreDamaged: the record of one is not as it was written.
     """
     found = (
         one
@@ -475,13 +473,13 @@ def _kept(agent: AgentMemory) -> list[tuple[Listed, Talk]]:
 
 
 def read(agent: AgentMemory, talk_id: str, start: int = 0, count: int = 100) -> tuple[Message, ...]:
-    """Messages of a conversation in their order, by number; takes as long as there are messages asked for.
+    """Messages of a conversation in their order, by number; the time depends only on how many are requested.
 
     Args:
         agent: whose conversation.
         talk_id: which.
         start: the number of the first, 0 or more.
-        count: how many numbers to look at, 0 to 100,000; one that is missing is passed over.
+        count: how many numbers to read, 0 to 100,000; missing ones are skipped.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -495,13 +493,13 @@ def read(agent: AgentMemory, talk_id: str, start: int = 0, count: int = 100) -> 
 
 
 def removal(agent: AgentMemory, talk_id: str, *, author: str = "script") -> ChangeSet:
-    """Plan to take a conversation away, with all its messages; undoing it brings all back.
+    """Plan to remove a conversation with all its messages; undoing it brings everything back.
 
-    What the agent remembers of it, such as a synopsis, stays. ``agent.purge`` with the ids of its changes then takes
-    what was said out of the history.
+    What the agent remembers of it, such as a synopsis, stays. ``agent.purge`` with the ids of its changes then removes
+    what was said from the history.
 
     Raises:
-        ConversationNotFound: the agent has none of this id.
+        ConversationNotFound: the agent has no conversation of this id.
     """
     talk = loaded(agent, talk_id, queue=False)
     with agent.contents.shelf(Tier.RECALL) as table:
@@ -522,7 +520,7 @@ def line(name: str, text: object, most: int = MAX_SPEAKER) -> str:
     """A name on one line.
 
     Raises:
-        InvalidParameter: it is none, or longer than ``most`` characters.
+        InvalidParameter: it is not a name, or longer than ``most`` characters.
     """
     if not isinstance(text, str) or not text.strip() or not text.strip().isprintable() or len(text.strip()) > most:
         raise InvalidParameter(f"{name} must be on one line, of 1 to {most} characters.")

@@ -4,7 +4,7 @@
 (arXiv 2310.08560). The original of ``summary`` appends a summary of the last turns to those before, so that it grows;
 here the whole memory is summarised again, so that its length stays bounded.
 
-Summarising: what leaves the prompt goes into a summary that never grows, whatever is put into it.
+Summarising: what leaves the prompt goes into a summary of bounded length.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from .context import Measure, groups, summary_room
 from .talk import Message, Role, Strategy, Talk
 
 Reader = Callable[[int], Message | None]
-"""The message of a number; ``None`` where there is none, as after a removal."""
+"""The message of a number; ``None`` if there is none, for example after a removal."""
 
 _AHEAD = 2
-"""So many budgets of the past are read at most: what is older is not looked at, however long the talk."""
+"""How many budgets' worth of the past is read at most: older messages are not read, however long the talk."""
 _MOST_READ = 2000
 
 
 _WORDS = 0.6
-"""Words to a token: so many are asked for as surely have room."""
+"""Words per token, low enough that a summary of the requested number of words fits."""
 _PART = 0.4
-"""The share of the budget that one part of what is summarised has, so that asking stays within the budget too."""
+"""The share of the budget for one part of what is summarised, so that the request stays within the budget too."""
 _LINE = 1500
-"""Tokens of one message that are summarised; the rest of a longer one is found by search only."""
+"""How many tokens of one message are summarised; the rest of a longer one can only be found by search."""
 
 
 @dataclass(frozen=True)
 class Folded:
-    """A new summary, what was asked to make it, and what went wrong, in words."""
+    """A new summary, the calls that made it, and what went wrong, in words."""
 
     text: str
     calls: tuple[ModelCall, ...]
@@ -53,7 +53,7 @@ class Summariser:
 
     Args:
         who: the character in whose memory the conversation is.
-        model: what summarises.
+        model: the model that summarises.
     """
 
     who: str
@@ -62,7 +62,7 @@ class Summariser:
     def fold(self, talk: Talk, messages: Sequence[Message]) -> Folded:
         """The talk's summary with these messages in it, in no more tokens than ``summary_room``.
 
-        Where the model does not help, the summary keeps its beginning, and the newest of what was said is quoted.
+        If the model fails, the summary keeps its beginning, and the newest messages are quoted.
         """
         room = summary_room(talk)
         words = min(max(int(room * _WORDS), summarise.FEWEST_WORDS), summarise.MOST_WORDS)
@@ -78,7 +78,7 @@ class Summariser:
                 notes.append(f"The summary was made by shortening, because the language model failed: {error}")
                 summary = _by_cutting(summary, part, room)
             else:
-                # the answer as it was read, so that a replay need not find it in a model's chatter again
+                # the answer as it was parsed, so that a replay need not extract it from the model's reply again
                 calls.append(replace(done.call, answer=done.answer.model_dump_json()))
                 summary = _whole(done.answer.summary, room)
         return Folded(summary, tuple(calls), tuple(notes))
@@ -95,12 +95,12 @@ def lines_of(talk: Talk, messages: Sequence[Message]) -> list[Line]:
 
 
 def _whole(text: str, room: int) -> str:
-    """A summary cut to its room, at the end of a line or a word: models do not keep to a number of words."""
+    """A summary cut to its limit, at the end of a line or a word: models do not keep to a number of words."""
     if estimate(text) <= room:
         return text
     words = first(text, max(1, room - 2))
     lines, _, begun = words.rpartition("\n")
-    if len(lines) > len(begun):  # half a line may be a name and no word of what was said
+    if len(lines) > len(begun):  # half a line may be only a name, without what was said
         return lines
     return f"{(words.rsplit(maxsplit=1)[0] if ' ' in words else words).rstrip('…')}…"
 
@@ -120,7 +120,7 @@ def _by_cutting(summary: str, part: Sequence[Line], room: int) -> str:
 
 @dataclass(frozen=True)
 class Relief:
-    """A talk whose queue has become shorter, and what was asked of the model for that."""
+    """A talk whose queue has become shorter, and the calls of the model for that."""
 
     talk: Talk
     calls: tuple[ModelCall, ...]
@@ -132,7 +132,7 @@ class Memorising(ABC):
     """One way of keeping a conversation's past."""
 
     def past(self, talk: Talk, read: Reader) -> tuple[Message, ...]:
-        """What of the past belongs into the prompt, oldest first; only so much is read as may have room."""
+        """The part of the past that belongs in the prompt, oldest first; only as much is read as may fit."""
         measure, left = Measure(talk.scale), _AHEAD * talk.budget
         found: list[Message] = []
         number = talk.next_number - 1
@@ -143,21 +143,21 @@ class Memorising(ABC):
                 found.append(message)
             number -= 1
         found.reverse()
-        while found and found[0].role is Role.TOOL:  # results whose call lies before
+        while found and found[0].role is Role.TOOL:  # results whose call comes before
             found.pop(0)
         return tuple(found)
 
     @abstractmethod
     def since(self, talk: Talk) -> int:
-        """The number of the first message that belongs into the prompt."""
+        """The number of the first message that belongs in the prompt."""
 
     def relieved(self, talk: Talk, wanted: int, budget: int, summariser: Summariser) -> Relief | None:  # noqa: ARG002
         """The talk with a shorter queue, if the prompt would be too long; ``None`` if that stays as it is.
 
         Args:
-            talk: the talk as it stands.
-            wanted: tokens that its prompt would have.
-            budget: tokens that it may have.
+            talk: the talk as it is now.
+            wanted: how many tokens its prompt would have.
+            budget: how many it may have.
             summariser: folds what is evicted.
         """
         return None
@@ -168,7 +168,7 @@ class Memorising(ABC):
 
 
 class Buffer(Memorising):
-    """Everything, for as long as it has room."""
+    """Everything, as long as it fits."""
 
     def since(self, talk: Talk) -> int:  # noqa: ARG002, D102
         return 0

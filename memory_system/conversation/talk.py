@@ -1,4 +1,4 @@
-"""Talk: everything a conversation needs to go on, as a value; what was said before lies in recall memory.
+"""Talk: everything a conversation needs to go on, as a value; what was said before is in recall memory.
 
 Messages: what was said in a conversation, function calls and their results included.
 """
@@ -22,15 +22,15 @@ SEND = "send_message"
 
 
 SCENE = "Scene"
-"""The speaker of what sets a scene, such as that two characters meet; nobody of the two."""
+"""The speaker of what sets a scene, such as that two characters meet; it is neither of the two."""
 
 
 UNPROMPTED = "(heartbeat)"
-"""The speaker of what lets an agent speak that nobody has spoken to; it is told so, and nobody says it."""
+"""The speaker of the notice that lets an agent speak unprompted; no person says it."""
 
 
 NOBODY = "You"
-"""Whom an agent talks with, where nobody gives a name."""
+"""Whom an agent talks with, if no name is given."""
 
 
 class Role(StrEnum):
@@ -50,15 +50,15 @@ class Message:
     Args:
         number: its place in the conversation, from 0; never given twice.
         role: whom it is from.
-        text: what is said, also where it is said by calling ``send_message``; of a message that calls other functions
-            only, what the model thought aloud, mostly nothing.
+        text: what is said, also if it is said by calling ``send_message``; in a message that only calls other
+            functions, what the model thought aloud, usually nothing.
         at: the world's time, aware of its zone.
-        speaker: the name of who says it; empty for notices and results of functions.
+        speaker: the name of the speaker; empty for notices and results of functions.
         calls: the functions that an assistant calls.
-        call_id: of a tool's message, the call that it answers.
+        call_id: in a tool's message, the call that it answers.
         tokens: how long it is; see ``tokens``.
-        thought: what an assistant thought aloud beside what it says by ``send_message``; nobody hears it.
-        action: of a tool's message, what was done in the game; see ``FunctionRun``.
+        thought: what an assistant thought aloud in addition to what it says by ``send_message``; nobody hears it.
+        action: in a tool's message, what was done in the game; see ``FunctionRun``.
     """
 
     number: int
@@ -79,14 +79,14 @@ class Message:
 
     @property
     def said(self) -> str:
-        """What the other one hears of it: nothing of notices, results and thoughts."""
+        """What the other side hears of it: not notices, results and thoughts."""
         heard = (self.role is Role.USER and self.speaker != UNPROMPTED) or (
             self.role is Role.ASSISTANT and (self.sends or not self.calls)
         )
         return self.text if heard else ""
 
     def openai(self) -> Mapping[str, Any]:
-        """The message as chat completions take it; what a call says already is not said twice."""
+        """The message in the form of chat completions; what a call already says is not repeated."""
         body: dict[str, Any] = {"role": self.role.value, "content": self.thought if self.sends else self.text}
         if self.calls:
             body["tool_calls"] = [
@@ -99,10 +99,10 @@ class Message:
 
 
 LEAST_VIRTUAL = 1800
-"""Tokens: with less, functions and core memory leave no room to talk."""
+"""The least number of tokens: with fewer, functions and core memory leave no room to talk."""
 MAX_TEMPLATE = 4000
 TRANSCRIPT = "{transcript}"
-"""Where a template has what is to be summarised."""
+"""The placeholder in a template for what is to be summarised."""
 
 
 class Strategy(StrEnum):
@@ -119,10 +119,10 @@ class Strategy(StrEnum):
 
 
 class Remember(StrEnum):
-    """What a talk leaves in memory, beside its messages."""
+    """What a talk leaves in memory, in addition to its messages."""
 
     SYNOPSIS = "synopsis"
-    """What was said as one memory, or several of a long talk; when the talk is left a synopsis takes their place."""
+    """What was said as one memory, or several for a long talk; when the talk is left, a synopsis replaces them."""
     TURNS = "turns"
     """Each turn as a memory, and a synopsis when the talk is left."""
     NOTHING = "nothing"

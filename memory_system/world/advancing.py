@@ -1,8 +1,8 @@
 """Time passes: each character does what is due, in order, each step as a change set of the world's with its reason.
 
-What is due is worked out of what is stored, before a step is planned and again right before it is applied, alone at
-the agent. So nothing else has to be remembered: after a cancel or a kill it goes on where it stopped, and of two
-processes that are at it one does each step. What was undone stays undone until something new has happened.
+What is due is computed from what is stored, before a step is planned and again, with the agent locked, right before it
+is applied. So nothing else has to be stored: after a cancel or a kill it goes on where it stopped, and if two processes
+do this at once, each step is done once. What was undone stays undone until something new has happened.
 """
 
 from __future__ import annotations
@@ -83,26 +83,26 @@ from .due import (
 from .hour import HOUR, Purse, room
 
 LOCK = ".living.lock"
-"""In the world's folder: one lets time pass at a time."""
+"""A lock in the world's folder: only one process at a time lets time pass."""
 _SECONDS = 0.2
-"""How often who waits for that asks whether to stop."""
+"""How often to check for a cancel while waiting for that lock."""
 YEARS = (2, 9998)
-"""The years in which time can pass: what comes next, and what was before, has to be a time too."""
+"""The years in which time can pass: the times before and after must be valid too."""
 MOST_DAYS = 366
 """How far time may pass at once."""
 _RATINGS = 20
-"""How many of the last ratings are looked at for what the model gave none of, or somebody took back."""
+"""How many of the last ratings are checked for memories that got none, or whose rating was undone."""
 _TALKS = 100
-"""How many of the last synopses are looked at for talks that need no other, and of the last reflections on people."""
+"""How many of the last synopses, and of the last reflections on people, are checked for ones already made."""
 MOST_BEATS = 3
 """How often a character speaks unprompted in a talk, or is silent, before anybody else says something."""
 _SINCE = 200
-"""Messages that are looked at for that."""
+"""How many messages are checked for that."""
 
 
 @dataclass(frozen=True)
 class Advanced:
-    """What came of time passing, or would come of it.
+    """The result of letting time pass, or of foreseeing it.
 
     Args:
         now: the world's time afterwards.
@@ -117,7 +117,7 @@ class Advanced:
     stopped: bool = False
 
     def __str__(self) -> str:
-        """The time, and how often what was done and waits."""
+        """The time, and counts of what was done and what waits."""
         told = (
             ", ".join(f"{count} {what}" for what, count in Counter(step.what for step in steps).items())
             for steps in (self.steps, self.waiting)
@@ -127,13 +127,13 @@ class Advanced:
 
 
 def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[MemoryEntry] = ()) -> Life:
-    """What decides of a character what it does by itself, as it is now.
+    """The present state that decides what a character does by itself.
 
     Args:
         agent: the character.
         at: the world's time.
-        folder: the world's, which has the prices.
-        coming: events that are to happen; those that it ever had have happened.
+        folder: the world's folder, which has the prices.
+        coming: events that are to happen; those that the character ever had count as happened.
     """
     settings = agent.settings
     stm, ltm = agent.entries(Tier.STM), agent.entries(Tier.LTM)
@@ -194,10 +194,10 @@ def _coming(agent: AgentMemory, events: Sequence[MemoryEntry]) -> Iterator[Comin
 
 
 def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[MemoryEntry]]:
-    """The events that are to happen, by the agent's name, the first first; one without a time happens at once.
+    """The events that are to happen, by the agent's name, the earliest first; one without a time happens at once.
 
     Raises:
-        InvalidEntry: an event cannot be accepted, or has no id, by which it happens once however often it is passed in.
+        InvalidEntry: an event cannot be accepted, or has no id, which keeps it from happening twice.
     """
     if not isinstance(events, Mapping):
         raise InvalidEntry('The events must say whose each is: {"ana": [{"id": "e1", "document": "..."}]}.')
@@ -215,7 +215,7 @@ def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[Memo
 
 
 def _unrated(entries: Sequence[MemoryEntry], ratings: Sequence[Applied], at: datetime) -> list[str]:
-    """What waits for its rating; not what was taken back, nor, in this hour, what the model gave none of."""
+    """The memories to be rated, except undone ratings and, in this hour, those that the model gave no rating for."""
     left = {
         change.entry_id for rating in ratings if rating.undone_by is not None for change in rating.change_set.changes
     }
@@ -234,9 +234,9 @@ def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> 
 
 
 def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> Iterator[str]:
-    """The events of importance since the day was planned, where some of that plan lies ahead; the first first.
+    """The important events since the day was planned, if some of that plan lies ahead; the earliest first.
 
-    One of an earlier time of the day counts, too, where it came to be known, or to be important, after that plan.
+    An earlier event of the day counts too if it became known, or important, after that plan.
     """
     day, clock = at.date().isoformat(), f"{at:%H:%M}"
     plans = [entry.extras for entry in held if entry.kind is Kind.PLAN and entry.extras.get("plan_day") == day]
@@ -254,7 +254,7 @@ def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> 
 
 
 def _changes_since(agent: AgentMemory, revision: int, entry_id: str) -> Sequence[Event]:
-    """What became of a memory since a revision, as far as the history shows that."""
+    """What happened to a memory since a revision, as far as the history shows it."""
     try:
         return agent.timeline.events_since(revision, [entry_id])[entry_id]
     except ChangeSetNotFound:
@@ -266,7 +266,7 @@ def _important(event: MemoryEntry | None) -> bool:
 
 
 def _people(agent: AgentMemory, at: datetime) -> Iterator[Felt]:
-    """The people of whom enough came up; not where the last reflection on them was undone, until more comes up."""
+    """The people with enough new mentions; after an undone reflection on one, only once there are more."""
     everybody = people(agent)
     undone = {
         text.name: one.change_set.planned_at
@@ -294,7 +294,7 @@ def _left(agent: AgentMemory) -> Iterator[Left]:
 
 
 def _beats(agent: AgentMemory, at: datetime) -> Iterator[Beat]:
-    """The talks in which it may speak unprompted; not where its last heartbeat was undone, until somebody speaks."""
+    """The talks in which it may speak unprompted; after an undone heartbeat, only once somebody has spoken."""
     talks = beating(agent)
     tried = _own(agent, TALK, _TALKS) if talks else []
     for listed, talk in talks:
@@ -313,7 +313,7 @@ def _beats(agent: AgentMemory, at: datetime) -> Iterator[Beat]:
 
 
 def _beaten(talk: Conversation, now: datetime) -> ChangeSet:
-    """What a heartbeat makes of a talk.
+    """The change set of a heartbeat in a talk.
 
     Raises:
         ModelUnavailable: the model had no answer; it may have one the next time.
@@ -325,7 +325,7 @@ def _beaten(talk: Conversation, now: datetime) -> ChangeSet:
 
 
 def _talks_of(done: ChangeSet) -> set[str]:
-    """The talks that a synopsis was made of, or tried."""
+    """The talks for which a synopsis was made or tried."""
     named = {text.name.removeprefix(CONVERSATION) for text in done.texts}
     return named | {kept.entry_id.rpartition("-")[0] for kept in done.kept}
 
@@ -353,10 +353,10 @@ def _planned_step(
 
 
 def _refuse_failed(plan: ChangeSet) -> None:
-    """Do nothing unless nothing came of a plan because the model did not help.
+    """Raise if a plan is empty because the model failed.
 
     Raises:
-        ModelError: it did not.
+        ModelError: the model failed.
     """
     problem = next((call.error for call in plan.calls if call.error), None)
     if not plan and problem is not None:
@@ -373,7 +373,7 @@ def _synopsis(talk: Conversation, now: datetime, progress: Progress) -> ChangeSe
 
 
 def _unusable(name: str, at: datetime, error: MemorySystemError) -> Step:
-    """What is told of a character whose files cannot be used or written."""
+    """What is reported for a character whose files cannot be used or written."""
     return Step(name, "", at, "Its memory cannot be used.", waits=error.sentence)
 
 
@@ -382,11 +382,11 @@ class _Stopped(Exception):
 
 
 def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple[datetime, datetime]:
-    """The world's time, and the time to advance to, both in the world's zone; a clock that runs can be foreseen.
+    """The world's time, and the time to advance to, both in the world's zone; a running clock only lets one foresee.
 
     Raises:
         InvalidParameter: it has no zone, lies before the world's time or more than a year after it, or after it at all
-            where the clock runs; or the world is at the beginning or the end of all times.
+            if the clock runs; or the world is at the first or last possible time.
     """
     now = world_clock(world.folder)()
     end = now if to is None else moment_given("'to'", to).astimezone(now.tzinfo)
@@ -410,10 +410,10 @@ def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple
 
 
 def _refuse_unknown(world: Stage, events: Mapping[str, Any]) -> None:
-    """Do nothing if all whom something is to happen to are characters.
+    """Raise unless everybody named in the events is a character.
 
     Raises:
-        AgentNotFound: one is none.
+        AgentNotFound: one is not a character.
     """
     there = world.characters()
     if unknown := [name for name in events if name not in there]:
@@ -426,14 +426,14 @@ def _refuse_unknown(world: Stage, events: Mapping[str, Any]) -> None:
 def foresee(
     world: Stage, to: datetime | None, failed: Sequence[Step] = (), events: Mapping[str, Events] | None = None
 ) -> Advanced:
-    """What would happen by itself until a time, as far as that can be told without asking a language model.
+    """What would happen by itself until a time, as far as that can be known without asking a language model.
 
-    What waits is what does at present, though there may be room for it until then, and what will.
+    What waits is what waits at present (the budget may allow it by then) and what will wait.
 
     Args:
         world: whose characters.
         to: the world's time; its present if not given.
-        failed: what was tried in vain the last time; it waits, with the reason, until time has passed.
+        failed: what failed the last time; it waits, with the reason, until time has passed.
         events: what is to happen; see ``expected``.
 
     Raises:
@@ -462,7 +462,7 @@ def foresee(
         left = [one for life in lives.values() for one in due(life, at)]
         present = left if at == begin else present
         if at == end:
-            known = {(one.agent, one.what, one.of) for one in present}  # what waits at present says why it does
+            known = {(one.agent, one.what, one.of) for one in present}  # what waits at present has a reason
             waiting += [*present, *(one for one in left if (one.agent, one.what, one.of) not in known)]
             for one in steps.copy():
                 if one.at == begin and (why := whys.get((one.agent, one.what, one.of))):
@@ -478,7 +478,7 @@ class Advance:
     Args:
         world: whose characters live.
         progress: called with the share done, 0 to 1, and what is being done; it may raise to stop.
-        cancelled: asked before each step, and while a language model is asked, whether to stop.
+        cancelled: called before each step, and during a call of a language model, to ask whether to stop.
         events: what is to happen; see ``expected``.
     """
 
@@ -501,16 +501,16 @@ class Advance:
         self._down = ""
         self._closed: dict[str, Step] = {}
         self.next: datetime | None = None
-        """When something more becomes due merely because time passes, once it has passed; ``None`` = not known."""
+        """When the next thing becomes due merely because time passes, set after passing; ``None`` = not known."""
 
     def to(self, to: datetime | None, *, wait: bool = True) -> Advanced | None:
         """Let it pass up to a time of the world; see ``World.advance``.
 
         Args:
             to: the world's time; its present if not given.
-            wait: whether to wait where somebody else lets time pass just now; otherwise nothing is done.
+            wait: whether to wait if somebody else is letting time pass just now; if not, nothing is done.
         """
-        until(self._world, to)  # who asks for what cannot be need not wait
+        until(self._world, to)  # an impossible request need not wait
         lock = FileLock(self._world.folder / LOCK, thread_local=False)
         while not self._held(lock):
             if self._cancelled() or not wait:
@@ -522,7 +522,7 @@ class Advance:
             lock.release()
 
     def _held(self, lock: FileLock) -> bool:
-        """Whether it is this one's turn: of two, the second would only ask language models in vain."""
+        """Whether this one has the lock: a second one would only ask language models in vain."""
         with as_store_errors("The world's folder"), suppress(Timeout):
             self._world.folder.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=_SECONDS)
@@ -535,7 +535,7 @@ class Advance:
         try:
             while True:
                 share = (at - begin) / (end - begin) if end > begin else 0.0
-                move_standing(self._world.folder, at)  # first: what is killed goes on at this time, not before it
+                move_standing(self._world.folder, at)  # first: after a kill it goes on from this time
                 for name in self._world.characters():
                     self._live(name, at, share)
                 self.next = min((next_time(life, at) for life in self._lives.values()), default=None)
@@ -551,7 +551,7 @@ class Advance:
         )
 
     def _live(self, name: str, at: datetime, share: float) -> None:
-        """Do all that is due of one character."""
+        """Do everything that is due for one character."""
         if name in self._closed:
             return
         try:
@@ -567,16 +567,16 @@ class Advance:
                     return
                 self._progress(share, f"{agent.display_name}: {step.why}")
                 self._try(agent, step, life, share)
-        except MemorySystemError as error:  # whoever cannot be opened keeps nobody else from living
+        except MemorySystemError as error:  # a character that cannot be opened must not stop the others
             self._closed[name] = _unusable(name, at, error)
             self._lives.pop(name, None)
 
     def _try(self, agent: AgentMemory, step: Step, life: Life, share: float) -> None:
-        """Do a step, or keep in mind why it waits."""
+        """Do a step, or record why it waits."""
         try:
             done = self._do(agent, step, life, share)
         except StaleChange:
-            return  # somebody changed the same memories meanwhile; it is looked anew what is due
+            return  # somebody changed the same memories meanwhile; what is due is computed again
         except MemorySystemError as error:
             self._waits_for(step, error)
         else:
@@ -584,7 +584,7 @@ class Advance:
                 self._done.append(dataclasses.replace(step, title=done.title, revision=done.revision))
 
     def _waits_for(self, step: Step, error: MemorySystemError) -> None:
-        """Keep in mind why a step waits."""
+        """Record why a step waits."""
         if isinstance(error, ModelUnavailable | ModelTimeout):
             self._down = error.sentence
         else:
@@ -599,7 +599,7 @@ class Advance:
             return agent.apply(plan) if plan else agent.timeline.note(plan)
 
     def _planned(self, agent: AgentMemory, step: Step, life: Life, share: float) -> ChangeSet:
-        """The change set of a step; a language model that is asked for it is given up where it is cancelled."""
+        """The change set of a step; if it is cancelled, a running call of a language model is given up."""
         if step.what not in ASKS or not life.later:
             return self._plan(agent, step, life, within(self._progress, share, share), lambda *_asked: None)
         given_up, doing = threading.Event(), [f"{agent.display_name}: {step.why}"]
@@ -638,7 +638,7 @@ class Advance:
     def _rated(
         self, agent: AgentMemory, step: Step, life: Life, progress: Progress, refuse: Callable[..., None]
     ) -> ChangeSet:
-        """Ratings, as far as the hour has room for the calls; what was not asked about stays due."""
+        """Ratings, as far as the hourly budget allows the calls; what was not asked about stays due."""
         purse, failed = Purse(room(agent, step.at, self._world.folder)), list[ModelError]()
 
         def begin(model: str, prompt: int) -> Over:

@@ -19,12 +19,12 @@ from ..core.settings import Settings
 from ..errors import InvalidParameter, TooMany, shown
 
 SHORTEST = {"PASSWORD": 8, "TOKEN": 16}
-"""Characters that a secret must have; one for people is shorter than one for programs, which nobody types."""
+"""How many characters a secret must have: fewer for people, who type theirs, than for programs."""
 _FREE, _LONGEST_WAIT, _FORGOTTEN, _MOST_ADDRESSES = 5, 60.0, 900.0, 10_000
 
 
 class Role(StrEnum):
-    """What somebody may do: a viewer looks, a curator changes things too."""
+    """What somebody may do: a viewer can look, a curator can also change things."""
 
     CURATOR = "curator"
     VIEWER = "viewer"
@@ -38,10 +38,10 @@ class _Failures:
 
 
 class Throttle:
-    """Makes an address wait that has come with wrong secrets: after five, 1 second, then 2, 4, ... at most a minute.
+    """Makes an address wait that has sent wrong secrets: after five, 1 second, then 2, 4, ... at most a minute.
 
-    A right one in between does not shorten it, or whoever has the viewer's secret could guess the curator's for ever.
-    What is older than a quarter of an hour is forgotten; at most 10,000 addresses are remembered. Thread-safe.
+    A right one in between does not shorten the wait, or somebody with the viewer's secret could guess the curator's for
+    ever. Attempts older than a quarter of an hour are dropped; at most 10,000 addresses are stored. Thread-safe.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -49,10 +49,10 @@ class Throttle:
         self._held: OrderedDict[str, _Failures] = OrderedDict()
         self._lock = threading.Lock()
         self.noted: Callable[[float], object] = lambda _until: None
-        """Told until when an address has to wait, by ``clock``."""
+        """Called with the time, by ``clock``, until which an address has to wait."""
 
     def wait(self, address: str) -> float:
-        """Seconds that an address has to wait before a secret of its is looked at; 0 = none."""
+        """Seconds that an address has to wait before its next secret is checked; 0 = none."""
         with self._lock:
             held = self._held.get(_who(address))
             return max(0.0, held.until - self._clock()) if held else 0.0
@@ -74,7 +74,7 @@ class Throttle:
 
 
 def _who(address: str) -> str:
-    """What is made to wait: an address; of the many that one has in IPv6, the network they are in."""
+    """What has to wait: an address or, for IPv6, the network of the many addresses that one machine has."""
     try:
         told = ipaddress.ip_address(address)
     except ValueError:
@@ -89,7 +89,7 @@ class Door:
     """The way into one server.
 
     Args:
-        secrets: digests of the secrets, with the role that each gives; none = everybody may come in.
+        secrets: digests of the secrets, with the role that each gives; empty = everybody may come in.
         most: the most that anybody may do.
         throttle: who has to wait.
     """
@@ -117,14 +117,14 @@ class Door:
 
     @property
     def locked(self) -> bool:
-        """Whether a secret is wanted at all."""
+        """Whether a secret is required at all."""
         return bool(self.secrets)
 
     def role(self, secret: str, address: str) -> Role | None:
-        """What somebody at ``address`` may do who comes with this secret; ``None`` if it is wrong.
+        """What somebody at ``address`` with this secret may do; ``None`` if it is wrong.
 
         Raises:
-            TooMany: wrong ones came from there lately; the sentence says how long to wait.
+            TooMany: wrong ones came from there recently; the sentence says how long to wait.
         """
         if (seconds := self.throttle.wait(address)) > 0:
             raise TooMany(f"Wrong secrets came from your address. Try again in {seconds:.0f} seconds.")
@@ -134,7 +134,7 @@ class Door:
         return found
 
     def opens(self, secret: str) -> bool:
-        """Whether a secret is right, for who counts the wrong ones elsewhere."""
+        """Whether a secret is right, for callers that count wrong ones themselves."""
         return self._given_by(secret) is not None
 
     def _given_by(self, secret: str) -> Role | None:
@@ -145,7 +145,7 @@ class Door:
         return found
 
     def at_most(self, role: Role) -> Role:
-        """A role, as far as this server gives it."""
+        """A role, limited to what this server allows."""
         return Role.VIEWER if Role.VIEWER in (role, self.most) else role
 
 
@@ -158,7 +158,7 @@ def _told(secret: SecretStr | None) -> str:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether an address can be reached from this machine alone."""
+    """Whether an address can be reached only from this machine."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -166,7 +166,7 @@ def is_this_machine(host: str) -> bool:
 
 
 def refuse_unsafe(settings: Settings, *, dashboard: bool, api: bool) -> None:
-    """Do nothing if the servers may be started so.
+    """Raise unless the servers may be started with these settings.
 
     Args:
         settings: the installation's.
@@ -174,7 +174,7 @@ def refuse_unsafe(settings: Settings, *, dashboard: bool, api: bool) -> None:
         api: whether the HTTP API is served.
 
     Raises:
-        InvalidParameter: other machines could come in without a secret, or a secret is too short to be one. The
+        InvalidParameter: other machines could come in without a secret, or a secret is too short. The
             sentence names the variable, never its value.
     """
     held = {

@@ -1,12 +1,11 @@
-"""The agents of a world that are open. Of more than fit the least recently used rest or are put to sleep.
+"""The open agents of a world. If there are too many, the least recently used ones rest or are put to sleep.
 
-An agent that rests is open, but keeps in memory no longer what is needed for recall alone, which is read again when
-somebody recalls. That takes a tenth of the time of waking one that sleeps, and nobody who has hold of it notices.
+A resting agent is open, but has freed what only recall needs, which is read again at the next recall. That takes a
+tenth of the time of waking a sleeping one, and its users do not notice.
 
-An agent that sleeps is closed: it keeps no files open and no tables, and is opened again at its next use. Only those
-that nobody has hold of are put to sleep, so that no ``AgentMemory`` ever closes under whoever uses it: a game that
-keeps its objects keeps its agents awake. Who has hold of one is told by the references that Python counts; where it
-counts none, no agent sleeps.
+A sleeping agent is closed: it keeps no files open and no tables, and is opened again at its next use. Only agents that
+nobody refers to are put to sleep, so that no ``AgentMemory`` is closed while it is used: a game that keeps its objects
+keeps its agents awake. This relies on Python's reference counts; where there are none, no agent sleeps.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ T = TypeVar("T")
 
 _FILES_EACH = 6
 _FILES_BESIDE = 46
-"""What the program itself and a client of Chroma's have open at most, for a moment."""
+"""How many files the program itself and a Chroma client have open at most, for a moment."""
 _FEWEST = 2
 _AT_ONCE = 4
-"""How many are put to sleep where no more files can be opened."""
+"""How many agents are put to sleep when no more files can be opened."""
 _WEIGH_SECONDS = 1.0
 _COUNT: Callable[[object], int] | None = getattr(sys, "getrefcount", None)
 
 
 @dataclass
 class Opened:
-    """An open agent, about how many bytes it takes, and whether it laid aside what it can since it grew."""
+    """An open agent, about how many bytes it uses, and whether it has rested since it grew."""
 
     agent: AgentMemory
     size: int = 0
@@ -48,22 +47,22 @@ class Opened:
 
     @property
     def holders(self) -> tuple[int, int]:
-        """How often the agent is referred to, and what its parts share: counted each time in the same way."""
+        """How many references there are to the agent and to what its parts share, always counted in the same way."""
         if _COUNT is None:
             return 0, 0
-        context = self.agent.contents.context  # a part, and whatever was derived from the agent, refers to this
+        context = self.agent.contents.context  # parts and agents derived from this one refer to it
         return _COUNT(self.agent), _COUNT(context)
 
     @property
     def in_use(self) -> bool:
-        """Whether anybody but the world has hold of the agent, of a part, or of what was derived from it."""
+        """Whether anybody but the world refers to the agent, to a part, or to an agent derived from it."""
         return _COUNT is None or self.holders != _AT_REST
 
     def close(self, *, asleep: bool) -> None:
         """Close the agent; ``asleep``: a little that its store lacks may wait for its next opening.
 
         Raises:
-            MemorySystemError: its last accesses could not be written. Its files are let go of all the same.
+            MemorySystemError: its last accesses could not be written. Its files are closed even so.
         """
         try:
             if asleep:
@@ -73,7 +72,7 @@ class Opened:
 
 
 class _Nobodys:
-    """Stands for an agent that nobody has hold of, to learn what is counted then."""
+    """A stand-in for an agent that nobody refers to, to learn its reference count."""
 
     def __init__(self) -> None:
         self._context = object()
@@ -89,15 +88,15 @@ _AT_REST = Opened(cast("AgentMemory", _Nobodys())).holders
 class Awake:
     """The open agents by name, those used last at the end.
 
-    Whoever opens or closes one holds the world's lock; whoever asks for one that is open need not, and so does not wait
-    while another is opened or put to sleep.
+    Opening or closing an agent needs the world's lock; asking for an open one does not, and so does not wait while
+    another is opened or put to sleep.
 
     Args:
         opening: opens an agent.
         most: agents that may be open, 1 or more; fewer if half of the files that this process may have open, or
-            what Chroma leaves of a few, do not suffice for so many, at six each.
-        most_bytes: about how many bytes they may take together. What exceeds them rests, and sleeps if that is not
-            enough; the one used last does neither, however large it is.
+            what Chroma leaves of a few, are not enough for that many, at six each.
+        most_bytes: about how many bytes they may use together. The others rest, and sleep if that is not enough; the
+            one used last does neither, however large it is.
     """
 
     def __init__(self, opening: Callable[[str], AgentMemory], most: int, most_bytes: int) -> None:
@@ -106,11 +105,11 @@ class Awake:
         self._most = min(most, max(_FEWEST, files // _FILES_EACH))
         self._agents: OrderedDict[str, Opened] = OrderedDict()
         self._bytes, self._weighed = 0, time.monotonic()
-        self._lock = threading.Lock()  # held while one is found, added or taken out, and never while one is opened
+        self._lock = threading.Lock()  # locked while one is found, added or taken out, and never while one is opened
         self.unrated: frozenset[str] = frozenset()
-        """The names of those that sleep with something in short-term memory that waits for its rating.
+        """The names of sleeping agents with something in short-term memory to be rated.
 
-        It is replaced and never changed, so that it can be read without the lock.
+        The set is replaced and never changed, so that it can be read without the lock.
         """
 
     def __iter__(self) -> Iterator[AgentMemory]:
@@ -118,7 +117,7 @@ class Awake:
             return iter([one.agent for one in self._agents.values()])
 
     def agent(self, name: str) -> AgentMemory | None:
-        """An agent that is open, used now; ``None`` where it is not, or was closed or replaced by others."""
+        """An open agent, marked as used now; ``None`` if it is not open, or was closed or replaced by others."""
         with self._lock:
             one = self._agents.get(name)
             if one is None or one.agent.gone:
@@ -127,7 +126,7 @@ class Awake:
                 self._weigh_last()
                 self._agents.move_to_end(name)
             self._weigh_all()
-            agent = one.agent  # from here on somebody has hold of it
+            agent = one.agent  # from here on somebody refers to it
         self._have_others_rest(name)
         return agent
 
@@ -137,7 +136,7 @@ class Awake:
         Raises:
             InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
         """
-        self.close(name)  # where it was closed or replaced by others
+        self.close(name)  # if it was closed or replaced by others
         agent = self.with_room(lambda: self._opening(name))
         with self._lock:
             self._weigh_last()
@@ -150,14 +149,14 @@ class Awake:
         return agent
 
     def with_room(self, act: Callable[[], T], lock: AbstractContextManager[object] | None = None) -> T:
-        """Do something; where it can open no more files, once more after some were put to sleep.
+        """Do something; if no more files can be opened, try once more after putting some agents to sleep.
 
         Args:
             act: what is done, which can be repeated.
-            lock: the world's, where the caller does not hold it.
+            lock: the world's lock, if the caller does not have it.
 
         Raises:
-            Exhausted: there is nobody who can be put to sleep, or it is not enough.
+            Exhausted: no agent can be put to sleep, or it is not enough.
         """
         try:
             return act()
@@ -168,7 +167,7 @@ class Awake:
             return act()
 
     def _have_sleep(self, surplus: int) -> int:
-        """Put to sleep those used longest ago, until all fit; ``surplus`` of them in any case. Answers how many."""
+        """Put those used longest ago to sleep until all fit; at least ``surplus`` of them. Returns how many."""
         with self._lock:
             others = [*self._agents][:-1]
         asleep = 0
@@ -187,10 +186,10 @@ class Awake:
             one.close(asleep=asleep)
 
     def close_all(self) -> None:
-        """Close all; of many, each leaves a little that its store lacks to its next opening, as one that sleeps.
+        """Close all; if there are many, each leaves a little to its next opening, like a sleeping one.
 
         Raises:
-            MemorySystemError: the last accesses of one could not be written. All are closed all the same.
+            MemorySystemError: the last accesses of one could not be written. All are closed even so.
         """
         many = len(self._agents) > most_clients()
         failed: MemorySystemError | None = None
@@ -203,7 +202,7 @@ class Awake:
             raise failed
 
     def _taken_out(self, name: str, *, at_rest: bool = False) -> Opened | None:
-        """An open agent, which nobody finds from now on; ``None`` where it is not open, or not at rest as it shall."""
+        """An open agent, which nobody finds from now on; ``None`` if it is not open, or not resting as required."""
         with self._lock:
             if name not in self._agents or (at_rest and self._agents[name].in_use):
                 return None
@@ -212,10 +211,10 @@ class Awake:
             return one
 
     def _have_others_rest(self, name: str) -> None:
-        """Have those rest that were used longest ago, until all fit; nobody who uses one at this moment is waited for.
+        """Let those used longest ago rest until all fit, without waiting for agents in use at this moment.
 
         Args:
-            name: for whom they make room.
+            name: the agent that they make room for.
         """
         if self._bytes <= self._most_bytes:
             return
@@ -231,7 +230,7 @@ class Awake:
                 break
 
     def _put_to_sleep(self, name: str, one: Opened) -> None:
-        """Close an agent, unless something of it waits that cannot be written now; one that is gone is let go of."""
+        """Close an agent, unless something cannot be written now; one that is gone is dropped."""
         agent, waits = one.agent, False
         try:
             agent.contents.flush()
@@ -243,18 +242,18 @@ class Awake:
                     self._agents.move_to_end(name, last=False)
                     self._bytes += one.size
                 return
-        with suppress(MemorySystemError):  # what waited is written, and its files are let go of all the same
+        with suppress(MemorySystemError):  # what waited is written, and its files are closed even so
             one.close(asleep=True)
         agent.contents.let_go()
         self.unrated = self.unrated | {name} if waits else self.unrated - {name}
 
     def _weigh_last(self) -> None:
-        """Weigh the agent that was used last, which may have grown meanwhile."""
+        """Measure the agent that was used last, which may have grown meanwhile."""
         if self._agents:
             self._weigh(next(reversed(self._agents.values())))
 
     def _weigh_all(self) -> None:
-        """Weigh all, if that is some time ago: who keeps hold of an agent uses it without asking for it."""
+        """Measure all agents, if that was some time ago: an agent that is kept is used without being asked for."""
         if time.monotonic() - self._weighed > _WEIGH_SECONDS:
             for one in self._agents.values():
                 self._weigh(one)

@@ -1,4 +1,4 @@
-"""A character made of a file of another program: who it is, what happened, and what it thought, in one change set."""
+"""Making a character from a file of another program: who it is, events, and thoughts, in one change set."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def create_from_file(
         personality: JSON, or a dict of it.
         lived: what happened, for STM; what has no rating is rated.
         kept: memories that are stored as they are, such as thoughts for LTM.
-        card: the character card that it is made from, as JSON; it is kept for when the character is exported.
-        portrait: its picture, as it is kept.
-        calls: what a language model was asked that read the file.
+        card: the character card that it is made from, as JSON; it is stored for a later export of the character.
+        portrait: its picture, as it is stored.
+        calls: the calls of a language model that read the file.
         author: who is behind it, as the history shows it; the world's author if not given.
         progress: called with the progress so far.
 
@@ -88,20 +88,20 @@ def bring_character(
     preview: bool = False,
     progress: Progress = no_progress,
 ) -> Imported:
-    """A new character made of a file of another program, as one change set, and what became of each line.
+    """A new character from a file of another program, as one change set, and what became of each line.
 
     Args:
         world: where it lives.
-        name: what it is called here; the file says what people call it.
+        name: the agent's name; the name that people use is in the file.
         material: see ``AgentMemory.read_material``, as for the next five.
-        file_name: what the file is called.
+        file_name: the name of the file.
         form: its form.
-        take: what is wanted of it.
-        columns: which names are taken for what.
+        take: which parts to use.
+        columns: which names to read for which fields.
         dates: what comes first in dates.
-        ask_model: whether the language model makes memories of prose.
+        ask_model: whether the language model makes memories from prose.
         author: who is behind it, as the history shows it; the world's author if not given.
-        preview: whether to look only; no character is made then, and nothing planned.
+        preview: whether only to read the file; no character is made then, and nothing planned.
         progress: called with the progress so far.
 
     Raises:

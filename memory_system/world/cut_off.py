@@ -1,4 +1,4 @@
-"""What killed programs left half made in and beside a world: found, measured, and removed where nobody is at it."""
+"""Half-made files that killed programs left in and near a world: found, measured, and removed if not in use."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ HALF_WORLD = ".world-making-"
 
 @dataclass(frozen=True)
 class CutOff:
-    """A file or folder that somebody was making when that was cut off.
+    """A file or folder whose making was cut off.
 
     Args:
-        path: it.
-        size: the bytes that it takes, or took.
+        path: its path.
+        size: its size in bytes.
     """
 
     path: Path
@@ -31,7 +31,7 @@ class CutOff:
 
 
 def found(spot: Spot, backups: Path) -> list[CutOff]:
-    """What lies about and is used by nobody; nothing is changed.
+    """Leftovers that nobody uses; nothing is changed.
 
     Args:
         spot: the world.
@@ -43,7 +43,7 @@ def found(spot: Spot, backups: Path) -> list[CutOff]:
 
 
 def remove(spot: Spot, backups: Path) -> tuple[CutOff, ...]:
-    """Remove what ``found`` finds; answers what is gone. What cannot be removed is left, for the doctor to tell."""
+    """Remove what ``found`` finds; returns what is gone. What cannot be removed is left for the doctor to report."""
     gone = [one for one in map(_sized, _candidates(spot, backups)) if remove_left(one.path)]
     with half_left(spot) as half, suppress(OSError):
         if half is not None:

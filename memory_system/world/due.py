@@ -1,4 +1,4 @@
-"""Due: what a character does next by itself, when and why, worked out of a ``Life``; nothing is asked or changed."""
+"""Due: what a character does next by itself, when and why, computed from a ``Life``; asks and changes nothing."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ ADD, RATE, MIGRATE, REFLECT, PERSON, SUMMARISE, PLAN, HEARTBEAT, SYNOPSIS = (
 ASKS = frozenset({RATE, REFLECT, PERSON, SUMMARISE, PLAN, HEARTBEAT, SYNOPSIS})
 """What a language model is asked for."""
 LEFT = timedelta(hours=1)
-"""World time without a word after which a talk has been left."""
+"""How long nobody must speak, in the world's time, for a talk to count as left."""
 MORNING = time(6)
 """When a day is planned, unless the routine begins sooner."""
 BEFORE = 30
 """Minutes before the first item of a routine at which the day is planned at the latest."""
 IMPORTANT = 8
-"""The rating, 1 to 10, from which on an event may have the rest of the day planned anew."""
+"""The rating, 1 to 10, from which an event can make the rest of the day be planned again."""
 PROPOSED = "It is proposed: plan the rest of the day again, or leave it as it is."
-"""Why a plan waits that somebody else decides on."""
+"""Why a plan waits for somebody's decision."""
 AT_ONCE = 10
 """The fewest memories that become one summary: one summary for each memory too many would tell little."""
 MOST_AT_ONCE = 500
@@ -40,7 +40,7 @@ MOST_RATED = 100
 
 @dataclass(frozen=True)
 class Left:
-    """A talk with something in it that is not remembered yet: its id and title, and when something was said last."""
+    """A talk that is not fully remembered yet: its id and title, and when something was last said."""
 
     id: str
     title: str
@@ -68,7 +68,7 @@ class Beat:
 
 @dataclass(frozen=True)
 class Felt:
-    """A person of whom enough came up: their name, and the sum of its ratings (1-10 scale) since the last time."""
+    """A person with enough new mentions: the name, and the sum of their ratings (1-10 scale) since the last time."""
 
     name: str
     weight: float
@@ -85,30 +85,30 @@ class Coming:
 
 @dataclass(frozen=True)
 class Life:
-    """What decides of a character what it does by itself.
+    """The state that decides what a character does by itself.
 
     Args:
         agent: its name.
-        coming: the events that are to happen and have not, in their order.
-        unrated: the ids of memories that wait for their rating.
-        overflow: how many memories short-term memory has no room for, and may leave it.
-        room: how many more it has room for.
+        coming: the events that are still to happen, in their order.
+        unrated: the ids of memories to be rated.
+        overflow: how many memories are too many for short-term memory and may leave it.
+        room: how many more fit in it.
         felt: the sum of ratings (1-10 scale) of what was perceived since it last reflected.
         trigger: the sum at which it reflects.
-        people: those of whom enough came up to reflect on them.
+        people: those with enough new mentions to reflect on them.
         person_trigger: how much that is; 0 = nobody is reflected on.
-        recent: how many memories short-term memory holds.
-        ltm: how many long-term memory holds.
-        ltm_size: how many it may hold; 0 = any number.
+        recent: how many memories short-term memory has.
+        ltm: how many long-term memory has.
+        ltm_size: how many it may have; 0 = any number.
         free: how many of them may become part of a summary.
         planned: the last day that was planned, or for which a plan was tried; ``None`` = none.
         morning: when a day is planned, in the world's zone.
         talks: those that are not remembered yet.
         beats: those in which it may speak unprompted.
-        stirring: the ids of events of importance that have happened since the day was planned, where that counts.
+        stirring: the ids of important events that have happened since the day was planned, if that counts.
         proposes: whether a plan because of these is only proposed.
-        spent: why nothing more is asked of a language model in this hour, in a sentence; empty if there is room.
-        room_at: when there is room again; ``None`` where there is.
+        spent: why no more calls of a language model are made in this hour, in a sentence; empty if they are.
+        room_at: when they can be made again; ``None`` if they can now.
         calls: how many calls of a language model may be made at once.
         later: whether an event that comes without a rating is rated in a step of its own.
     """
@@ -144,7 +144,7 @@ class Life:
 
     @property
     def too_many(self) -> int:
-        """How many memories more than it may long-term memory holds."""
+        """How many memories long-term memory has more than allowed."""
         return max(0, self.ltm - self.ltm_size) if self.ltm_size else 0
 
     @property
@@ -162,11 +162,11 @@ class Step:
         what: what it does, as the history calls it.
         at: when, by the world's clock.
         why: why it is due, in a sentence.
-        of: the id of the event or the talk that it is about, or because of which a day is planned anew; the name of
-            the person whom it is about; empty for all else.
+        of: the id of the event or the talk that it is about, or because of which a day is planned again; the name of
+            the person whom it is about; empty for everything else.
         title: of the change set; empty before there is one.
         revision: of the change set; ``None`` before it is done.
-        waits: why it could not be done, in a sentence; empty if nothing is in its way.
+        waits: why it could not be done, in a sentence; empty if it could.
     """
 
     agent: str
@@ -232,9 +232,9 @@ def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
 
 
 _LEAST = 3
-"""Memories that reflecting takes; see ``reflection.plan``."""
+"""How many memories a reflection uses; see ``reflection.plan``."""
 _TWO = 2
-"""Memories that a summary takes."""
+"""How many memories a summary uses."""
 
 
 def next_time(life: Life, at: datetime) -> datetime:
@@ -249,7 +249,7 @@ def next_time(life: Life, at: datetime) -> datetime:
 
 
 def foreseen(life: Life, step: Step) -> Life:
-    """The character as it would be after a step, as far as that can be told without carrying it out."""
+    """The character as it would be after a step, as far as that can be known without carrying it out."""
     if step.what == ADD:
         (event,) = (one for one in life.coming if one.id == step.of)
         left = tuple(one for one in life.coming if one is not event)

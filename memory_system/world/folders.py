@@ -1,7 +1,7 @@
 """Agents as files: copied, renamed, sent to the bin and brought back, so that a kill between two steps loses nothing.
 
-An agent is a folder and a personality file. Moving both is two renames; between them the personality lies inside
-the folder, from where opening the agent, or the bin, finds it again.
+An agent is a folder and a personality file. Moving both takes two renames; between them the personality is inside
+the folder, where opening the agent, or the bin, finds it.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from ..store.slot import personalities_of
 
 BIN = ".bin"
 KEPT = "personality.json"
-"""The name of a personality that lies inside its agent's folder."""
+"""The file name of a personality inside its agent's folder."""
 _NOT_AGENTS = frozenset({"schema", WORLD_AGENT})
 _STORED = (JOURNAL, POINTER, "chroma/chroma.sqlite3")
-"""An agent whose journal is lost is an agent still."""
+"""An agent whose journal is lost still counts as an agent."""
 _SECONDS = "%Y%m%dT%H%M%S%f"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where an agent lies: its folder in the world, and its personality file."""
+    """Where an agent is stored: its folder in the world, and its personality file."""
 
     folder: Path
     personality: Path
 
     def refuse_taken(self) -> None:
-        """Do nothing if nothing lies here.
+        """Raise if something is stored here.
 
         Raises:
-            AlreadyExists: something does.
+            AlreadyExists: something is.
         """
         if self.folder.exists() or self.personality.exists():
             raise AlreadyExists(f"There is an agent {self.folder.name!r} already.")
@@ -62,7 +62,7 @@ class Binned:
 
 
 def not_there(name: str, there: Sequence[str]) -> AgentNotFound:
-    """The error for a name that no agent has, which tells those of the agents that there are."""
+    """The error for a name that no agent has; it lists the existing names."""
     listed = f"There are {', '.join(there[:20])}." if there else "There are none in this world yet."
     return AgentNotFound(f"There is no agent {name!r}. {listed}{did_you_mean(name, there)}")
 
@@ -71,10 +71,10 @@ def duplicate(source: Place, target: Place, journals: Journals, beside: Mapping[
     """Copy an agent that is closed. The copy appears whole or not at all.
 
     Args:
-        source: where it lies.
-        target: where the copy is to lie.
-        journals: where the agent's is.
-        beside: texts that the copy has from its first moment, by the name of their file.
+        source: where it is.
+        target: where the copy is to be.
+        journals: where the agent's journal is.
+        beside: texts that the copy has from the start, by the name of their file.
 
     Raises:
         AlreadyExists: the target is taken.
@@ -98,13 +98,13 @@ def duplicate(source: Place, target: Place, journals: Journals, beside: Mapping[
 
 
 def _copy(folder: Path, target: Path, journals: Journals) -> None:
-    """Copy an agent's folder, with its journal as a file even where that is on a server.
+    """Copy an agent's folder, with its journal as a file even if that is on a server.
 
-    A journal that another program has open is copied by SQLite, which sees it at rest. That program cannot change a
-    memory now, since we hold the lock, but it notes what is recalled without it.
+    A journal that another program has open is copied by SQLite, which gets a consistent state. That program cannot
+    change a memory now, since we have the lock, but it logs recalls without it.
     """
     journal = folder / JOURNAL
-    open_elsewhere = journal.with_name(f"{JOURNAL}-wal").exists()  # whoever closes it last removes that
+    open_elsewhere = journal.with_name(f"{JOURNAL}-wal").exists()  # the last to close it removes that
     tree(folder, target, ["lock", POINTER, *([f"{JOURNAL}*"] if open_elsewhere else [])])
     journals.of(folder).copy_into(target / JOURNAL)
     if open_elsewhere:
@@ -188,7 +188,7 @@ def _move(source: Path, target: Path) -> None:
 
 
 def unpack(place: Place) -> None:
-    """Put a personality that lies inside the folder back to its place, where a move was cut off between its steps.
+    """Put a personality from inside the folder back in its place, if a move was cut off between its steps.
 
     Raises:
         StoreError: it cannot be put there.
@@ -216,7 +216,7 @@ def agent_names(settings: Settings, journals: Journals | None = None) -> list[st
     """The names of all agents of a world, sorted, without opening it.
 
     Args:
-        settings: whose world.
+        settings: the world's.
         journals: where journals are; those on a server whose agents have no folder on this machine get one.
 
     Raises:
@@ -225,7 +225,7 @@ def agent_names(settings: Settings, journals: Journals | None = None) -> list[st
     """
     folder = Path(settings.database) / checked_name(settings.world, "world name")
     if journals is not None:
-        with suppress(StoreError):  # of a server that cannot be reached, opening an agent tells
+        with suppress(StoreError):  # if a server cannot be reached, opening an agent reports it
             journals.join(folder)
     with as_store_errors(f"The world {settings.world!r}"):
         files = (path.stem for path in personalities_of(folder, Path(settings.personalities)).glob("*.json"))
@@ -234,14 +234,14 @@ def agent_names(settings: Settings, journals: Journals | None = None) -> list[st
 
 
 def lies_there(place: Place) -> bool:
-    """Whether an agent of exactly this name is stored: a disk may not tell capitals from small letters.
+    """Whether an agent of exactly this name is stored: a disk may ignore upper and lower case.
 
     Raises:
-        Exhausted: this program may open no file more to look.
+        Exhausted: this program may not open another file.
     """
     for path in (place.folder, place.personality):
         looking = as_exhausted(f"The world {place.folder.parent.name!r}")
-        with suppress(OSError, ValueError), looking:  # a path can be none
+        with suppress(OSError, ValueError), looking:  # a path can be invalid
             if _lies_there(path):
                 return True
     return False
@@ -252,7 +252,7 @@ def _lies_there(path: Path) -> bool:
         return False
     other = path.with_name(path.name.swapcase())
     if path.name.isascii() and (other == path or not other.exists() or not other.samefile(path)):
-        return True  # its disk tells them apart; to look through a folder of thousands takes longer than to open one
+        return True  # the disk is case-sensitive; listing a folder of thousands takes longer than opening one
     with os.scandir(path.parent) as lying:
         return any(one.name == path.name for one in lying)
 

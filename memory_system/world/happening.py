@@ -1,4 +1,4 @@
-"""What happened in a world, told to those who know of it: each in its own words, with how it came to know."""
+"""Something that happened in a world, remembered by those who know of it, each in its own words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..operations.importing.events import Added
 from .places import lies_in, places_of
 
 Told = Mapping[str, str] | str | Sequence[str]
-"""Who was told: each with by whom, or the names alone."""
+"""Who was told: each with the teller, or the names alone."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Known:
         source: how it came to know.
         teller: who told it; empty if nobody did, or nobody said.
         added: what it remembers, with its rating, and the change set: applied, or only planned.
-        note: why it is not in words of its own, where the language model did not help; empty otherwise.
+        note: why it is not in its own words, if the language model failed; otherwise empty.
     """
 
     agent: str
@@ -56,8 +56,8 @@ class Happened:
         text: what happened.
         place: where; empty if nobody said.
         at: when, in the world's time.
-        known: what each of them remembers; nobody where nobody was named and nobody is at the place.
-        note: that nobody knows of it, and why, in a sentence; empty otherwise.
+        known: what each of them remembers; empty if nobody was named and nobody is at the place.
+        note: that nobody knows of it, and why, in a sentence; otherwise empty.
     """
 
     text: str
@@ -86,17 +86,17 @@ def happened(
     wait: bool | None,
     preview: bool,
 ) -> Happened:
-    """Tell those who know of something what happened; see ``World.happened``.
+    """Let those who know of something remember it; see ``World.happened``.
 
     Args:
-        agents: the characters by name, each opened when it is asked for.
+        agents: the characters by name, each opened when it is needed.
         text: what happened.
         at: where; empty if nobody said.
         seen_by: who saw it.
         heard_by: who heard it.
         told: who was told, and by whom.
         now: the world's time.
-        wait: whether it waits for the language model; as each agent's ``rated_by`` says if ``None``.
+        wait: whether to wait for the language model; according to each agent's ``rated_by`` if ``None``.
         preview: whether to plan only.
     """
     moment_given("'now'", now)
@@ -108,7 +108,7 @@ def happened(
     if wrong := [one for one in tellers.values() if not isinstance(one, str)]:
         raise InvalidParameter(f"'told' says by whom, with a name, not {shown(wrong[0])}; \"\" where nobody knows.")
     for teller in ("", *tellers.values()):
-        MemoryEntry(what, place=place, people=(teller,) if teller else ())  # it refuses what could not be remembered
+        MemoryEntry(what, place=place, people=(teller,) if teller else ())  # raises if it cannot be remembered
     knowing: dict[str, _Witness] = {}
     who = (("seen_by", Source.SAW, seen_by), ("heard_by", Source.HEARD, heard_by), ("told", Source.TOLD, [*tellers]))
     for field, source, names in who:
@@ -138,7 +138,7 @@ def happened(
 
 
 def retelling(agent: AgentMemory, what: str, source: Source, place: str, teller: str) -> Task[Retold]:
-    """What a language model is asked for the words of one of those who know of it."""
+    """The request to a language model for the words of one of those who know of it."""
     about = agent.personality
     relations = (
         {relationship.name: relationship.relation for relationship in about.relationships if relationship.relation}
@@ -150,13 +150,13 @@ def retelling(agent: AgentMemory, what: str, source: Source, place: str, teller:
 
 
 def _known(witness: _Witness, what: str, place: str, now: datetime, others: Sequence[str], wait: bool | None) -> Known:
-    """What one of them would remember, planned; who does not wait for a model has the words of the offline rules."""
+    """What one of them would remember, planned; without waiting for a model, in the words of the offline rules."""
     agent, note = witness.agent, ""
     waits = agent.settings.rated_by is RatedBy.MODEL if wait is None else wait
     task = retelling(agent, what, witness.source, place, witness.teller)
     try:
         words = (agent.model if waits else OfflineModel(agent.embedder)).complete(task).answer.text
-    except ModelError as error:  # it happened all the same
+    except ModelError as error:  # it happened even so
         words, note = what, f"The language model did not tell it in {agent.display_name}'s words: {error}"
     known = agent.personality.relationships if agent.personality else []
     whom = dict.fromkeys(
@@ -176,16 +176,16 @@ def _known(witness: _Witness, what: str, place: str, now: datetime, others: Sequ
 
 
 def _is_at(agent: AgentMemory, place: str, now: datetime, within: Mapping[str, str]) -> bool:
-    """Whether an agent is at a place, or in one that lies in it, by the plan of its day or its routine."""
+    """Whether an agent is at a place, or in one inside it, according to the plan of its day or its routine."""
     doing = agent.plan_now(now).doing
     return doing is not None and lies_in(doing.place, place, within)
 
 
 def named(agents: Mapping[str, Callable[[], AgentMemory]], name: str) -> AgentMemory:
-    """The character of this name, its own or the one that its personality has.
+    """The character of this name, which is the agent's or the one in its personality.
 
     Raises:
-        AgentNotFound: there is none.
+        AgentNotFound: there is no such character.
     """
     if name in agents:
         return agents[name]()
@@ -196,7 +196,7 @@ def named(agents: Mapping[str, Callable[[], AgentMemory]], name: str) -> AgentMe
 
 
 def _called(agents: Mapping[str, Callable[[], AgentMemory]], teller: str) -> str:
-    """What people call whoever told it, who need not be a character of this world."""
+    """What people call the teller, who need not be a character of this world."""
     return agents[teller]().display_name if teller in agents else teller
 
 

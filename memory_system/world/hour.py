@@ -1,4 +1,4 @@
-"""What a character may still ask of a language model in an hour of the world's time, by what it took in that hour."""
+"""How much a character may still ask a language model in an hour of the world's time, given its use in that hour."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Room:
     """What may still be asked in the hour up to a time.
 
     Args:
-        left: calls, tokens and money; infinite where there is no limit.
-        told: why no more is asked once one of them is used up, in a sentence for each.
-        at: when there is room again.
-        prices: of the models, by name.
+        left: calls, tokens and money; infinite if there is no limit.
+        told: for each of them, why no more is asked once it is used up, in a sentence.
+        at: when calls are allowed again.
+        prices: the prices of the models, by name.
     """
 
     left: _Took = (math.inf, math.inf, math.inf)
@@ -52,15 +52,15 @@ class Room:
 
     @property
     def spent(self) -> str:
-        """Why no call is left, in a sentence; empty if there is room."""
+        """Why no call is left, in a sentence; empty if one is."""
         return next((told for left, told in zip(self.left, self.told, strict=True) if left <= 0), "")
 
 
 class Purse:
     """What is left of an hour while calls are made, several at a time. Thread-safe.
 
-    A call that begins while something is left is made, so that it may take a little more than that. What others may
-    take that are being asked counts as taken until they end.
+    A call that begins while something is left is made, so it may use a little more than that. The possible use of
+    running calls counts until they end.
 
     Args:
         room: what was left before.
@@ -88,7 +88,7 @@ class Purse:
         def over(came: ModelCall | ModelError) -> None:
             if isinstance(came, ModelCall):
                 took = _took(came, self._room.prices)
-            else:  # what was refused was asked for nothing; what was answered wrongly was read at least
+            else:  # a refused call cost nothing; for a wrong answer at least the prompt was read
                 took = _NOTHING if isinstance(came, BudgetSpent) else (1, prompt, price.of(prompt, 0))
             with self._lock:
                 self._take(held, -1)
@@ -102,12 +102,12 @@ class Purse:
 
 
 def room(agent: AgentMemory, at: datetime, folder: Path) -> Room:
-    """What a character may still ask; read from its history: the calls of what it did by itself and of rating.
+    """How much a character may still ask, from its history: the calls of what it did by itself and of rating.
 
     Args:
         agent: the character.
         at: the world's time.
-        folder: the world's, which has the prices.
+        folder: the world's folder, which has the prices.
     """
     settings = agent.settings
     limits = (settings.hourly_calls, settings.hourly_tokens, settings.hourly_cost)
@@ -140,7 +140,7 @@ def _calls(agent: AgentMemory, author: str, at: datetime) -> Iterator[tuple[date
 
 
 def _took(call: ModelCall, known: Mapping[str, Price]) -> _Took:
-    """What a call took; how its tokens are shared between prompt and answer is estimated from their texts."""
+    """What a call used; the split of its tokens between prompt and answer is estimated from their texts."""
     took = call.tokens if call.tokens is not None else sum(map(tokens.estimate, (call.prompt, call.answer)))
     answer = min(took, tokens.estimate(call.answer))
     return 1, took, known.get(call.model, Price(0, 0)).of(took - answer, answer)

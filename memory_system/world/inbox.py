@@ -1,7 +1,7 @@
-"""Inbox: what asks a person for a decision about a character, read out of what is stored; nothing is changed.
+"""Inbox: what needs a person's decision about a character, read from what is stored; nothing is changed.
 
-What is due is told as ``World.due`` tells it, beside what is unrated or stale and the saved cues that fail. Memories
-that may be duplicates or contradict each other are told where that is asked for, since all are compared for it.
+It lists what is due, as ``World.due`` does, what is unrated or stale, and the saved cues that fail. Memories that may
+be duplicates or contradict each other are listed only on request, since that compares all of them.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from .advancing import life_of
 from .due import Life, Step, due
 
 _STEPS = frozenset({Matter.MIGRATE, Matter.REFLECT, Matter.PERSON, Matter.SUMMARISE, Matter.PLAN})
-"""What is due that asks for a decision; talks are left where they are held, and ratings are told with all unrated."""
+"""Which due steps need a decision; talks are left to where they are held, and ratings are listed as unrated."""
 _SORTS = {Sort.CONTRADICTION: Matter.CONTRADICTION, Sort.DUPLICATE: Matter.DUPLICATE}
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Something that asks for a decision.
+    """Something that needs a decision.
 
     Args:
         kind: what it is about.
         what: what that is, in a sentence or the words of the memory.
-        why: why it asks, in sentences.
+        why: why it needs one, in sentences.
         of: which one of its kind; see ``store.put_off.PutOff``.
         ids: the memories that it is about, the oldest first.
-        since: the world's time from which on it asks; ``None`` where that is not known.
-        mark: the same for as long as nothing about it changes.
-        until: when it asks again, where it was put off until a time.
+        since: the world's time since which it needs one; ``None`` if that is not known.
+        mark: a value that stays the same as long as nothing about it changes.
+        until: when it is listed again, if it was put off until a time.
     """
 
     kind: Matter
@@ -53,13 +53,13 @@ class Decision:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from all others of its agent."""
+        """What distinguishes it from all others of its agent."""
         return self.kind, self.of
 
 
 @dataclass(frozen=True)
 class Inbox:
-    """What asks for a decision.
+    """What needs a decision.
 
     Args:
         now: the world's time.
@@ -79,12 +79,12 @@ class Inbox:
 def inbox(
     agent: AgentMemory, folder: Path, waiting: Sequence[Step], *, compare: bool, progress: Progress = no_progress
 ) -> Inbox:
-    """What asks for a decision about a character.
+    """What needs a decision about a character.
 
     Args:
         agent: the character.
-        folder: the world's, which has the prices.
-        waiting: steps of the world that were tried in vain; each says why.
+        folder: the world's folder, which has the prices.
+        waiting: steps of the world that failed; each says why.
         compare: whether memories are compared with each other.
         progress: called with the progress so far.
     """
@@ -95,7 +95,7 @@ def inbox(
 
 
 def sorted_out(agent: AgentMemory, found: Sequence[Decision]) -> Inbox:
-    """Decisions, those apart that were put off and still are."""
+    """Decisions, with those that are still put off in a list of their own."""
     now = agent.now
     held = {(one.kind, one.of): one for one in parse_put_off(agent.text(TEXT))}
     waits: list[Decision] = []
@@ -110,7 +110,7 @@ def sorted_out(agent: AgentMemory, found: Sequence[Decision]) -> Inbox:
 
 
 def suspected(look: Look) -> list[Decision]:
-    """What asks for a decision of memories that were compared with each other."""
+    """Decisions about memories that were compared with each other."""
     found = []
     for suspicion in look.suspicions:
         of = " ".join(suspicion.mark.texts)

@@ -1,4 +1,4 @@
-"""What a world knows is changed by its own agent: every change is a change set in that agent's history."""
+"""Changes to what a world knows: each is a change set in the history of the world's own agent."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ..errors import AgentNotFound, Conflict, EntryNotFound, InvalidEntry, Inval
 from ..operations.edit import listed
 
 KNOW, UNKNOW, GROUP = "fact", "unknow", "group"
-"""What the change sets are called in the history."""
+"""The names of the change sets in the history."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What a world keeps of what is known, and who changes it when.
+    """What a world stores about what is known, and who changes it when.
 
     Args:
         entries: the long-term memory of the world's agent, by id.
         now: the world's time.
         author: who is behind it, as the history shows it.
-        revision: that agent's newest change set; 0 where there is no such agent yet.
+        revision: that agent's newest change set; 0 if there is no such agent yet.
     """
 
     entries: Sequence[MemoryEntry]
@@ -44,16 +44,16 @@ class Kept:
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """Who knows the same, by name."""
+        """The groups, by name."""
         return tuple(group for entry in self.entries if (group := Group.of(entry)) is not None)
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """What was said by hand of who knows what, by id."""
+        """The corrections by hand of who knows what, by id."""
         return tuple(label for entry in self.entries if (label := Label.of(entry)) is not None)
 
     def find(self, entry_id: str) -> MemoryEntry | None:
-        """The memory of this id, without when it was accessed."""
+        """The memory of this id, without its access time."""
         return next((entry.accessed(None) for entry in self.entries if entry.id == entry_id), None)
 
     def plan(self, operation: str, title: str, changes: Sequence[Change]) -> ChangeSet:
@@ -64,7 +64,7 @@ class Kept:
 
 
 class Keeps(Protocol):
-    """What a world is asked for what it keeps."""
+    """What a world must offer here."""
 
     @property
     def author(self) -> str:
@@ -80,7 +80,7 @@ class Keeps(Protocol):
 
 
 def kept_by(world: Keeps, author: str | None = None) -> Kept:
-    """What a world keeps of what is known, for a change by this author, or else by the world's own."""
+    """What a world stores about what is known, for a change by this author or, if not given, by the world's author."""
     by = world.author if author is None else text_given("author", author)
     agent = world.knowledge.agent()
     if agent is None:
@@ -161,7 +161,7 @@ def _named(there: Collection[Group], name: str) -> Group | None:
 
 
 def group(kept: Kept, characters: Collection[str], name: str, members: str | Sequence[str]) -> ChangeSet:
-    """Plan to say who is in a group; see ``World.group``."""
+    """Plan to define a group; see ``World.group``."""
     called, wanted = group_name(name), listed(members, "'members'")
     if not wanted:
         raise InvalidParameter(f"Say who is in {shown(called)}; “unknow” dissolves a group.")
@@ -181,7 +181,7 @@ def group(kept: Kept, characters: Collection[str], name: str, members: str | Seq
 
 
 def renamed(kept: Kept, name: str, to: str) -> ChangeSet:
-    """Plan to let the groups that a character is in, and what was said of it, know it by its new name."""
+    """Plan to use a character's new name in its groups and in the corrections about it."""
     changes = []
     for one in kept.groups:
         after = replace(one, members=tuple(to if member == name else member for member in one.members))
@@ -194,7 +194,7 @@ def renamed(kept: Kept, name: str, to: str) -> ChangeSet:
 
 
 def newcomer(kept: Kept, name: str) -> ChangeSet:
-    """Plan to take a name, which a character has that is new, from the groups and labels of another one of it."""
+    """Plan to remove the name of a new character from the groups and labels of a former one of that name."""
     changes = []
     for one in kept.groups:
         if name in one.members:
@@ -206,10 +206,10 @@ def newcomer(kept: Kept, name: str) -> ChangeSet:
 
 
 def _known_to(kept: Kept, to: object) -> str:
-    """Everybody, or the group of this name, as the group itself writes it.
+    """Everybody, or the group of this name, as it is written in the group.
 
     Raises:
-        InvalidParameter: there is none.
+        InvalidParameter: there is no such group.
     """
     there = kept.groups
     for one in (EVERYBODY, *(group.name for group in there)):
@@ -220,7 +220,7 @@ def _known_to(kept: Kept, to: object) -> str:
 
 
 def refuse_knowledge(name: str) -> None:
-    """Do nothing if an agent is not the one that keeps what the world knows.
+    """Raise if an agent is the one that stores what the world knows.
 
     Raises:
         Conflict: it is that one.

@@ -15,19 +15,19 @@ from .branches.branches import Stage
 from .due import Step
 
 SECONDS = 5.0
-"""How often it looks what is due."""
+"""How often it checks what is due."""
 _LONGEST = 600.0
-"""Seconds: what waits for a language model is not tried more seldom than that."""
+"""Seconds: what waits for a language model is tried at least this often."""
 
 
 @dataclass(frozen=True)
 class LivingState:
-    """How the life in the background stands.
+    """The state of the life in the background.
 
     Args:
-        on: whether there is a thread for it; whether it does anything, the world's switch says.
+        on: whether there is a thread for it; whether it does anything depends on the world's switch.
         waiting: what was due and could not be done the last time; each says why.
-        problem: why nothing at all could be done the last time, in a sentence; empty if nothing was in its way.
+        problem: why nothing at all could be done the last time, in a sentence; empty if something could.
     """
 
     on: bool = False
@@ -36,11 +36,11 @@ class LivingState:
 
 
 class Living:
-    """The thread. Of several servers of one world one does what is due; the others look again later.
+    """The thread. If a world has several servers, one does what is due; the others check again later.
 
     Args:
-        world: whose characters live.
-        seconds: how often it looks.
+        world: the characters' world.
+        seconds: how often it checks.
     """
 
     def __init__(self, world: Stage, seconds: float = SECONDS) -> None:
@@ -66,7 +66,7 @@ class Living:
             self._thread.join(5.0)
 
     def wake(self) -> None:
-        """Look now."""
+        """Check now."""
         self._wake.set()
 
     def _run(self) -> None:
@@ -80,7 +80,7 @@ class Living:
         self._tell(on=False)
 
     def _look(self) -> Advanced | None:
-        """Do what is due at present; nothing where the switch is off, or where nothing has changed."""
+        """Do what is due at present; nothing if the switch is off or nothing has changed."""
         try:
             if self._stop.is_set() or not read_lives(self._world.folder) or not self._is_news():
                 return None
@@ -107,7 +107,7 @@ class Living:
     def _revisions(self) -> dict[str, int]:
         found = {}
         for name in self._world.characters():
-            with suppress(MemorySystemError):  # what cannot be used is told by ``Advance``
+            with suppress(MemorySystemError):  # ``Advance`` reports what cannot be used
                 found[name] = self._world.agent(name).revision
         return found
 

@@ -1,4 +1,4 @@
-"""Places: where they lie, as the characters' personalities say it: a room in a house, a house in a village."""
+"""Places and what they are in, according to the characters' personalities: a room in a house, a house in a village."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Located:
 
     Args:
         place: its name.
-        within: the place that it lies in; empty where no personality says so.
+        within: the place that it is in; empty if no personality says so.
     """
 
     place: str
@@ -22,10 +22,10 @@ class Located:
 
 
 def places_of(personalities: Iterable[Personality | None], more: Iterable[str] = ()) -> tuple[Located, ...]:
-    """The places of environments and routines by name; where two disagree on what one lies in, the first is heard.
+    """The places of environments and routines by name; if two disagree on where one is, the first counts.
 
     Args:
-        personalities: whose.
+        personalities: the characters' personalities.
         more: the names of other places, such as those where something happened.
     """
     found: dict[str, Located] = {}
@@ -41,12 +41,12 @@ def places_of(personalities: Iterable[Personality | None], more: Iterable[str] =
 
 
 def lies_in(place: str, at: str, within: Mapping[str, str]) -> bool:
-    """Whether a place is this one, or lies in it, however far up.
+    """Whether a place is this one, or inside it at any depth.
 
     Args:
-        place: the name of a place, in letters of any size.
+        place: the name of a place, in any case.
         at: the name of another.
-        within: by the name of a place in small letters the one that it lies in.
+        within: the place that each place is in, by its name in lower case.
     """
     seen, here = set[str](), place.casefold()
     while here and here not in seen:

@@ -1,6 +1,6 @@
-"""What would be sent: a wording of a prompt with an agent's real data, as the operation itself puts it together.
+"""What would be sent: a wording of a prompt with an agent's real data, as the operation itself builds it.
 
-The operation runs as a preview with a model that only listens, and whose answers are the offline rules'. Nothing is
+The operation runs as a preview with a model that records its prompts and answers by the offline rules. Nothing is
 changed, touched or sent.
 """
 
@@ -35,19 +35,19 @@ _FACT = "John has the key."
 _WORDS = 100
 _TOLD = 5
 _SAID = 20
-"""Messages of a conversation that are enough to see what is sent."""
+"""How many messages of a conversation are enough to see what is sent."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What would be sent, as one text, and what to know of it; the text is empty where nothing would be."""
+    """What would be sent, as one text, and remarks on it; the text is empty if nothing would be sent."""
 
     sent: str
     note: str = ""
 
 
 class _Listening:
-    """Answers by the offline rules, in the words that are tried, and keeps what it was asked."""
+    """Answers by the offline rules, with the wording that is tried, and records what it was asked."""
 
     name = "preview"
     label = "preview"
@@ -72,7 +72,7 @@ def sample(agent: AgentMemory, name: str, text: str) -> Sample:
 
     Raises:
         InvalidParameter: there is no such prompt, or the text cannot be one.
-        MemorySystemError: the operation cannot be previewed, such as of an agent that is read-only.
+        MemorySystemError: the operation cannot be previewed, for example because the agent is read-only.
     """
     model = _Listening(OfflineModel(agent.embedder), Prompts({name: checked(name, text)}))
     listening = agent.uncounted(model)
@@ -192,11 +192,11 @@ _OPERATIONS: Mapping[str, Callable[[AgentMemory], str]] = {
     "person": _person,
     "prompt": _prompt,
 }
-"""What puts each prompt to use; each answers what to know of what it was given."""
+"""The operation that uses each prompt; each returns remarks on its input."""
 
 
 def _lived(agent: AgentMemory) -> list[MemoryEntry]:
-    """What the agent remembers, the oldest first."""
+    """The agent's memories, the oldest first."""
     return sorted((entry for tier in (Tier.LTM, Tier.STM) for entry in agent.entries(tier)), key=by_age)
 
 

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from ..agent import AgentMemory
 
 _LONGEST = 600.0
-"""Seconds: a model that stays away is not asked more seldom than that."""
+"""Seconds: a model that stays away is asked at least this often."""
 _TRIES = 3
-"""How often a memory is asked about that the model gives no rating of, while others get theirs."""
+"""How often to ask about a memory that the model gives no rating for, while it rates others."""
 
 
 @dataclass(frozen=True)
 class Rerating:
-    """How the work in the background stands.
+    """The state of the work in the background.
 
     Args:
         on: whether there is a worker.
         agent: whose memories are being rated; empty if nobody's.
-        share: how far it is with them, 0 to 1.
+        share: the share of them that is done, 0 to 1.
         rated: how many it has rated since it was started.
-        problem: what kept the model from helping the last time; empty if nothing.
-        next: when it looks again, in real time; ``None`` while it is at it.
+        problem: why the model failed the last time; empty if it did not.
+        next: when it checks again, in real time; ``None`` while it is working.
     """
 
     on: bool = False
@@ -48,15 +48,15 @@ class Rerating:
 
 
 class Rerater:
-    """A thread that rates what was to be rated and could not be, of the agents that are open.
+    """A thread that rates memories of the open agents that could not be rated before.
 
     The first memory is asked about alone, so that a server that is down costs one call; then it waits twice as long as
-    before, ten minutes at most. What was rated and taken back by somebody is not rated again.
+    before, ten minutes at most. An undone rating is not made again.
 
     Args:
-        agents: answers the agents of these names; of ``None``, all that may have something to rate.
-        seconds: how often it looks, in seconds; 0 = never.
-        room: answers what an agent may still ask in this hour of its world.
+        agents: returns the agents of these names; for ``None``, all that may have something to rate.
+        seconds: how often it checks, in seconds; 0 = never.
+        room: returns how much an agent may still ask in this hour of its world.
     """
 
     def __init__(
@@ -90,21 +90,21 @@ class Rerater:
             self._thread.join(5.0)
 
     def wake(self) -> None:
-        """Look at everybody now: the model may be back."""
+        """Check everybody now: the model may be back."""
         with self._lock:
             self._everybody = True
         self._wake.set()
 
     def waits(self, wait: bool | None) -> bool | None:
-        """Whether an event that a server is sent waits for its rating: not by itself where one comes afterwards.
+        """Whether an event sent to a server waits for its rating: not by default if it is rated afterwards.
 
         Args:
-            wait: what was asked for; ``None`` = nothing, where the agent's settings decide without a worker.
+            wait: what was asked for; ``None`` = nothing, so that without a worker the agent's settings decide.
         """
         return False if wait is None and self.state.on else wait
 
     def told(self, change_sets: Iterable[ChangeSet]) -> None:
-        """Look now at whoever has come by something to rate by these; a model that did not help is left in peace."""
+        """Check now the agents that got something to rate by these; a model that failed is not asked earlier."""
         names = {
             one.agent
             for one in change_sets
@@ -126,21 +126,21 @@ class Rerater:
             self._wake.clear()
             self._tell(next=None)
             names = self._taken(everybody=time.monotonic() >= due)
-            helped = all(self._round(agent) for agent in self._agents(names))  # the first that it fails ends the round
+            helped = all(self._round(agent) for agent in self._agents(names))  # the first failure ends the round
             if names is None or not helped:
                 pause = self._seconds if helped else min(pause * 2, max(_LONGEST, self._seconds))
                 due = time.monotonic() + pause
         self._tell(on=False, next=None, agent="", share=0.0)
 
     def _taken(self, *, everybody: bool) -> set[str] | None:
-        """Whom to look at now; ``None`` = everybody."""
+        """Whom to check now; ``None`` = everybody."""
         with self._lock:
             names = None if everybody or self._everybody else self._names
             self._names, self._everybody = set(), False
         return names
 
     def _round(self, agent: AgentMemory) -> bool:
-        """Rate what waits of one agent; answers whether the others are worth trying, or the model does not help."""
+        """Rate what waits of one agent; returns whether to go on, which it is not if the model fails."""
 
         def progress(share: float, _doing: str) -> None:
             self._tell(agent=agent.name, share=share)
@@ -155,7 +155,7 @@ class Rerater:
             done = asking.rate_unrated(
                 progress=progress, cancelled=self._stop.is_set, only_wanted=True, but=tired, most=room.calls
             )
-        except Conflict:  # somebody else is at it
+        except Conflict:  # somebody else is doing it
             return True
         except MemorySystemError as error:
             self._tell(problem=error.sentence)

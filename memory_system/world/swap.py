@@ -1,10 +1,10 @@
-"""One world put in the place of another, so that a kill between two steps loses nothing.
+"""Replacing one world by another, so that a kill between two steps loses nothing.
 
-A world is a folder and the personality files of its agents. What takes its place is ready beforehand: a folder in which
-each personality lies beside its agent's journal. While the two change places a small file beside them says so; whoever
-opens the world next and finds that file finishes what was cut off.
+A world is a folder and the personality files of its agents. Its replacement is made ready beforehand: a folder in which
+each personality is next to its agent's journal. During the swap a small file next to them says so; if it was cut off,
+the next program that opens the world and finds that file finishes it.
 
-Worlds that were set aside when a backup was restored in their place: nothing is thrown away by restoring.
+A world that is replaced by a restored backup is set aside: restoring throws nothing away.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .folders import KEPT, Place, pack, unpack
 NOTE = "set-aside.json"
 _SECONDS = "%Y%m%d %H%M%S"
 _MOST = 45
-"""Characters of the world's name that begin an aside's, so that it can be a world's name itself."""
+"""How many characters of the world's name begin the name of an aside, which must be a valid world name itself."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Aside:
     """A former world.
 
     Args:
-        folder: where it lies, with its personalities inside its agents' folders.
+        folder: where it is, with its personalities inside its agents' folders.
         world: the name of the world that it was.
         at: when it was set aside (real time).
-        why: what took its place, such as ``the backup x.zip was restored``.
+        why: what replaced it, such as ``the backup x.zip was restored``.
     """
 
     folder: Path
@@ -54,7 +54,7 @@ class Aside:
 
 
 def of_world(world: Path) -> list[Aside]:
-    """What was set aside of the world in this folder, the last first."""
+    """The worlds set aside for the one in this folder, the last first."""
     found = []
     for note in world.parent.glob(f"*/{NOTE}"):
         try:
@@ -68,7 +68,7 @@ def of_world(world: Path) -> list[Aside]:
 
 
 def free_name(world: Path, now: datetime) -> Path:
-    """Where the world can be set aside: a name of digits after its own, which another world does not have."""
+    """Where the world can be set aside: its name followed by digits, which no other world has."""
     path = world.with_name(f"{world.name[:_MOST].rstrip()} {now:{_SECONDS}}")
     number = 2
     found = path
@@ -92,53 +92,53 @@ _LOCK_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a world lies: its folder, and the folder of the personality files."""
+    """Where a world is: its folder, and the folder of the personality files."""
 
     folder: Path
     personalities: Path
 
     @property
     def half(self) -> Path:
-        """Where another world is made ready to take its place."""
+        """Where another world is made ready to replace it."""
         return self.folder.with_name(f".{self.folder.name}-restoring")
 
     def agent(self, name: str) -> Place:
-        """Where one of its agents lies."""
+        """Where one of its agents is."""
         return Place(self.folder / name, self.personalities / f"{name}.json")
 
 
 def work_lock(world: Path) -> FileLock:
-    """Held by whoever makes another world ready for this place, so that nobody takes that for a leftover."""
+    """Locked while another world is made ready for this place, so that nobody takes that for a leftover."""
     return FileLock(world.with_name(f".{world.name}-restoring.work.lock"), timeout=0)
 
 
 @contextmanager
 def half_left(spot: Spot) -> Iterator[Path | None]:
-    """The world made ready for this place, if nobody is at it; nor does anybody begin while the block lasts."""
+    """The world made ready for this place, if nobody is making it; nobody can begin while the block lasts."""
     with ExitStack() as held:
         left = False
         if spot.half.is_dir():
             with suppress(Timeout, OSError):
                 held.enter_context(work_lock(spot.folder))
-                left = spot.half.is_dir() and not _pointer(spot).exists()  # else it is about to take the world's place
+                left = spot.half.is_dir() and not _pointer(spot).exists()  # otherwise it is about to replace the world
         yield spot.half if left else None
 
 
 def swap(spot: Spot, ready: Path, names: Sequence[str], why: str, now: datetime) -> Path | None:
-    """Put the world in ``ready`` where the present one is, which is set aside whole; nobody may be writing either.
+    """Replace the present world by the one in ``ready``, and set it aside whole; nobody may be writing either.
 
     Args:
         spot: where the world is.
-        ready: the folder of what takes its place, beside it.
+        ready: the folder of the replacement, next to it.
         names: the present agents, whose personalities are set aside with them.
-        why: what takes its place, for people.
+        why: what replaces it, for people.
         now: the real time.
 
     Returns:
-        Where the former world lies; ``None`` if there was none.
+        Where the former world is; ``None`` if there was none.
 
     Raises:
-        StoreError: the files cannot be moved. All is as it was.
+        StoreError: the files cannot be moved. Everything is as it was.
     """
     with _alone(spot), as_store_errors(f"The world {spot.folder.name!r}"):
         _keep_alike(spot.folder, ready)
@@ -158,7 +158,7 @@ def finish(spot: Spot) -> None:
     """Finish a swap that was cut off, if one was.
 
     Raises:
-        StoreError: the files cannot be moved, or another program is at it for long.
+        StoreError: the files cannot be moved, or another program takes too long with it.
     """
     with as_store_errors(f"The world {spot.folder.name!r}"):
         cut_off = _pointer(spot).exists()
@@ -172,14 +172,14 @@ def finish(spot: Spot) -> None:
 
 
 def _keep_alike(former: Path, ready: Path) -> None:
-    """Let what takes a world's place keep its personalities where that did: in its folder, or with those of others."""
+    """Keep the replacement's personalities where the world's were: in its folder, or with those of others."""
     (ready / slot.FILE).unlink(missing_ok=True)
     if slot.is_own(former):
         shutil.copyfile(former / slot.FILE, ready / slot.FILE)
 
 
 def _set_aside(spot: Spot, names: Sequence[str], why: str, now: datetime) -> Path | None:
-    with suppress(OSError):  # only an empty one can be removed so
+    with suppress(OSError):  # only an empty one can be removed like that
         spot.folder.rmdir()
     if not spot.folder.exists() and not names:
         return None
@@ -196,7 +196,7 @@ def _set_aside(spot: Spot, names: Sequence[str], why: str, now: datetime) -> Pat
 
 
 def _take_back(spot: Spot, aside: Path | None) -> None:
-    """After a step that failed: the world that was is the world again."""
+    """Restore the former world after a failed step."""
     with suppress(OSError, StoreError):
         if aside is not None and not spot.folder.exists():
             aside.rename(spot.folder)
@@ -204,7 +204,7 @@ def _take_back(spot: Spot, aside: Path | None) -> None:
 
 
 def _settle(spot: Spot) -> None:
-    """Personalities to their place, and nothing left that says something is under way."""
+    """Move personalities to their place, and remove the file that says a swap is under way."""
     if spot.folder.is_dir():
         for kept in sorted(spot.folder.glob(f"*/{KEPT}")):
             unpack(spot.agent(kept.parent.name))

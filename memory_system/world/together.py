@@ -1,4 +1,4 @@
-"""Change sets that several agents were planned together: what each is for, and all of them applied, or none."""
+"""Change sets planned together for several agents: what each is for; all of them are applied, or none."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .branches.branches import Stage
 
 @dataclass(frozen=True)
 class ShareOf:
-    """What becomes of one of those who were looked at.
+    """What becomes of one of the agents.
 
     Args:
         agent: the agent's name.
-        note: what was found of it, or why it is left alone, in a sentence.
-        change_set: its own change set, applied or only planned; ``None`` where nothing is changed.
+        note: what was found about it, or why it is left alone, in a sentence.
+        change_set: its own change set, applied or only planned; ``None`` if nothing is changed.
     """
 
     agent: str
@@ -36,7 +36,7 @@ class Together:
     Args:
         title: what it is.
         notes: what was found, in sentences.
-        shares: what becomes of each of those who were looked at, by their names.
+        shares: what becomes of each agent, by name.
     """
 
     title: str
@@ -45,7 +45,7 @@ class Together:
 
     @property
     def plans(self) -> tuple[ChangeSet, ...]:
-        """The change sets, one of each agent that is changed."""
+        """The change sets, one per changed agent."""
         return tuple(share.change_set for share in self.shares if share.change_set is not None)
 
     def __bool__(self) -> bool:
@@ -54,7 +54,7 @@ class Together:
 
 
 def carry_out_all(world: Stage, planned: Together) -> Together:
-    """Carry out what several agents were planned together; see ``carried_out``, errors included."""
+    """Carry out what was planned together for several agents; see ``carried_out``, also for the errors."""
     if not isinstance(planned, Together):
         raise InvalidParameter(f"What is carried out is what was planned together, not {shown(planned)}.")
     done = {change_set.agent: change_set for change_set in carried_out(world, planned.plans)}
@@ -62,16 +62,16 @@ def carry_out_all(world: Stage, planned: Together) -> Together:
 
 
 def carried_out(world: Stage, plans: Iterable[ChangeSet]) -> list[ChangeSet]:
-    """Carry out plans of several agents, one of each: all of them, or none where one has become stale.
+    """Carry out plans of several agents, one per agent: all of them, or none if one has become stale.
 
-    Nobody else changes any of the agents meanwhile. What was carried out before is answered as it stands, so that it
+    Nobody else changes any of the agents meanwhile. Plans that were carried out before are returned as they are, so it
     can be called again after it was cut off. Each is a change set of its own agent, and is undone there.
 
     Raises:
-        InvalidParameter: they are not one change set of each agent. Nothing was changed.
-        StaleChange: one agent has changed since, which is named. Nothing was changed.
+        InvalidParameter: they are not one change set per agent. Nothing was changed.
+        StaleChange: one agent, which is named, has changed since. Nothing was changed.
         ReadOnly: the journal of one is damaged. Nothing was changed.
-        StoreError: it stopped in between, as on a full disk; what is done already is named.
+        StoreError: it stopped in between, for example on a full disk; the message names what is done already.
     """
     by_name = {change_set.agent: change_set for change_set in _checked(plans)}
     with ExitStack() as held:
@@ -104,12 +104,12 @@ def _checked(plans: Iterable[ChangeSet]) -> Sequence[ChangeSet]:
 
 
 def _as_planned(agent: AgentMemory, plan: ChangeSet) -> bool:
-    """Whether all that a plan touches is as it was then; otherwise it was done before, or has become stale."""
+    """Whether everything that a plan touches is unchanged; if not, it was done before, or has become stale."""
     texts = agent.texts()
     memories = all(_stored(agent.find(change.entry_id)) == _stored(change.before) for change in plan.changes)
     return memories and all(texts.get(text.name) == text.before for text in plan.texts)
 
 
 def _stored(entry: MemoryEntry | None) -> object:
-    """What is compared of a memory: all but when it was last recalled."""
+    """The part of a memory that is compared: everything but its last recall."""
     return None if entry is None else entry_to_json(entry)

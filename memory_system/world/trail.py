@@ -1,4 +1,4 @@
-"""Who told whom: how something came to a character, back through the talks of a world to whoever knew of it first."""
+"""Who told whom: how something came to a character, back through the talks of a world to who first knew of it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..recall.query import Facets
 from .happening import named
 
 MOST = 50
-"""Characters that a trail leads through."""
+"""How many characters a trail may have."""
 _LOOKED_AT = 20
 _RESTS_ON = 200
-"""Memories that one rests on, near or far, that are looked at."""
+"""How many memories that one rests on, directly or not, are checked."""
 _NEAR = 0.8
-"""The share of the relevancy of the most relevant memory from which on an earlier one is preferred."""
+"""The share of the highest relevancy from which an earlier memory is preferred."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Hop:
 
     Args:
         agent: the agent's name.
-        teller: who told it, as the memory names them; empty for whoever did not have it from anybody, and where it was
-            derived from a memory that somebody told, which is then the next hop.
-        talk: the id of the agent's conversation in which it was told; empty where it was told in none that is kept.
+        teller: who told it, as the memory names them; empty if nobody told it, and if it was derived from a memory that
+            somebody told, which is then the next hop.
+        talk: the id of the agent's conversation in which it was told; empty if that is not known.
         entry: what the agent remembers of it.
     """
 
@@ -45,34 +45,34 @@ class Hop:
 
 
 class Cast(Protocol):
-    """What a world is asked to lead to its characters."""
+    """What a world must offer to find its characters."""
 
     def characters(self) -> list[str]:
-        """The names of the agents that are no rehearsals."""
+        """The names of the agents that are not rehearsals."""
 
     def agent(self, name: str) -> AgentMemory:
         """An agent by its name."""
 
 
 def trail(world: Cast, name: str, entry_id: MemoryId, about: str = "") -> tuple[Hop, ...]:
-    """Who told whom: how a memory came to a character, back to whoever did not have it from anybody here.
+    """Who told whom: how a memory came to a character, back to somebody who was not told it by anybody here.
 
-    Who told it is a field of the memory. What they knew it by is found by recall as of then: the first of their
-    memories that answer best to what they said. From what was derived it leads on to what of its evidence was told.
-    Changes and touches nothing.
+    The teller is a field of the memory. Where the teller knew it from is found by recall at that moment: the first of
+    their memories that best match what they said. A derived memory leads on to the evidence that was told. Changes and
+    touches nothing.
 
     Args:
-        world: the one whose characters they are.
+        world: the characters' world.
         name: whose memory it is.
         entry_id: the memory, or its id; it may be forgotten.
-        about: what of it is meant, such as "the party", where it is about more than that.
+        about: which part of it is meant, such as "the party", if it is about more than that.
 
     Returns:
         the character first, then who told it, and so on; at most 50.
 
     Raises:
         AgentNotFound, EntryNotFound: there is no such agent, or it never had the memory.
-        InvalidParameter: what is meant is not a text.
+        InvalidParameter: ``about`` is not a text.
     """
     if not isinstance(about, str):
         raise InvalidParameter(f"'about' must be a text, not {shown(about)}.")
@@ -87,7 +87,7 @@ def trail(world: Cast, name: str, entry_id: MemoryId, about: str = "") -> tuple[
         hops.append(Hop(agent.name, entry.people[0] if told else "", str(entry.extras.get("conversation", "")), entry))
         try:
             teller = named(agents, entry.people[0]) if told else agent
-        except AgentNotFound:  # who told it is no character of this world
+        except AgentNotFound:  # the teller is not a character of this world
             break
         cue = about.strip() or _words_of(teller.display_name, entry.document)
         entry, agent = _known_before(teller, agent, entry, cue), teller
@@ -100,9 +100,9 @@ def is_told(entry: MemoryEntry) -> bool:
 
 
 def heard(agent: AgentMemory, entry: MemoryEntry, about: str) -> MemoryEntry:
-    """What somebody told of what a memory rests on, near or far: of several the one nearest to what is meant.
+    """The told memory that a memory rests on, directly or not; if there are several, the nearest to what is meant.
 
-    The memory itself, where it was told, or where nothing that it rests on was.
+    The memory itself, if it was told, or if nothing that it rests on was.
     """
     if is_told(entry):
         return entry
@@ -121,13 +121,13 @@ def heard(agent: AgentMemory, entry: MemoryEntry, about: str) -> MemoryEntry:
 
 
 def _words_of(teller: str, told: str) -> str:
-    """What somebody said of what a talk left in memory; the whole where that does not say who said what."""
+    """What somebody said, out of a memory of a talk; all of it if it does not say who said what."""
     said = re.findall(rf"^{re.escape(teller)}: (.+)$|{re.escape(teller)}: “([^”]+)”", told, re.MULTILINE)
     return " ".join(line or quoted for line, quoted in said) or told
 
 
 def _known_before(teller: AgentMemory, to: AgentMemory, told: MemoryEntry, cue: str) -> MemoryEntry | None:
-    """By which memory somebody knew what they told: the first of those that answer it best, as of then."""
+    """The memory by which somebody knew what they told: the first of those that best match it at that moment."""
     if told.timestamp is None or teller is to:
         return None
     until = told.timestamp + timedelta(seconds=1)

@@ -1,9 +1,9 @@
-"""Tuning a cast: one set of values for all who recall in the same way, fitted to the labelled cues of all of them.
+"""Tuning a cast: one set of values for all characters with the same settings, fitted to all their labelled cues.
 
-Five characters with six judged cues each say together what none of them says by itself. Each cue is asked of its own
-character. All who use the settings that most characters use are tuned, those without labels included: what is shown
-is shown of those settings, and the cast stays alike. Who has settings of its own is left alone and named, and its cues
-do not count: they were answered by other settings, and what is found would not be applied to it.
+Five characters with six judged cues each are enough together, but not alone. Each cue is asked of its own character.
+All who use the most common settings are tuned, including those without labels: the gain is shown for those settings,
+and the cast stays alike. Characters with settings of their own are left alone and named, and their cues do not count:
+they were answered with other settings, and the result would not be applied to them.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def tune(
 ) -> Together:
     """Fit one set of weights, decay, threshold and retention to the labelled cues of all characters together.
 
-    As ``AgentMemory.tune``, where the labels of one character are too few. Each character that uses the settings which
-    most use gets a change set of its own; those with settings of their own are left alone and named. It tells the gain
-    on held-out labels with its interval, and of each the answers that get worse, and it has no change set, and says
-    why, where there are too few labels or the gain is not shown.
+    As ``AgentMemory.tune``, for when the labels of one character are too few. Each character with the most common
+    settings gets a change set of its own; those with settings of their own are left alone and named. The result gives
+    the gain on held-out labels with its interval, and for each character the answers that get worse. If there are too
+    few labels or the gain is not shown, it has no change set and says why.
 
     Args:
-        world: whose characters are tuned.
+        world: the characters' world.
         now: the world's time at which the cues are asked; its clock if not given.
         author: who is behind it, as the histories show it; this world's author if not given.
         preview: whether to plan only; ``carry_out_all`` applies what was planned.
@@ -59,7 +59,7 @@ def tune(
     refuse_uncallable(progress=progress)
     if now is not None:
         moment_given("'now'", now)
-    story.story_tests(world)  # a file that is wrong is no matter of one character
+    story.story_tests(world)  # a wrong file is not the problem of one character
     cast = _Cast(world, now, None if author is None else text_given("author", author))
     cast.look(within(progress, 0.0, _LOOKED))
     found = keeping = None
@@ -76,14 +76,14 @@ def tune(
 
 
 class _Cast:
-    """The characters of a world, by what they can be tuned by."""
+    """The characters of a world, grouped by what they can be tuned on."""
 
     def __init__(self, world: Stage, now: datetime | None, author: str | None) -> None:
         self._world, self._now, self._author = world, now, author
         self._looked: dict[str, Tunable] = {}
         self._closed: dict[str, str] = {}
         self.members: dict[str, Tunable] = {}
-        """Those who use the settings that most use."""
+        """Those with the most common settings."""
 
     @property
     def labels(self) -> list[tuning.Labelled]:
@@ -92,16 +92,16 @@ class _Cast:
 
     @property
     def common(self) -> AgentSettings:
-        """The settings of one of those who are tuned: in what is tuned they are those of all."""
+        """The settings of one of the tuned characters: all have the same values for what is tuned."""
         return next((member.settings for member in self.members.values()), AgentSettings())
 
     def agent(self, name: str) -> AgentMemory:
-        """A character, whose changes are those of whoever asked."""
+        """A character, whose changes have the caller as their author."""
         agent = self._world.agent(name)
         return agent if self._author is None else agent.acting_as(self._author)
 
     def look(self, progress: Progress) -> None:
-        """See who has which settings, and how many labels; whoever cannot be opened keeps nobody else."""
+        """Find out who has which settings, and how many labels; one that cannot be opened does not stop the others."""
         names = self._world.characters()
         for number, name in enumerate(names):
             progress(number / len(names), f"Looking at {name}")
@@ -119,11 +119,11 @@ class _Cast:
         self.members = {name: self._looked[name] for name in most}
 
     def _weight(self, group: Sequence[str]) -> tuple[int, int]:
-        """How many they are; of groups as large as each other, how many labels they have."""
+        """How many they are and, for groups of the same size, how many labels they have."""
         return len(group), sum(len(self._looked[name].labels) for name in group)
 
     def gather(self, progress: Progress) -> None:
-        """Read all that is needed to ask them, with at most ``MAX_CUES`` labels, shared out evenly."""
+        """Read what is needed to ask them, with at most ``MAX_CUES`` labels, shared out evenly."""
         shares = shared({name: len(one.labels) for name, one in self.members.items()}, tuning.MAX_CUES)
         common = tuning.ways(self.common)
         for number, (name, most) in enumerate(shares.items()):
@@ -168,7 +168,7 @@ def _told(one: Tunable, matches: tuple[float, float] | None) -> str:
 
 
 def shared(wanted: Mapping[str, int], most: int) -> dict[str, int]:
-    """How many each gets of so many: what it wants, or as many as anybody else who does not get that."""
+    """How many each gets of this many: what it wants, or as many as any other that does not get what it wants."""
     got: dict[str, int] = {}
     for number, name in enumerate(sorted(wanted, key=lambda name: wanted[name])):
         got[name] = min(wanted[name], (most - sum(got.values())) // (len(wanted) - number))

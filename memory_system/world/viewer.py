@@ -1,4 +1,4 @@
-"""A world as a viewer is handed it: everything can be looked at, and nothing changed, whoever forges which request."""
+"""A world for a viewer: everything can be read and nothing changed, even by a forged request."""
 
 from __future__ import annotations
 
@@ -56,28 +56,28 @@ _TOLD = frozenset(
         "with_author",
     }
 )
-"""What a world tells; whatever else it has, or gets one day, is refused until it is named here."""
+"""What a viewer may read of a world; everything else, now or in future, is refused until it is named here."""
 _TOLD_OF = {
     "life": frozenset({"state"}),
     "model": frozenset({"chat", "complete", "label", "name", "present", "prompts"}),
     "prompts": frozenset({"problem", "prompts", "versions"}),
     "rerater": frozenset({"state", "waits"}),
 }
-"""What is told of those parts of a world that could be changed by themselves."""
+"""What a viewer may read of the parts of a world that could be changed on their own."""
 
 
 class _Face:
-    """Tells some of what a part of a world tells, and refuses the rest."""
+    """Shows some attributes of a part of a world, and refuses the rest."""
 
     def __init__(self, held: Any, told: frozenset[str]) -> None:
         self._held, self._told = held, told
 
     def __getattr__(self, name: str) -> Any:
-        """What the part tells under this name.
+        """The part's attribute of this name.
 
         Raises:
-            NotAllowed: it is nothing to look at.
-            AttributeError: it is none of the part's names at all.
+            NotAllowed: a viewer may not use it.
+            AttributeError: the part has no such attribute.
         """
         if name not in self._told and hasattr(self._held, name):
             raise NotAllowed(VIEWING)
@@ -85,17 +85,17 @@ class _Face:
 
 
 class OnlookersWorld:
-    """Tells what a world tells, and refuses to change it; its agents refuse too."""
+    """Shows a world, and refuses to change it; its agents refuse too."""
 
     def __init__(self, world: World) -> None:
         self._held = world
 
     def __getattr__(self, name: str) -> Any:
-        """What the world tells under this name.
+        """The world's attribute of this name.
 
         Raises:
-            NotAllowed: it is nothing to look at.
-            AttributeError: it is none of a world's names at all.
+            NotAllowed: a viewer may not use it.
+            AttributeError: a world has no such attribute.
         """
         if name in _TOLD_OF:
             return _Face(getattr(self._held, name), _TOLD_OF[name])
@@ -104,11 +104,11 @@ class OnlookersWorld:
         return getattr(self._held, name)
 
     def agent(self, name: str) -> AgentMemory:
-        """The memory of an agent, to be looked at; errors as ``World.agent``."""
+        """The memory of an agent, for reading; raises as ``World.agent`` does."""
         return self._held.agent(name).looked_at(VIEWING)
 
     def opened(self) -> list[AgentMemory]:
-        """The agents that are open now, to be looked at."""
+        """The agents that are open now, for reading."""
         return [agent.looked_at(VIEWING) for agent in self._held.opened()]
 
     def __iter__(self) -> Iterator[AgentMemory]:
@@ -117,5 +117,5 @@ class OnlookersWorld:
 
 
 def for_role(world: World, role: Role) -> World:
-    """The world as somebody of this role is handed it."""
+    """The world for somebody of this role."""
     return world if role is Role.CURATOR else cast("World", OnlookersWorld(world))

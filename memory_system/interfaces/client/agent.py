@@ -47,21 +47,21 @@ from .view import RemoteView
 from .wire import event, events, filed, given, long, plain, segment
 
 _LINES = 500
-"""Events from which on they are sent as lines, of which a body may hold more."""
+"""From how many events they are sent as lines, of which a body may have more."""
 
 
 class Stopped(Exception):
-    """Raised to leave a server that tells how far it is."""
+    """Raised to stop listening to a server that reports its progress."""
 
 
 class RemoteAgent(RemoteView):
-    """One agent of a server's world; what is answered and raised is what ``AgentMemory`` answers and raises."""
+    """One agent of a server's world; its calls return and raise what those of ``AgentMemory`` do."""
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             message = f"A RemoteAgent has no {name!r}."
-            if hasattr(AgentMemory, name):  # a talk looks for what only an agent of this process has
+            if hasattr(AgentMemory, name):  # a talk checks for what only an agent of this process has
                 message += " Talks with a character of a server: memory_system.interfaces.client.conversation."
             raise AttributeError(message)
 
@@ -106,7 +106,7 @@ class RemoteAgent(RemoteView):
     ) -> Added:
         """As ``AgentMemory.add_short_term``; a file is read here, not on the server.
 
-        Where the server rates in the background, no event waits for a language model unless ``wait`` says so.
+        If the server rates in the background, no event waits for a language model unless ``wait`` says so.
         """
         taken = intake.read(events, None, lambda: self.now.tzinfo)
         sent = [event(entry) for entry in taken.entries]
@@ -123,7 +123,7 @@ class RemoteAgent(RemoteView):
         return replace(added, change_set=replace(done, notes=(*taken.notes, *done.notes)))
 
     def acting_as(self, author: str, applying: None = None) -> Self:
-        """The same memory, whose changes the history shows as "API" and this author's.
+        """The same memory, with "API" and this author for its changes in the history.
 
         Raises:
             InvalidParameter: the author is not a text, or ``applying`` is given: it is the server that applies.
@@ -135,7 +135,7 @@ class RemoteAgent(RemoteView):
         return type(self)(self._wire.acting_as(author), self.name)
 
     def reembed(self, *, progress: Progress = no_progress, cancelled: Callable[[], bool] = lambda: False) -> Reembedded:
-        """As ``AgentMemory.reembed``; whether to stop is asked as often as the server tells how far it is."""
+        """As ``AgentMemory.reembed``; ``cancelled`` is called whenever the server reports its progress."""
 
         def told(done: float, doing: str) -> None:
             progress(done, doing)
@@ -160,7 +160,7 @@ class RemoteAgent(RemoteView):
         return sorted((entry for entry in held if entry.rating is None and not entry.protected), key=by_age)
 
     def rate_unrated(self, *, only_wanted: bool = False, but: Collection[str] = (), most: int | None = None) -> Rerated:
-        """As ``AgentMemory.rate_unrated``; what stopped it is told in words alone."""
+        """As ``AgentMemory.rate_unrated``; what stopped it is given only in words."""
         body = {"only_wanted": only_wanted, "but": list(but), "most": 1_000_000 if most is None else most}
         told = self._wire.write("POST", f"{self._of}/rate-unrated", body)
         return Rerated(tuple(told["rated"]), tuple(told["failed"]), told["left"], told["stopped"])
@@ -175,7 +175,7 @@ class RemoteAgent(RemoteView):
 
         Raises:
             InvalidParameter: it was not previewed by a server.
-            ChangeSetNotFound: it waits no longer.
+            ChangeSetNotFound: the preview has expired or was used.
             StaleChange: what it touches has changed since. Nothing was changed.
         """
         if not isinstance(change_set, RemoteChangeSet) or not change_set.preview:
@@ -210,7 +210,7 @@ class RemoteAgent(RemoteView):
         if not moment:
             raise InvalidParameter("A moment is exactly one of a real time, 'revision' or 'world_time'.")
         view = RemoteView(self._wire, self.name, moment)
-        view.get_stats()  # a moment that never was is told here, as in-process
+        view.get_stats()  # a moment that never was raises here, as in-process
         return view
 
     def export(self, *, vectors: bool = False) -> Iterator[str]:
@@ -225,10 +225,10 @@ class RemoteAgent(RemoteView):
         return Exported(f"{self.name}.{wanted}", MEDIA[wanted], content, notes)
 
     def changes(self, since: int | None = None, seconds: float | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
-        """What happens to the agent as it happens: ``("change", head)`` for each change set, whoever applied it.
+        """What happens to the agent as it happens: ``("change", head)`` for each change set, by any author.
 
         Args:
-            since: a revision, after which changes are told first.
+            since: a revision; the changes after it come first.
             seconds: how long to listen; until the server ends if not given.
         """
         yield from events(self._wire.lines(f"{self._of}/changes", **given(since=since, seconds=seconds)))
@@ -271,7 +271,7 @@ class RemoteAgent(RemoteView):
 
     @property
     def read_only(self) -> str | None:
-        """Why nothing can be changed, in a sentence; ``None`` where all is well."""
+        """Why nothing can be changed, in a sentence; ``None`` if it can."""
         why: str | None = self.get_stats()["read_only"]
         return why
 
@@ -328,7 +328,7 @@ class RemoteAgent(RemoteView):
     # -- recall put to the test ------------------------------------------------------------------------
 
     def narrate(self, cue: str, hits: Hits) -> Narrative:
-        """As ``AgentMemory.narrate``; memories that the server does not hold cannot be told."""
+        """As ``AgentMemory.narrate``; only for memories that are on the server."""
         chosen = hits.hits if isinstance(hits, Recall) else hits
         if not isinstance(chosen, Sequence) or not all(isinstance(one, Candidate | MemoryEntry) for one in chosen):
             raise InvalidParameter("Only hits of a query, or memories, can be narrated.")
@@ -432,7 +432,7 @@ class RemoteAgent(RemoteView):
         self._wire.write("POST", f"{self._of}/touch", given(ids=ids_of(ids), now=now))
 
     def forgotten(self, limit: int = 100, contains: str = "") -> list[Forgotten]:
-        """The bin: memories that are gone and can be restored, the last forgotten first."""
+        """The bin: forgotten memories that can be restored, the last forgotten first."""
         return [read(Forgotten, page) for page in self.pages("forgotten", limit, contains=contains)]
 
     def count_forgotten(self, contains: str = "") -> int:
@@ -442,7 +442,7 @@ class RemoteAgent(RemoteView):
     def _meant(self, asked: Asked) -> dict[str, Any]:
         query = asked.query if isinstance(asked, Recall) else asked
         told: dict[str, Any] = plain(query) if isinstance(query, Query) else {"cue": query}
-        told.pop("unexpanded", None)  # is told of a query, and not asked
+        told.pop("unexpanded", None)  # is given a query, and asks none
         return told
 
     def _long(self, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:
@@ -450,7 +450,7 @@ class RemoteAgent(RemoteView):
 
 
 def compared(agent: RemoteView, asked: Mapping[str, Any]) -> Versus:
-    """What judgments say of two presets, counted by the server."""
+    """The comparison of two presets by judgments, counted by the server."""
     wire, of = agent.reached
     told = wire.ask(f"{of}/versus", asked)
     return Versus(told["first"], told["second"], told["equal"], told["unjudged"])

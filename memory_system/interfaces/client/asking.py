@@ -1,4 +1,4 @@
-"""Asking an agent on a server: interviews and whispers; its documents, and searches of what was said."""
+"""Asking an agent on a server: interviews, whispers, people, documents, and searches of what was said."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RemoteInterview:
         agent: whom one talks with.
         settings: how it is held.
         human: the name of whom the agent talks with.
-        conversation: a conversation to go on from, as it stands; its settings and name count then.
+        conversation: a conversation to go on from, as it is; its settings and name are used then.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The client for programs that run on asyncio: the calls of the client under the same names, each of them awaited.
+"""The client for asyncio programs: the calls of the client under the same names, each of them awaited.
 
 from memory_system.interfaces.client import AsyncWorld
 
@@ -6,13 +6,12 @@ async with AsyncWorld("http://127.0.0.1:5000") as world:
     mira, tobias = await asyncio.gather(world.agent("mira"), world.agent("tobias"))
     print((await mira.query_memory("Where did I see smoke?")).context, await tobias.display_name)
 
-What ``client.conversation`` has is here too: ``from memory_system.interfaces.client.awaited import Duet, people``.
+The names of ``client.conversation`` are here too: ``from memory_system.interfaces.client.awaited import Duet, people``.
 
-Nothing is written twice: every method, property and function is made of the client's own, which runs in a thread, so
-that the event loop never waits. What tells many things one after the other (``changes``, ``export``, ``Duet.stream``)
-is an asynchronous iterator; what is passed in to be called (``progress``, ``heard``, what carries out an ``Action``)
-is called in the event loop, and may be a coroutine function. A call that is cancelled is no longer waited for: one
-that tells its progress stops at the next thing told, and any other is carried out by the server all the same.
+Every method, property and function wraps the client's own, which runs in a thread, so that the event loop never waits.
+Iterators (``changes``, ``export``, ``Duet.stream``) become asynchronous iterators; callbacks (``progress``, ``heard``,
+the callable of an ``Action``) are called in the event loop, and may be coroutine functions. A cancelled call is no
+longer waited for: one that reports progress stops at the next report, and any other is still carried out by the server.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ _END = object()
 
 
 class _Cancelled(Exception):
-    """Raised to whoever tells something that nobody waits for any more."""
+    """Raised in a call that nobody waits for any more."""
 
 
 async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What a call answers, made in a thread that does not keep the program from ending."""
+    """The result of a call, made in a thread that does not keep the program from ending."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[Any] = loop.create_future()
 
@@ -80,7 +79,7 @@ async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
             how = (answer.set_result, done)
         except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
             how = (answer.set_exception, error)
-        with suppress(RuntimeError):  # the loop has been closed, and nobody waits
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits
             loop.call_soon_threadsafe(settle, *how)
 
     threading.Thread(target=contextvars.copy_context().run, args=(run,), name="memory", daemon=True).start()
@@ -88,7 +87,7 @@ async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
 
 
 async def _one_by_one(call: Callable[..., Any], *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-    """What an iterator tells, each thing fetched in a thread."""
+    """The items of an iterator, each fetched in a thread."""
     iterator = await _in_thread(call, *args, **kwargs)
     try:
         while (one := await _in_thread(next, iterator, _END)) is not _END:
@@ -110,7 +109,7 @@ def _awaited(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Awaited:
-    """Holds an object of the client; what its class offers is awaited, and its own attributes are told at once."""
+    """Wraps an object of the client; its class's members are awaited, and its own attributes are read at once."""
 
     _kind: ClassVar[type]
 
@@ -132,7 +131,7 @@ class _Awaited:
                 setattr(cls, name, _awaited(found))
 
     def __getattr__(self, name: str) -> Any:
-        """An attribute that asks no server, such as the name of an agent."""
+        """An attribute that needs no server, such as the name of an agent."""
         if name.startswith("_"):
             raise AttributeError(name)
         return _held_by(getattr(self._held, name))
@@ -142,7 +141,7 @@ _KINDS: dict[type, type[_Awaited]] = {}
 
 
 def _held_by(value: Any) -> Any:
-    """An object of the client as one that is awaited; anything else as it is."""
+    """An object of the client in its awaited form; anything else as it is."""
     if isinstance(value, tuple) and type(value) is tuple:
         return tuple(map(_held_by, value))
     kind = _KINDS.get(type(value))
@@ -154,7 +153,7 @@ def _held_by(value: Any) -> Any:
 
 
 class AsyncView(_Awaited, of=RemoteView):
-    """An agent on a server as it was then: the calls of ``RemoteView``, each of them awaited."""
+    """An agent on a server as it was at a moment: the calls of ``RemoteView``, each of them awaited."""
 
 
 class AsyncAgent(_Awaited, of=RemoteAgent):

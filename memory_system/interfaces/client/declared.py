@@ -1,6 +1,6 @@
-"""The calls of an agent on a server that follow from their declaration: a method of ``AgentMemory``, asked over HTTP.
+"""The calls of an agent on a server that are made from a declaration: a method of ``AgentMemory``, over HTTP.
 
-The parameters and what is said of them are those of ``AgentMemory``; the address and the fields are those of the
+The parameters and their documentation are those of ``AgentMemory``; the address and the fields are those of the
 ``Operation`` or ``Read``.
 """
 
@@ -52,7 +52,7 @@ def planned(
 def looked(
     method: Callable[Concatenate[AgentMemory, _Given], _Answer],
 ) -> Callable[Concatenate[RemoteView, _Given], _Answer]:
-    """A read that answers a value, or a list of values."""
+    """A read that returns a value, or a list of values."""
     declared = next(one for one in READS if one.in_python == method.__name__)
     signature = inspect.signature(method)
     several = tuple if str(signature.return_annotation).startswith("tuple[") else list
@@ -84,7 +84,7 @@ def looked(
 def _fields(
     signature: inspect.Signature, form: type[BaseModel], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Progress]:
-    """What was given, as the fields of a form, and who is told how far it is.
+    """The arguments as the fields of a form, and the progress callback.
 
     Raises:
         TypeError: the method has no such parameter, or one is missing.
@@ -101,7 +101,7 @@ def _fields(
             named |= {key: plain(one) for key, one in value.items()}
         elif name == "progress":
             progress = value
-        elif value is not None or parameter.default is not None:  # what is left to the server is not sent
+        elif value is not None or parameter.default is not None:  # the server's defaults are not sent
             field = next((one for one in _CALLED.get(name, ()) if one in form.model_fields), name)
             several = (
                 value is not None and field in form.model_fields and _is_texts(form.model_fields[field].annotation)
@@ -112,11 +112,11 @@ def _fields(
 
 
 _CALLED = {"entry_id": ("id", "memory", "entry_id")}
-"""What a parameter may be called as a field."""
+"""The possible names of a parameter as a field."""
 
 
 def _is_texts(annotation: Any) -> bool:
-    """Whether a field is a list of texts, where one text stands for a list of it."""
+    """Whether a field is a list of texts, for which one text is accepted as a list."""
     if get_origin(annotation) is list:
         (kind,) = get_args(annotation)
         return kind is str or get_args(kind)[:1] == (str,)

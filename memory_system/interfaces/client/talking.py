@@ -79,7 +79,7 @@ class RemoteConversation:
 
     @property
     def talk(self) -> Talk:
-        """The talk as it stands, with what of its past the strategy shows."""
+        """The talk as it is now, with the part of its past that the strategy shows."""
         return read(Talk, self._wire.get(self._of, queue="true"))
 
     @property
@@ -120,9 +120,9 @@ class RemoteConversation:
         speaker: str = "",
         actions: Sequence[Action] = (),
     ) -> Step:
-        """As ``Conversation.step``; the answer is heard as it arrives at the server.
+        """As ``Conversation.step``; the answer is passed on as it arrives at the server.
 
-        Actions that have a callable are carried out here, and their results passed in.
+        Actions that have a callable are carried out here, and their results sent.
         """
         offered = [action.told for action in checked_actions(actions, RESERVED)]
         body = given(text=text, now=now, muted=listed(muted), without=listed(without), hold=hold, speaker=speaker)
@@ -156,7 +156,7 @@ class RemoteConversation:
         preview: bool = False,
         hold: bool = False,
     ) -> Step:
-        """As ``Conversation.go_on``; the server keeps a step that waits for some minutes."""
+        """As ``Conversation.go_on``; the server keeps a pending step for some minutes."""
         plan = step.change_set if isinstance(step, Step) else step
         if plan is None:
             raise InvalidParameter("Pass the step as it came, with its pending calls; this one has none.")
@@ -180,7 +180,7 @@ class RemoteConversation:
         preview: bool,
         hold: bool,
     ) -> Step:
-        """The step, gone on with for as long as it waits only for what can be carried out here."""
+        """The step, continued as long as it waits only for what can be carried out here."""
         able = {action.name: action for action in actions if action.do is not None}
         if not step.pending or any(call.name not in able for call in step.pending):
             return step
@@ -233,12 +233,12 @@ part.register(RemoteAgent)(RemoteConversation.begin)
 
 
 def spoken(wire: Wire, path: str, body: Any, heard: Heard, told: Hearing, **query: Any) -> Step:
-    """A step that is heard as it comes about, if anybody listens."""
+    """A step, streamed if anybody listens."""
     return read(Step, answered(wire, path, body, heard, told, **query))
 
 
 def answered(wire: Wire, path: str, body: Any, heard: Heard, told: Hearing, **query: Any) -> Any:
-    """What the server says of a step; with nobody listening it is asked for as every write is."""
+    """The server's answer to a step; if nobody listens, it is an ordinary write."""
     if heard is unheard and told is untold:
         return wire.write("POST", path, body, **query)
 

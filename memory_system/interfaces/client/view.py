@@ -1,4 +1,4 @@
-"""RemoteView: what can be asked of an agent on a server, now or as of then."""
+"""RemoteView: reading an agent on a server, now or at an earlier moment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..serialize import RemoteExplanation, read, read_explanation
 from .wire import Wire, given, segment
 
 EVERY = 100_000
-"""Candidates that an explanation is asked for: more than an agent has."""
+"""How many candidates of an explanation are requested: more than an agent has."""
 _PAGE = 1000
 
 
@@ -26,7 +26,7 @@ class RemoteView(HeldOpen):
     Args:
         wire: the server.
         name: the agent's name.
-        moment: which moment of its past; now if empty.
+        moment: the moment of its past; now if empty.
     """
 
     def __init__(self, wire: Wire, name: str, moment: dict[str, Any] | None = None) -> None:
@@ -37,7 +37,7 @@ class RemoteView(HeldOpen):
 
     @property
     def reached(self) -> tuple[Wire, str]:
-        """The server, and the address of the agent there: for what is built on it, such as conversations."""
+        """The server, and the address of the agent there: for code built on it, such as conversations."""
         return self._wire, self._of
 
     def query_memory(
@@ -81,7 +81,7 @@ class RemoteView(HeldOpen):
         return told
 
     def pages(self, part: str, limit: int | None = None, **query: Any) -> Iterator[Any]:
-        """The items of all pages of one of this agent's lists, at most so many, as the server writes them.
+        """The items of all pages of one of this agent's lists, up to a limit, as the server writes them.
 
         Raises:
             InvalidParameter: the limit is not a whole number from 1 to 100,000.
@@ -99,7 +99,7 @@ class RemoteView(HeldOpen):
         return self._moment
 
     def _pages(self, path: str, most: int | None = None, **query: Any) -> Iterator[Any]:
-        """The items of all pages of a list, at most so many."""
+        """The items of all pages of a list, up to a limit."""
         cursor, left = None, most
         while left is None or left > 0:
             page = self._wire.get(path, cursor=cursor, limit=min(_PAGE, left or _PAGE), **query)

@@ -1,6 +1,6 @@
 """The wire: requests with their retries, and problems turned back into the errors that they were.
 
-What is not given is not sent, so that the server's own settings stand for it.
+What is not given is not sent, so that the server's own settings apply.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ...operations.context import Progress, no_progress
 
 EVENTS = "text/event-stream"
 Hear = Callable[[str, Any], None]
-"""Told the name of an event, and what it says."""
+"""Called with the name of an event and its content."""
 _TRIES, _PAUSE = 3, 0.2
 _LONGEST_AUTHOR = 60
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -38,13 +38,13 @@ def segment(text: str) -> str:
     """A name or an id as one part of an address.
 
     Raises:
-        InvalidParameter: it is not a text, or none that can be sent.
+        InvalidParameter: it is not a text, or cannot be sent.
     """
     if not isinstance(text, str) or not text:
         raise InvalidParameter(f"A name or an id must be a text that is not empty, not {shown(text)}.")
     _refuse(text, "The name or id")
     quoted = quote(text, safe="")
-    return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted  # or httpx takes it for a step up the path
+    return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted  # or httpx treats it as a step up the path
 
 
 class Wire:
@@ -53,7 +53,7 @@ class Wire:
     Args:
         address: such as ``http://127.0.0.1:5000``.
         timeout: seconds that one answer may take; an operation waits for the language model.
-        token: what lets this program in, if the server wants one.
+        token: this program's token, if the server requires one.
     """
 
     def __init__(self, address: str, timeout: float | None = 90.0, token: str = "") -> None:
@@ -70,42 +70,42 @@ class Wire:
         self._world: dict[str, str] = {}
 
     def acting_as(self, author: str) -> Wire:
-        """The same connections, over which the history shows what is done as this author's."""
+        """The same connections, with this author for what is done over them."""
         other = copy.copy(self)
         other._said = {"Memory-Author": quote(author[:_LONGEST_AUTHOR])}
         return other
 
     def meant_for(self, world: str) -> Wire:
-        """The same connections, over which nothing is asked of any world but this."""
+        """The same connections, for requests to this world only."""
         other = copy.copy(self)
         other._world = {"Memory-World": quote(world)}
         return other
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._client.close()
 
     def get(self, path: str, **query: Any) -> Any:
-        """What an address tells."""
+        """The value at an address."""
         return self._answer("GET", path, query=query)
 
     def file(self, path: str, **query: Any) -> tuple[bytes, Mapping[str, str]]:
-        """The bytes that an address tells, and the headers with them."""
+        """The bytes at an address, and the headers with them."""
         answer = self._asked("GET", path, query=query)
         return answer.content, answer.headers
 
     def ask(self, path: str, body: Any) -> Any:
-        """The answer to a question that changes nothing but when memories were last recalled."""
+        """The answer to a question that changes at most when memories were last recalled."""
         return self._answer("POST", path, body)
 
     def write(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
-        """What became of a write. It has a key of its own, so that a try that broke off is never done twice."""
+        """The result of a write. It has a key of its own, so that an attempt that broke off is never done twice."""
         return self._answer(method, path, body, query, {"Idempotency-Key": uuid.uuid4().hex})
 
     def told(self, method: str, path: str, body: Any, told: Hear, **query: Any) -> Any:
-        """The answer to what may take long, which is told as it comes about.
+        """The answer to what may take long, reported as it progresses.
 
-        What ``told`` raises ends it, and what was not applied by then is not applied.
+        If ``told`` raises, it ends, and what was not applied by then is not applied.
         """
         with closing(self._lines(method, path, body, {"Accept": EVENTS}, query)) as lines:
             for kind, data in events(lines):
@@ -132,7 +132,7 @@ class Wire:
                     raise _error(answer)
                 held = ""
                 for text in answer.iter_text():
-                    *whole, held = (held + text).split("\n")  # memories may hold other signs that end lines
+                    *whole, held = (held + text).split("\n")  # memories may contain other characters that end lines
                     yield from whole
                 if held:
                     yield held
@@ -196,7 +196,7 @@ def _refuse_timeout(timeout: object) -> None:
 
 
 def long(wire: Wire, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:
-    """What takes long: told how far it is to whoever wants to know, else asked for as everything is."""
+    """A long request: with progress reports if there is a callback, else an ordinary request."""
     if progress is no_progress:
         return wire.get(path, **query) if method == "GET" else wire.write(method, path, body, **query)
 
@@ -208,7 +208,7 @@ def long(wire: Wire, method: str, path: str, body: Any, progress: Progress, **qu
 
 
 def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """The server-sent events of these lines, each with what it says."""
+    """The server-sent events of these lines, each with its content."""
     kind = ""
     for line in lines:
         name, _, value = line.partition(": ")
@@ -219,7 +219,7 @@ def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _sent(body: Any, query: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-    """A request's parts; what is ``None`` is not sent.
+    """A request's parts; values that are ``None`` are not sent.
 
     Raises:
         InvalidParameter: a number or a text cannot be sent.
@@ -242,10 +242,10 @@ def _sent(body: Any, query: Mapping[str, Any], headers: Mapping[str, str]) -> di
 
 
 def _refuse(value: Any, where: str = "") -> None:
-    """Say what of a value cannot be sent, and where it stands.
+    """Raise for the part of a value that cannot be sent, saying where it is.
 
     Raises:
-        InvalidParameter: a number is none, a text is not whole, or JSON has no equivalent.
+        InvalidParameter: a number is NaN or infinite, a text has half a surrogate pair, or JSON has no equivalent.
     """
     if isinstance(value, Mapping):
         for name, one in value.items():
@@ -277,9 +277,9 @@ def _error(answer: httpx.Response) -> MemorySystemError:
 
 
 def raised(code: str, detail: str) -> MemorySystemError:
-    """The error that a problem tells of."""
+    """The error that a problem describes."""
     kind = _kinds(MemorySystemError).get(code, MemorySystemError)
-    error = kind.__new__(kind, detail)  # some are made of more than a sentence, which is not on the wire
+    error = kind.__new__(kind, detail)  # some need more than a sentence, and the rest is not on the wire
     error.args = (detail,)
     if isinstance(error, InvalidDocument):
         error.problems = (Problem("", detail),)
@@ -316,7 +316,7 @@ def plain(value: Any) -> Any:
 
 
 def filed(material: bytes | str) -> str:
-    """A file as it is sent: its text, or an address that holds it."""
+    """A file as it is sent: its text, or an address that contains it."""
     return as_address(material) if isinstance(material, bytes) else material
 
 
@@ -326,7 +326,7 @@ def given(**fields: Any) -> dict[str, Any]:
 
 
 _UNSENT = ("tier", "last_access", "depth", "metadata")
-"""What of a memory an event does not say."""
+"""The fields of a memory that an event does not have."""
 
 
 def event(entry: MemoryEntry) -> dict[str, Any]:

@@ -58,9 +58,9 @@ class RemoteBackup:
     Args:
         file: its name there.
         size: in bytes.
-        world: of which world it was made; ``None`` if it cannot be read.
-        made_at: when (real time).
-        deleted: how many deleted agents it holds.
+        world: the world that it was made from; ``None`` if it cannot be read.
+        made_at: when it was made (real time).
+        deleted: how many deleted agents it contains.
         problem: why it cannot be read, in a sentence; ``None`` if it can.
     """
 
@@ -74,14 +74,14 @@ class RemoteBackup:
 
 @dataclass(frozen=True)
 class Answered(Generic[_Value]):
-    """What one of many that were sent together was answered: a value, or the error that it was refused with.
+    """The answer to one of many requests that were sent together: a value, or an error.
 
     Args:
-        agent: whose event it was, or who was asked; ``None`` if that was not said.
+        agent: whose event it was, or who was asked; ``None`` if that was not given.
         value: what became of the event, or what was recalled.
-        revision: that of the agent which holds the event, or which answered; ``None`` if nothing was changed or asked.
+        revision: that of the agent that has the event, or that answered; ``None`` if nothing was changed or asked.
         error: why there is no value.
-        notes: in sentences what of an event was read otherwise than it was written.
+        notes: where an event was read differently from how it was written, in sentences.
     """
 
     agent: str | None
@@ -96,11 +96,11 @@ class RemoteWorld(HeldOpen):
 
     Args:
         address: where the server is.
-        timeout: seconds that one answer may take, or that may pass until a server that tells how far it is says more.
-        author: who is behind the changes; the history shows them as "API" and this.
-        token: what lets this program in; what ``MEMORY_TOKEN``, or else ``MEMORY_VIEWER_TOKEN``, holds if not given.
-        world: the world that is meant: everything is refused with ``Conflict`` while the server has another one in use;
-            whichever is in use is meant if not given.
+        timeout: seconds that one answer may take, or that may pass between two progress reports.
+        author: who is behind the changes; the history shows them as "API" and this name.
+        token: this program's token; that in ``MEMORY_TOKEN``, or else in ``MEMORY_VIEWER_TOKEN``, if not given.
+        world: the expected world: everything is refused with ``Conflict`` while the server has another one in use; if
+            not given, the one in use.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class RemoteWorld(HeldOpen):
         self.close()
 
     def close(self) -> None:
-        """Let go of all connections; the server's agents stay open."""
+        """Close all connections; the server's agents stay open."""
         self._wire.close()
 
     def __contains__(self, agent: object) -> bool:
@@ -141,7 +141,7 @@ class RemoteWorld(HeldOpen):
         """The memory of an agent.
 
         Raises:
-            InvalidAgentName, AgentNotFound, ServerUnavailable: it cannot be had.
+            InvalidAgentName, AgentNotFound, ServerUnavailable: it cannot be opened.
         """
         return self._known(self._wire.get(f"/v1/agents/{segment(checked_name(name))}"))
 
@@ -197,7 +197,7 @@ class RemoteWorld(HeldOpen):
         return read(Binned, self._wire.write("DELETE", f"/v1/agents/{segment(name)}"))
 
     def deleted_agents(self) -> list[Binned]:
-        """The agents in the bin, the last deleted first; where their folders are the server does not tell."""
+        """The agents in the bin, the last deleted first, without their folders."""
         return [read(Binned, one) for one in self._wire.get("/v1/bin")["items"]]
 
     def restore_agent(self, binned: Binned) -> RemoteAgent:
@@ -224,7 +224,7 @@ class RemoteWorld(HeldOpen):
 
     @property
     def role(self) -> Role:
-        """What this program may do there: a viewer's changes are refused with ``NotAllowed``."""
+        """What this program may do there: changes by a viewer are refused with ``NotAllowed``."""
         return Role(self._wire.get("/v1/world")["role"])
 
     def clock(self) -> datetime:
@@ -233,12 +233,12 @@ class RemoteWorld(HeldOpen):
 
     @property
     def standing(self) -> datetime | None:
-        """The time at which the world's clock stands; ``None`` = it follows the real time."""
+        """The time at which the world's clock is stopped; ``None`` = it follows the real time."""
         standing = self._wire.get("/v1/world")["standing"]
         return None if standing is None else datetime.fromisoformat(standing)
 
     def stand_at(self, at: datetime | None) -> None:
-        """Let the world's clock stand at a time, or follow the real time."""
+        """Stop the world's clock at a time, or let it follow the real time."""
         self._wire.write("PATCH", "/v1/world", {"standing": plain(at)})
 
     @property
@@ -257,20 +257,20 @@ class RemoteWorld(HeldOpen):
 
     @property
     def speed(self) -> float:
-        """How many seconds of the world pass in a real one: 0 where it stands, 1 where it follows the real time."""
+        """How many seconds of the world pass in a real one: 0 if it is stopped, 1 if it follows the real time."""
         return float(self._wire.get("/v1/world")["speed"])
 
     def play(self, speed: float = 1.0) -> None:
-        """Let the world's clock run on from where it is, so many seconds in a real one (0.001 to 100,000)."""
+        """Let the world's clock run on from where it is, this many seconds in a real one (0.001 to 100,000)."""
         self._wire.write("PATCH", "/v1/world", {"speed": plain(speed)})
 
     def pause(self) -> None:
-        """Let the world's clock stand where it is."""
+        """Stop the world's clock where it is."""
         self._wire.write("PATCH", "/v1/world", {"speed": 0})
 
     @property
     def lives(self) -> bool:
-        """Whether the server lets the characters do by themselves what is due, as the world's clock goes."""
+        """Whether the server lets the characters do what is due by themselves as the world's clock runs."""
         return bool(self._wire.get("/v1/world")["lives"])
 
     def live(self, *, on: bool = True) -> None:
@@ -286,9 +286,9 @@ class RemoteWorld(HeldOpen):
         progress: Progress = no_progress,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Advanced:
-        """As ``World.advance``; whether to stop is asked as often as the server tells how far it is.
+        """As ``World.advance``; ``cancelled`` is called whenever the server reports its progress.
 
-        What was done before it was stopped is told by the history alone.
+        Only the history shows what was done before it was stopped.
         """
 
         def told(done: float, doing: str) -> None:
@@ -350,7 +350,7 @@ class RemoteWorld(HeldOpen):
         return read(Binned, self._wire.write("DELETE", f"/v1/worlds/{segment(name)}"))
 
     def deleted_worlds(self) -> list[Binned]:
-        """The worlds in the bin, the last deleted first; where their folders are the server does not tell."""
+        """The worlds in the bin, the last deleted first, without their folders."""
         return [read(Binned, one) for one in self._wire.get("/v1/worlds-bin")["items"]]
 
     def restore_world(self, binned: Binned, to: str | None = None) -> Saved:
@@ -384,20 +384,20 @@ class RemoteWorld(HeldOpen):
         wait: bool | None = None,
         now: datetime | None = None,
     ) -> list[Answered[Outcome]]:
-        """Tell many agents what happened; one event that cannot be accepted costs no other its place.
+        """Give many agents events to remember; an event that is refused does not affect the others.
 
         Args:
             events: at most 10,000, each as ``{"agent": "mira", "document": ...}`` with the fields of an event.
-            overwrite_existing: whether an event with the id of a memory takes its place.
-            rate: whether what comes without a rating is rated.
-            wait: whether it waits for its rating; by itself it does not where the server rates in the background.
-            now: when it happened where an event does not say; by the world's clock if not given.
+            overwrite_existing: whether an event with the id of a memory replaces it.
+            rate: whether events without a rating are rated.
+            wait: whether to wait for the ratings; not by default if the server rates in the background.
+            now: when an event without a time happened; by the world's clock if not given.
 
         Returns:
-            what became of each, in their order; those of one agent are one change set, and one revision.
+            the result for each, in their order; those of one agent are one change set, and one revision.
 
         Raises:
-            MemorySystemError: nothing could be taken at all. Nothing was changed.
+            MemorySystemError: nothing could be accepted at all. Nothing was changed.
         """
         body = {
             "events": plain(_many("The events", events)),
@@ -456,7 +456,7 @@ class RemoteWorld(HeldOpen):
         return self._changed("group", {"name": name, "members": listed(members, "'members'")}, author, preview=preview)
 
     def carry_out(self, plan: ChangeSet) -> RemoteChangeSet:
-        """As ``World.carry_out``; errors as ``RemoteAgent.apply``."""
+        """As ``World.carry_out``; raises as ``RemoteAgent.apply`` does."""
         return RemoteAgent(self._wire, WORLD_AGENT).apply(plan)
 
     def tune(
@@ -472,11 +472,11 @@ class RemoteWorld(HeldOpen):
         return read(Together, long(wire, "POST", "/v1/operations/tune-cast", given(now=now), progress, **said))
 
     def carry_out_all(self, planned: Together) -> Together:
-        """As ``World.carry_out_all``, of what this server previewed.
+        """As ``World.carry_out_all``, for what this server previewed.
 
         Raises:
-            InvalidParameter: it was not previewed by a server, or only in part is to be carried out.
-            ChangeSetNotFound: it waits no longer.
+            InvalidParameter: it was not previewed by a server, or only a part of it is to be carried out.
+            ChangeSetNotFound: the preview has expired or was used.
         """
         plans = [
             plan for plan in planned.plans if isinstance(plan, RemoteChangeSet) and plan.preview and not plan.refused
@@ -499,11 +499,11 @@ class RemoteWorld(HeldOpen):
         )
 
     def facts(self) -> tuple[Fact, ...]:
-        """What everybody knows, or a group, by id; also what is not known yet, or not any more."""
+        """What everybody or a group knows, by id; also what is not known yet or no longer."""
         return tuple(read(Fact, one) for one in self._wire.get("/v1/facts")["items"])
 
     def groups(self) -> tuple[Group, ...]:
-        """The groups of characters to whom facts can be known, by name."""
+        """The groups of characters that can know facts, by name."""
         return tuple(read(Group, one) for one in self._wire.get("/v1/groups")["items"])
 
     def who_knows(
@@ -558,10 +558,10 @@ class RemoteWorld(HeldOpen):
     def run_tests(
         self, tests: Sequence[StoryTest] | None = None, *, progress: Progress = no_progress
     ) -> tuple[TestResult, ...]:
-        """As ``World.run_tests``, of the tests that are kept with the world.
+        """As ``World.run_tests``, for the tests that are stored with the world.
 
         Raises:
-            InvalidParameter: others were given; they are kept first.
+            InvalidParameter: other tests were given; store them first.
         """
         if tests is not None:
             raise InvalidParameter("A server runs the tests that are kept with the world: keep these first.")
@@ -569,10 +569,10 @@ class RemoteWorld(HeldOpen):
         return tuple(read(TestResult, one) for one in told["items"])
 
     def query_many(self, queries: Iterable[Mapping[str, Any]]) -> list[Answered[Recall]]:
-        """Ask many agents, or one of them many cues; one that cannot be asked costs no other its answer.
+        """Ask many agents, or one agent many cues; a query that is refused does not affect the others.
 
         Args:
-            queries: at most 500, each as ``{"agent": "mira", "cue": ...}`` with what ``query_memory`` takes beside.
+            queries: at most 500, each as ``{"agent": "mira", "cue": ...}`` with other arguments of ``query_memory``.
 
         Returns:
             what each recalls, in their order.
@@ -589,7 +589,7 @@ class RemoteWorld(HeldOpen):
     # -- rehearsals ------------------------------------------------------------------------------------
 
     def characters(self) -> list[str]:
-        """The names of the agents that are no rehearsals, sorted."""
+        """The names of the agents that are not rehearsals, sorted."""
         return [one["name"] for one in self._listed() if one["rehearsal_of"] is None]
 
     def rehearsals(self, of: str | None = None) -> list[Rehearsal]:
@@ -602,7 +602,7 @@ class RemoteWorld(HeldOpen):
         return sorted(found, key=lambda one: one.begun_at, reverse=True)
 
     def rehearsal(self, name: str) -> Rehearsal | None:
-        """Of whom an agent is a rehearsal, and since when; ``None`` if it is a character of its own."""
+        """Whose rehearsal an agent is, and since when; ``None`` if it is a character of its own."""
         return next((one for one in self.rehearsals() if one.name == name), None)
 
     def branch(self, name: str, as_: str | None = None, *, purpose: str = "", author: str | None = None) -> RemoteAgent:
@@ -611,7 +611,7 @@ class RemoteWorld(HeldOpen):
         return self._known(self._by(author).write("POST", f"/v1/agents/{segment(name)}/rehearsals", body))
 
     def compare(self, branch: str) -> Apart:
-        """What a rehearsal has otherwise than its original; by which changes the server does not tell."""
+        """Where a rehearsal differs from its original, without the changes that made the difference."""
         return read(Apart, self._wire.get(f"/v1/agents/{segment(branch)}/comparison"))
 
     def changes_of(self, branch: str) -> list[Applied]:
@@ -619,7 +619,7 @@ class RemoteWorld(HeldOpen):
         return [read(Applied, fit["applied"]) for fit in self._fits(branch)]
 
     def fits(self, branch: str) -> dict[int, Fit]:
-        """For each change of a rehearsal, by its revision, whether the original has it, or could take it by itself."""
+        """For each change of a rehearsal, by its revision, whether the original has it, or could take it on its own."""
         told = self._fits(branch)
         return {one["applied"]["change_set"]["revision"]: Fit(one["there"], one["problem"]) for one in told}
 
@@ -634,7 +634,7 @@ class RemoteWorld(HeldOpen):
         author: str | None = None,
         preview: bool = False,
     ) -> RemoteChangeSet:
-        """Let the original take something of a rehearsal; a preview is applied by the original."""
+        """Let the original take something from a rehearsal; a preview is applied by the original."""
         named = {"ids": ids, "overwrite": overwrite}
         chosen = {name: None if some is None else list(map(id_of, some)) for name, some in named.items()}
         others = {"texts": texts, "revisions": revisions}
@@ -679,7 +679,7 @@ class RemoteWorld(HeldOpen):
     # -- keeping ---------------------------------------------------------------------------------------
 
     def examine(self, *, repair: bool = False, progress: Progress = no_progress) -> list[Finding]:
-        """What the doctor says of every agent; see ``doctor.examine``."""
+        """The doctor's findings for every agent; see ``doctor.examine``."""
         way = ("POST", "/v1/doctor/repair") if repair else ("GET", "/v1/doctor")
         return [read(Finding, one) for one in long(self._wire, *way, None, progress)["findings"]]
 
@@ -692,12 +692,12 @@ class RemoteWorld(HeldOpen):
         return read(RemoteBackup, long(self._wire, "POST", "/v1/backups", None, progress))
 
     def restore_as(self, file: str, world: str, *, progress: Progress = no_progress) -> list[Finding]:
-        """Restore a backup of the server's as a new world, and answer what the doctor found in it.
+        """Restore one of the server's backups as a new world, and return what the doctor found in it.
 
         Raises:
             NotFound: there is no such backup.
             AlreadyExists: there is a world of this name.
-            InvalidBackup: it is not whole.
+            InvalidBackup: it is not complete.
         """
         told = long(self._wire, "POST", f"/v1/backups/{segment(file)}/restore", {"world": world}, progress)
         return [read(Finding, one) for one in told["findings"]]
@@ -724,7 +724,7 @@ class RemoteWorld(HeldOpen):
 
 
 def _many(what: str, told: Iterable[Any]) -> list[Any]:
-    """What is told to, or asked of, many agents.
+    """The events for, or queries to, many agents.
 
     Raises:
         InvalidParameter: it is not a list.

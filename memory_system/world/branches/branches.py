@@ -37,22 +37,22 @@ Item = TypeVar("Item")
 
 
 Beside = Callable[[str, AgentMemory], dict[str, str]]
-"""The texts of files to be put beside a copy, by their names: of the copy's name and the agent that is copied."""
+"""The texts of files to be put next to a copy, by their names, given the copy's name and the copied agent."""
 RESTORE_IT = "Restore it from the bin, and both can be compared again."
 
 
 class Stage(Protocol):
-    """What a world is asked so that its characters rehearse."""
+    """What a world must offer so that its characters can rehearse."""
 
     folder: Path
     lock: threading.RLock
-    """Held while agents come and go."""
+    """Locked while agents come and go."""
 
     def agents(self) -> list[str]:
         """The names of all agents."""
 
     def characters(self) -> list[str]:
-        """The names of the agents that are no rehearsals."""
+        """The names of the agents that are not rehearsals."""
 
     def agent(self, name: str) -> AgentMemory:
         """An agent by its name."""
@@ -61,7 +61,7 @@ class Stage(Protocol):
         """Move an agent to the bin."""
 
     def copied(self, name: str, to: str, beside: Beside) -> AgentMemory:
-        """Copy an agent, with files beside that are made while nobody can write to it."""
+        """Copy an agent, along with files that are made while nobody can write to it."""
 
 
 # -- begun and found -----------------------------------------------------------------------------------
@@ -70,17 +70,17 @@ class Stage(Protocol):
 def branch(
     world: Stage, name: str, as_: str | None = None, *, purpose: str = "", author: str | None = None
 ) -> AgentMemory:
-    """Begin a rehearsal of a character: a copy to play with, whole history included, that knows whose it is.
+    """Begin a rehearsal of a character: a copy to experiment with, whole history included, linked to its original.
 
     Whatever happens in it, the character stays as it is until something is kept. Its queries and accesses are
-    never handed on.
+    never passed on.
 
     Args:
-        world: the one that it lives in.
+        world: the world of both.
         name: the character.
-        as_: the rehearsal's name; "mira rehearsal" or the next that is free if not given.
+        as_: the rehearsal's name; "mira rehearsal" or the next free name if not given.
         purpose: what is tried, in at most 80 characters.
-        author: who begins it; whoever the character's changes are told as if not given.
+        author: who begins it; the author of the character's changes if not given.
 
     Raises:
         Conflict: it is a rehearsal itself.
@@ -93,7 +93,7 @@ def branch(
 def branch_all(
     world: Stage, *, purpose: str = "", author: str | None = None, progress: Progress = no_progress
 ) -> list[AgentMemory]:
-    """Begin a rehearsal of every character of the world, all or none; each is kept from and dropped by itself.
+    """Begin a rehearsal of every character of the world, all or none; each is kept or dropped on its own.
 
     Raises:
         MemorySystemError: one cannot be branched; those begun before it are in the bin.
@@ -140,7 +140,7 @@ def _begin(world: Stage, name: str, as_: str | None, purpose: str, author: str |
 
 
 def rehearsal(world: Stage, name: str) -> Rehearsal | None:
-    """Of whom an agent is a rehearsal, and since when; ``None`` if it is a character of its own.
+    """Whose rehearsal an agent is, and since when; ``None`` if it is a character of its own.
 
     Raises:
         StoreDamaged: its file does not say.
@@ -149,32 +149,32 @@ def rehearsal(world: Stage, name: str) -> Rehearsal | None:
 
 
 def rehearsals(world: Stage, of: str | None = None) -> list[Rehearsal]:
-    """All rehearsals, or those of one character, the last begun first; a damaged file is passed over."""
+    """All rehearsals, or those of one character, the last begun first; a damaged file is skipped."""
     wanted = None if of is None else text_given("of", of)
     found: list[Rehearsal] = []
     for name in world.agents():
         try:
             told = marks.read(world.folder / name)
         except MemorySystemError:
-            continue  # whoever looks at that agent is told
+            continue  # the agent itself reports the problem
         if told is not None and wanted in (None, told.of):
             found.append(told)
     return sorted(found, key=lambda one: one.begun_at, reverse=True)
 
 
 def characters(world: Stage) -> list[str]:
-    """The names of the agents that are no rehearsals, sorted."""
+    """The names of the agents that are not rehearsals, sorted."""
     played = {one.name for one in rehearsals(world)}
     return [name for name in world.agents() if name not in played]
 
 
 def character_of(world: Stage, name: str) -> str:
-    """The character that an agent plays: itself, or whom it rehearses."""
+    """The character that an agent plays: itself or, for a rehearsal, the original."""
     return marks.played(world.folder / checked_name(name))
 
 
 def follow(world: Stage, name: str, to: str) -> None:
-    """Let the rehearsals of a character that was renamed know it by its new name."""
+    """Update the rehearsals of a renamed character with its new name."""
     for one in rehearsals(world, name):
         marks.write(world.folder / one.name, dataclasses.replace(one, of=to))
 
@@ -186,17 +186,17 @@ def changes_of(world: Stage, branch: str) -> list[Applied]:
     """The change sets of a rehearsal since it was begun, the newest first.
 
     Raises:
-        AgentNotFound, Conflict: it is no rehearsal.
+        AgentNotFound, Conflict: it is not a rehearsal.
     """
     told = _rehearsing(world, branch)
     return world.agent(told.name).timeline.changes_since(told.revision)
 
 
 def compare(world: Stage, branch: str) -> Apart:
-    """What a rehearsal has otherwise than its original: memories and texts, and where the two clash.
+    """Where a rehearsal differs from its original: memories and texts, and where the two clash.
 
     Raises:
-        AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+        AgentNotFound, Conflict: it is not a rehearsal, or its original is gone.
         ReadOnly: the journal of one of the two is damaged.
     """
     told, agent, original = _pair(world, branch)
@@ -204,10 +204,10 @@ def compare(world: Stage, branch: str) -> Apart:
 
 
 def fits(world: Stage, branch: str) -> dict[int, Fit]:
-    """For each change of a rehearsal, by its revision, whether the original has it, or could take it by itself.
+    """For each change of a rehearsal, by its revision, whether the original has it, or could take it on its own.
 
     Raises:
-        AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+        AgentNotFound, Conflict: it is not a rehearsal, or its original is gone.
         ReadOnly: the journal of one of the two is damaged.
     """
     told, agent, original = _pair(world, branch)
@@ -225,26 +225,26 @@ def keep(
     author: str | None = None,
     preview: bool = False,
 ) -> ChangeSet:
-    """Let the original take something of a rehearsal, as one change set that can be undone.
+    """Let the original take something from a rehearsal, as one change set that can be undone.
 
     Either memories and texts become what they are in the rehearsal, or single changes of it are done again. All
     that differs is kept if none of the three is given.
 
     Args:
-        world: the one that both are in.
+        world: the world of both.
         branch: the rehearsal.
-        ids: memories or their ids, of those that ``compare`` tells.
-        texts: names of texts, of those that ``compare`` tells, such as ``settings``.
-        revisions: changes, of those that ``changes_of`` tells.
-        overwrite: memories or their ids, and names of texts that the original changed by itself, and that are to be the
-            rehearsal's all the same.
-        author: who keeps it, as above.
+        ids: memories or their ids, from the result of ``compare``.
+        texts: names of texts from the result of ``compare``, such as ``settings``.
+        revisions: changes from the result of ``changes_of``.
+        overwrite: memories or their ids, and names of texts, to take from the rehearsal although the original has also
+            changed them.
+        author: who keeps it, as for ``branch``.
         preview: whether to plan only; ``world.agent(original).apply`` carries it out.
 
     Raises:
-        StaleChange: the original has changed the same by itself; the message says what and how.
+        StaleChange: the original has also changed the same things; the message says what and how.
         EntryNotFound, ChangeSetNotFound, InvalidParameter: the rehearsal has no such thing.
-        AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+        AgentNotFound, Conflict: it is not a rehearsal, or its original is gone.
         ReadOnly: the journal of one of the two is damaged.
     """
     told, agent, original = _pair(world, branch)
@@ -271,7 +271,7 @@ def drop(world: Stage, branch: str) -> Binned:
     """Move a rehearsal to the world's bin; what was kept from it stays, and ``restore_agent`` brings it back.
 
     Raises:
-        AgentNotFound, Conflict: it is no rehearsal.
+        AgentNotFound, Conflict: it is not a rehearsal.
     """
     return world.delete_agent(_rehearsing(world, branch).name)
 

@@ -1,4 +1,4 @@
-"""How far a rehearsal and its original have come apart: memory by memory and text by text, and where they clash."""
+"""How a rehearsal and its original differ: memory by memory and text by text, and where they clash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .texts import differing, merge
 
 @dataclass(frozen=True)
 class MemoryApart:
-    """One memory that the rehearsal has otherwise than the original.
+    """One memory that differs between the rehearsal and the original.
 
     Args:
         entry_id: the memory's id.
@@ -25,7 +25,7 @@ class MemoryApart:
         theirs: as the original has it.
         steps: what happened to it in the rehearsal, the oldest first.
         meanwhile: what happened to it in the original, the oldest first.
-        clash: whether the original changed it by itself, so that keeping the rehearsal's would take that away.
+        clash: whether the original also changed it, so that keeping the rehearsal's version would overwrite that.
     """
 
     entry_id: str
@@ -43,21 +43,21 @@ class MemoryApart:
 
     @property
     def sentence(self) -> str:
-        """What the original did with it meanwhile, for people; empty if they do not clash."""
+        """What the original did with it meanwhile, as a sentence; empty if they do not clash."""
         return told_meanwhile(self.theirs, self.meanwhile) if self.clash else ""
 
 
 @dataclass(frozen=True)
 class TextApart:
-    """The settings, the personality, the saved cues or the judgments, where the rehearsal has them otherwise.
+    """The settings, the personality, the saved cues or the judgments, if they differ in the rehearsal.
 
     Args:
         name: one of ``changes.TEXTS``, or that of a record of a person.
         base: as it was when the rehearsal was begun.
         mine: as the rehearsal has it.
         theirs: as the original has it.
-        kept: as the original would have it: with what both changed, and where they clash as the rehearsal has it.
-        clashes: what both changed, each otherwise, in words; empty if they do not clash.
+        kept: as the original would have it: with the changes of both and, where they clash, the rehearsal's version.
+        clashes: what both changed differently, in words; empty if they do not clash.
     """
 
     name: str
@@ -75,7 +75,7 @@ class TextApart:
 
     @property
     def clash(self) -> bool:
-        """Whether keeping it would take away what the original changed by itself."""
+        """Whether keeping it would overwrite what the original changed."""
         return bool(self.clashes)
 
     @property
@@ -86,13 +86,13 @@ class TextApart:
 
 @dataclass(frozen=True)
 class Apart:
-    """All that a rehearsal has otherwise than its original.
+    """Everything in which a rehearsal differs from its original.
 
     Args:
-        rehearsal: which, and of whom.
+        rehearsal: the rehearsal, and its original.
         memories: those in short- and long-term memory, in the order in which the rehearsal last changed them.
-        texts: the others.
-        moved_on: how many changes were applied to the original meanwhile, by the rehearsal's keeping or otherwise.
+        texts: settings, personality and the like.
+        moved_on: how many changes were applied to the original meanwhile, by keeping the rehearsal's or otherwise.
     """
 
     rehearsal: Rehearsal
@@ -113,10 +113,10 @@ def told_meanwhile(theirs: MemoryEntry | None, meanwhile: Sequence[Event]) -> st
 
 
 def compare(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory) -> Apart:
-    """All that a rehearsal has otherwise than its original, though the original has not had it so meanwhile.
+    """Everything in which a rehearsal differs from its original, unless the original has been the same meanwhile.
 
-    What the original alone changed is not told. Neither is a clash where the original is as the rehearsal was at some
-    moment: then it has nothing of its own, as after an earlier keeping.
+    What only the original changed is not listed. It is no clash if the original is as the rehearsal was at some
+    moment: then it has no change of its own, for example after an earlier ``keep``.
     """
     steps = branch.timeline.events_since(rehearsal.revision)
     meanwhile = original.timeline.events_since(rehearsal.revision, list(steps))
@@ -150,7 +150,7 @@ def held(agent: AgentMemory, entry_id: str) -> MemoryEntry | None:
 
 
 def versions(events: Iterable[Event]) -> set[str | None]:
-    """All that a memory has been, as the journal keeps it, before these events and after each."""
+    """All versions of a memory in the journal, before these events and after each."""
     return {dump_entry(end) for event in events for end in (event.before, event.after)}
 
 
@@ -174,6 +174,6 @@ def _texts(
 
 
 def text_versions(name: str, told: Iterable[ChangeSet]) -> set[str | None]:
-    """All that a text has been, before these change sets and after each; nothing if none of them changed it."""
+    """All versions of a text, before these change sets and after each; empty if none of them changed it."""
     texts = [text for change_set in told for text in change_set.texts if text.name == name]
     return {end for text in texts for end in (text.before, text.after)}

@@ -1,4 +1,4 @@
-"""What a rehearsal hands to its original: planned memory by memory, or change by change; nothing is written here."""
+"""What the original takes from a rehearsal, planned memory by memory or change by change; writes nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .diff import Apart, MemoryApart, held, told_meanwhile, versions
 from .texts import merge
 
 _TOLD = 3
-"""Clashes that an error names; it counts the rest."""
+"""How many clashes an error names; it counts the rest."""
 
 
 # -- memory by memory ----------------------------------------------------------------------------------
@@ -36,15 +36,15 @@ def by_memory(
     Args:
         apart: what differs.
         branch: the rehearsal.
-        original: whose it is.
+        original: its original.
         ids: the memories; all that differ if neither these nor texts are given.
         texts: the texts, by name.
-        overwrite: ids and names of those that are kept although the original changed them by itself.
+        overwrite: ids and names of those to take although the original also changed them.
 
     Raises:
         EntryNotFound: a memory does not differ.
         InvalidParameter: a text does not differ.
-        StaleChange: the original changed one by itself; the message says which and how.
+        StaleChange: the original also changed one; the message says which and how.
     """
     everything = ids is None and texts is None
     memories = _chosen(apart, None if everything else ids or ())
@@ -98,7 +98,7 @@ def _title(changes: Sequence[Change], texts: Sequence[str]) -> str:
 
 
 def _notes(changes: Sequence[Change], original: AgentMemory) -> list[str]:
-    """What a person should know who keeps only a part."""
+    """What a person who keeps only a part should know."""
     notes = []
     coming = {change.entry_id for change in changes if change.after is not None}
     for change in changes:
@@ -131,7 +131,7 @@ def reason(rehearsal: Rehearsal) -> str:
 
 @dataclass(frozen=True)
 class _Sides:
-    """A rehearsal and its original, with what happened in each to the memories that are looked at."""
+    """A rehearsal and its original, with what happened in each to the memories in question."""
 
     original: AgentMemory
     texts: dict[str, str | None]
@@ -215,7 +215,7 @@ def by_change(
     """Plan to do in the original what these change sets of the rehearsal did, in their order.
 
     Raises:
-        ChangeSetNotFound: one is none, or older than the rehearsal.
+        ChangeSetNotFound: one does not exist, or is older than the rehearsal.
         StaleChange: it does not fit the original; the message says which memory and why.
     """
     told = {one.revision: one for one in branch.timeline.changes_since(rehearsal.revision)}
@@ -243,11 +243,11 @@ def by_change(
 
 @dataclass(frozen=True)
 class Fit:
-    """How a change of a rehearsal stands to the original.
+    """Whether a change of a rehearsal fits the original.
 
     Args:
-        there: whether the original has all of it, or what came of it later.
-        problem: why the original cannot take it by itself, in a sentence; empty if it can.
+        there: whether the original has all of it, or a later result of it.
+        problem: why the original cannot take it on its own, in a sentence; empty if it can.
     """
 
     there: bool
@@ -255,7 +255,7 @@ class Fit:
 
 
 def fits(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory, told: Sequence[Applied]) -> dict[int, Fit]:
-    """How each of these change sets of a rehearsal, taken by itself, stands to the original, by its revision."""
+    """For each of these change sets of a rehearsal, by its revision, whether it fits the original on its own."""
     sides = _sides(rehearsal, branch, original, told)
     found = {}
     for one in told:

@@ -1,4 +1,4 @@
-"""Texts of which two versions came from one: what both sides changed is put together, and where they clash is told."""
+"""Merging two versions of a text that came from one: the changes of both are combined, and clashes reported."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ...recall.cues import dump_cues, dump_judgments, name_key, parse_cues, pars
 from ...store.put_off import dump_put_off, parse_put_off
 
 _NONE = object()
-"""What stands where there is nothing."""
+"""The text for nothing."""
 
 
 @dataclass(frozen=True)
 class Merged:
-    """Two versions of a text put together.
+    """Two versions of a text, merged.
 
     Args:
-        text: with what both sides changed; where they clash, as the first has it.
-        clashes: what both sides changed, each otherwise, in words such as "stm size"; empty if they do not clash.
+        text: with the changes of both sides; where they clash, the first version's.
+        clashes: what both sides changed differently, in words such as "stm size"; empty if they do not clash.
     """
 
     text: str | None
@@ -32,16 +32,16 @@ class Merged:
 
 
 def merge(name: str, base: str | None, mine: str | None, theirs: str | None) -> Merged:
-    """Put together two versions of a named text of an agent.
+    """Merge two versions of a named text of an agent.
 
     Args:
         name: see ``change_set.is_text_name``.
         base: what both came from.
-        mine: the version that goes first where both changed the same.
+        mine: the version that wins where both changed the same.
         theirs: the other.
 
     Raises:
-        InvalidInput: put together they make no such text.
+        InvalidInput: the merged text is not valid.
     """
     if theirs in (base, mine):
         return Merged(mine, ())
@@ -58,7 +58,7 @@ def merge(name: str, base: str | None, mine: str | None, theirs: str | None) -> 
 
 
 def differing(name: str, before: str | None, after: str | None) -> list[tuple[str, str, str]]:
-    """What differs between two versions of a text: what it is, and as words what it was and what it is now."""
+    """The differences between two versions of a text: what it is about, and in words what it was and what it is now."""
     read = _facts if name == "personality" else _FORMS.get(name, _OF_A_CONVERSATION)[0]
     try:
         return list(_leaves(read(before), read(after), ()))
@@ -83,7 +83,7 @@ def _merged(base: Any, mine: Any, theirs: Any, path: tuple[str, ...], clashes: l
 
 
 def _facts(text: str | None) -> Any:
-    """A personality as the facts that people read, by section and by what each is about."""
+    """A personality as readable facts, by section and by what each is about."""
     found: dict[str, dict[str, str]] = {}
     for fact in personalities.facts(personalities.parse(text)) if text is not None else ():
         found.setdefault(str(fact.extras["section"]), {})[fact.id] = fact.document

@@ -1,4 +1,4 @@
-"""The cast of a world together: two beside each other, who trusts whom, who is where, and a map of memories."""
+"""The cast of a world together: two compared, who trusts whom, who is where, and a map of memories."""
 
 from .beside import Answer, Beside, Recollection
 from .bonds import Bond

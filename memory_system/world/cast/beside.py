@@ -1,4 +1,4 @@
-"""Two characters side by side: one cue, what each remembers, and what one of them has that the other lacks."""
+"""Two characters side by side: one cue, what each recalls, and what one has that the other lacks."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Recollection:
     Args:
         entry: the memory.
         score: its score.
-        shared: the id of the other's memory of the same, which may be one that the cue does not recall there: of the
-            same event, with the same words, or a fact of the world that both know; empty where the other lacks it.
+        shared: the id of the other's memory of the same, even if the cue does not recall it there: of the same event,
+            with the same words, or a fact of the world that both know; empty if the other lacks it.
     """
 
     entry: MemoryEntry
@@ -63,20 +63,20 @@ class Beside:
 def beside(world: Cast, one: str, other: str, cue: str, *, at: datetime | None = None) -> Beside:
     """One cue asked of two characters: both answers, and what one has that the other lacks; touches nothing.
 
-    A memory counts as had by the other, too, where the other remembers the same event: close in time, each naming the
-    other one; where it has the same words; or where both know it as of their world.
+    The other counts as having a memory too if it remembers the same event (close in time, each naming the other),
+    has a memory with the same words, or if both know it as a fact of their world.
 
     Args:
-        world: the one whose characters they are.
+        world: the world of both.
         one: the name of a character.
-        other: that of another one.
-        cue: what both are asked, as ``query_memory`` takes it.
+        other: the name of another one.
+        cue: what both are asked, as for ``query_memory``.
         at: at which time of the world, with its zone; what was lived through later is not recalled. Now if not given.
 
     Raises:
         AgentNotFound: there is no such character.
         InvalidParameter: it is the same one twice, or the cue or the time cannot be accepted.
-        OtherEmbedder: an agent's vectors were made by another embedder than the chosen one.
+        OtherEmbedder: an agent's vectors were made by an embedder other than the chosen one.
     """
     if text_given("one", one) == text_given("other", other):
         raise InvalidParameter(f"Name two characters, not {shown(one)} twice.")
@@ -105,7 +105,7 @@ def _recalled(agent: AgentMemory, cue: str, at: datetime | None) -> list[tuple[M
 
 
 def _same(first: Life, second: Life) -> dict[tuple[str, str], str]:
-    """By a character and one of its memories, the id of the other's memory of the same."""
+    """The id of the other's memory of the same, by a character and one of its memories."""
     texts = [{_plain(entry): entry.id for entry in reversed(life.entries)} for life in (first, second)]
     same: dict[tuple[str, str], str] = {}
     for life, theirs in ((first, texts[1]), (second, texts[0])):

@@ -1,4 +1,4 @@
-"""Who knows whom, and how far they trust them: what each of a cast holds of people, by its personality and its life."""
+"""Who knows whom, and how far they trust them, according to each character's personality and life."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..trail import Cast
 
 @dataclass(frozen=True)
 class Bond:
-    """What one character holds of a person.
+    """What one character thinks of a person.
 
     Args:
         agent: the character's name.
-        person: what it calls them.
-        to: the name of the character that they are; empty where they are none of this world.
-        relation: what they are to it; empty where that is not said.
-        trust: how far it trusts them, 0 (not at all) to 1 (wholly); ``None`` where that is open.
-        talks: how many conversations with them are kept.
-        last: when they last said something, by the world's time; ``None`` where nothing is remembered.
-        why: why trust changed last, in a sentence; empty where it has not.
+        person: the name it uses for them.
+        to: the name of their character; empty if they are not a character of this world.
+        relation: what they are to it; empty if that is not said.
+        trust: how far it trusts them, 0 (not at all) to 1 (completely); ``None`` if that is open.
+        talks: how many conversations with them are stored.
+        last: when they last said something, by the world's time; ``None`` if nothing is remembered.
+        why: why trust last changed, in a sentence; empty if it has not.
     """
 
     agent: str
@@ -36,12 +36,12 @@ class Bond:
 
 
 def bonds(world: Cast) -> tuple[Bond, ...]:
-    """Whom each character knows, and how far it trusts them: by its personality, its talks, and who told it something.
+    """Whom each character knows, and how far it trusts them: from personality, talks, and who told it something.
 
-    In the order of the characters; of each, whom it met last comes first. Changes and touches nothing.
+    In the order of the characters, and for each the last person it met first. Changes and touches nothing.
 
     Raises:
-        StoreDamaged: what is kept of somebody is not as it was written.
+        StoreDamaged: the record of somebody is not as it was written.
     """
     cast = {name: world.agent(name) for name in world.characters()}
     called = {name: agent.display_name for name, agent in cast.items()}

@@ -1,6 +1,6 @@
-"""A map of memories: their vectors on a plane, in clusters that are named by their most telling words.
+"""A map of memories: their vectors on a plane, in clusters that are named after their most telling words.
 
-The same memories lie at the same places whenever they are looked at: nothing is drawn by chance. The plane has the two
+The same memories are always at the same places: nothing is random. The plane has the two
 directions in which the vectors differ most (principal components), each turned so that its strongest number is above 0.
 """
 
@@ -22,7 +22,7 @@ from ...recall.hybrid.words import words
 from ..trail import Cast
 
 _DIRECTIONS = 24
-"""In which clusters are sought: the rest of a vector says more of single words than of what is told."""
+"""How many directions are used for clusters: the rest of a vector says more about words than about the content."""
 _MOST, _ROUNDS, _WORDS = 12, 30, 3
 _SHORTEST_WORD = 3
 Floats = NDArray[np.float64]
@@ -38,8 +38,8 @@ class Point:
         x: where it lies from left to right, -1 to 1.
         y: where it lies from bottom to top, -1 to 1.
         tier: its tier.
-        importance: 0 to 1; ``None`` where it is not rated.
-        at: when it happened, in the time of the world; ``None`` where it has no time.
+        importance: 0 to 1; ``None`` if it is not rated.
+        at: when it happened, in the time of the world; ``None`` if it has no time.
         cluster: the number of its cluster.
         text: what it says.
     """
@@ -60,8 +60,8 @@ class Cluster:
     """Memories that are near each other.
 
     Args:
-        number: by which its points name it, from 0; the largest comes first.
-        name: the words that tell it from the others.
+        number: its number in the points, from 0; the largest cluster comes first.
+        name: the words that distinguish it from the others.
         count: how many memories it has.
         x: where its middle lies from left to right, -1 to 1.
         y: where its middle lies from bottom to top, -1 to 1.
@@ -92,13 +92,13 @@ class Chart:
 
 
 def chart(world: Cast, names: str | Sequence[str] = ()) -> Chart:
-    """The memories of some characters, or of all, on a plane on which near means alike; touches nothing.
+    """The memories of some characters, or of all, on a plane where near means alike; touches nothing.
 
-    Plans are left out: they tell what has not happened, all in the same words.
+    Plans are left out: they describe what has not happened, all in the same words.
 
     Args:
-        world: the one whose characters they are.
-        names: of whom; of all characters if nobody is named.
+        world: the characters' world.
+        names: the characters; all if nobody is named.
 
     Raises:
         AgentNotFound: there is no such character.
@@ -140,7 +140,7 @@ def _rows(world: Cast, name: str) -> Iterator[tuple[str, MemoryEntry, NDArray[np
 
 
 def _directions(vectors: Floats) -> tuple[Floats, float]:
-    """Where vectors lie along the directions in which they differ most, and what share of that the first two show."""
+    """The vectors along the directions in which they differ most, and the share of that which the first two show."""
     away = vectors - vectors.mean(axis=0)
     values, directions = np.linalg.eigh(away.T @ away)
     order = np.argsort(-values, kind="stable")[:_DIRECTIONS]
@@ -190,7 +190,7 @@ def _nearest(places: Floats, middle: Floats) -> NDArray[np.int64]:
 
 
 def _named(texts: Sequence[str], of: NDArray[np.int64]) -> list[str]:
-    """What tells each cluster from the others: the words of many of its texts that are rare in others (tf-idf)."""
+    """What distinguishes each cluster: the words of many of its texts that are rare in others (tf-idf)."""
     stems: list[set[str]] = []
     written: dict[str, Counter[str]] = {}
     for text in texts:

@@ -14,14 +14,14 @@ from ...core.kinds import Kind
 from ...core.languages import JOINERS, MARKS
 
 SAME_EVENT = timedelta(minutes=20)
-"""How far apart two people may have noted what they lived together."""
+"""How far apart in time two people's memories of one event may be."""
 _SHORTEST_NAME = 3
 _WORD = re.compile(rf"\w[\w{MARKS}{JOINERS}]*")
 
 
 @dataclass(frozen=True)
 class Life:
-    """What one character lived, or a part of it.
+    """What one character experienced, or a part of it.
 
     Args:
         name: the character's name.
@@ -38,7 +38,7 @@ _Mark = tuple[str, str]
 
 
 def meetings(lives: Sequence[Life]) -> Iterator[tuple[_Mark, _Mark]]:
-    """Each event that two of a cast remember, by the character and the id of both memories; a memory stands in one."""
+    """Each event that two of a cast remember, by the character and the id of both memories; each memory in one only."""
     named = _names([life.called for life in lives])
     for (first, by_first), (second, by_second) in combinations(list(zip(lives, named, strict=True)), 2):
         near = sorted(
@@ -55,7 +55,7 @@ def meetings(lives: Sequence[Life]) -> Iterator[tuple[_Mark, _Mark]]:
 
 
 def _lived(life: Life, other: re.Pattern[str] | None) -> list[tuple[datetime, MemoryEntry]]:
-    """What of a life names somebody, with its time."""
+    """The memories of a life that name somebody, with their times."""
     kinds = (Kind.OBSERVATION, Kind.CONVERSATION)
     return [
         (entry.timestamp, entry)
@@ -65,7 +65,7 @@ def _lived(life: Life, other: re.Pattern[str] | None) -> list[tuple[datetime, Me
 
 
 def _names(labels: Sequence[str]) -> list[re.Pattern[str] | None]:
-    """What names each of them in a text: a word of the name that no other one shares."""
+    """The words that name each of them in a text: words of the name that nobody else has."""
     words = [[word for word in _WORD.findall(label) if len(word) >= _SHORTEST_NAME] for label in labels]
     shared = Counter(word for own in words for word in set(own))
     alone = [[re.escape(word) for word in own if shared[word] == 1] for own in words]

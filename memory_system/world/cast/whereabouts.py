@@ -1,4 +1,4 @@
-"""Which places there are, and who is where: by what was just lived, else by plan or routine, else where it was last."""
+"""Places, and who is where: by the latest memories, else by plan or routine, else by the last known place."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..places import Located, lies_in, places_of
 from ..trail import Cast
 
 JUST_NOW = timedelta(hours=1)
-"""How long what was lived at a place tells more of where somebody is than what they had planned."""
+"""How long a memory of a place says more about where somebody is than their plan does."""
 
 
 class By(StrEnum):
-    """What tells where somebody is."""
+    """What shows where somebody is."""
 
     MEMORY = "memory"
     PLAN = "plan"
@@ -36,11 +36,11 @@ class Whereabouts:
 
     Args:
         agent: the character's name.
-        place: where; empty where nothing tells it.
-        by: what tells it: a memory of the last hour, the plan of the day, the routine, or the last memory of a place.
-        memory: the id of the memory that tells it; empty where none does.
-        doing: what it does there by its plan or routine; empty where that is not known.
-        since: when that was remembered; ``None`` where no memory tells it.
+        place: where; empty if unknown.
+        by: what shows it: a memory of the last hour, the plan of the day, the routine, or the last memory of a place.
+        memory: the id of the memory that shows it; empty if none does.
+        doing: what it does there according to its plan or routine; empty if that is not known.
+        since: when that was remembered; ``None`` if no memory shows it.
     """
 
     agent: str
@@ -54,7 +54,7 @@ class Whereabouts:
 def places(world: Cast) -> tuple[Located, ...]:
     """The places of the characters' environments and routines, and of what they remember, by name.
 
-    Each is told with the one that it lies in.
+    Each comes with the place that it is in.
     """
     cast = [world.agent(name) for name in world.characters()]
     remembered = (entry.place for agent in cast for tier in LIVED for entry in agent.entries(tier))
@@ -62,10 +62,10 @@ def places(world: Cast) -> tuple[Located, ...]:
 
 
 def lying_in(world: Cast, named: Sequence[str]) -> list[str]:
-    """The places of the characters' environments and routines that are one of these, or lie in one of them."""
+    """The places of the characters' environments and routines that are one of these or in one of them."""
     about = []
     for name in world.characters():
-        with suppress(MemorySystemError):  # whoever looks at that agent is told
+        with suppress(MemorySystemError):  # the agent itself reports the problem
             about.append(world.agent(name).personality)
     there = places_of(about)
     within = {one.place.casefold(): one.within for one in there}
@@ -76,7 +76,7 @@ def whereabouts(world: Cast, *, at: datetime | None = None) -> tuple[Whereabouts
     """Where each character is, in their order; changes and touches nothing.
 
     Args:
-        world: the one whose characters they are.
+        world: the characters' world.
         at: at which time of the world, with its zone; now if not given.
 
     Raises:

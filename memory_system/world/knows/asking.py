@@ -1,6 +1,6 @@
-"""Who knows what, now and as of then: what a world is asked, and what a person says of it.
+"""Who knows what, now and at earlier moments: questions to a world, and a person's corrections.
 
-Each function takes the world, of which it is a method: ``world.knows(...)``. Looking counts as no recall.
+Each function is a method of the world: ``world.knows(...)``. Asking does not count as a recall.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .judging import View, by_model, by_rules, known_names, near, resting_on, we
 from .sentence import Claim, claim
 
 _HISTORY = 20
-"""Change sets of a memory that are looked through for the one that brought it."""
+"""How many change sets of a memory are searched for the one that brought it."""
 
 
 class Asked(Cast, Keeps, Protocol):
-    """What a world is asked to tell who knows what."""
+    """What a world must offer to say who knows what."""
 
     @property
     def embedder(self) -> Embedder:
@@ -47,7 +47,7 @@ class Asked(Cast, Keeps, Protocol):
 
 
 class Corrected(Asked, Protocol):
-    """What a world is asked to keep what a person says of that."""
+    """What a world must offer to store corrections."""
 
     def carry_out(self, plan: ChangeSet) -> ChangeSet:
         """Carry out a plan of the world's agent."""
@@ -59,9 +59,8 @@ class Corrected(Asked, Protocol):
 def knows(world: Asked, name: str, fact: str, *, at: datetime | None = None, ask_model: bool = True) -> Cell:
     """Whether a character knows a fact, by which memory, since when and how; touches nothing.
 
-    The answer counts as true where the verdict is "knows", so that ``assert not world.knows("tobias", "...")``
-    reads as it is meant. See ``who_knows``; beside that, the cell says which change set brought the memory, and
-    who was behind it.
+    The answer is true if the verdict is "knows", so that ``assert not world.knows("tobias", "...")`` works as it reads.
+    See ``who_knows``; in addition, the cell says which change set brought the memory, and who was behind it.
 
     Raises:
         InvalidAgentName, AgentNotFound: there is no such agent.
@@ -82,17 +81,16 @@ def who_knows(
 ) -> tuple[Cell, ...]:
     """How each of some characters stands to a fact; touches nothing.
 
-    A score is no knowledge: the memories that come nearest are read for who, what, how many and when, and for
-    what they say otherwise. What a person said by ``correct`` is heard first.
+    A score is not knowledge: the nearest memories are read for who, what, how many and when, and for what they say
+    differently. What a person said with ``correct`` comes first.
 
     Args:
-        world: the one whose characters they are.
+        world: the characters' world.
         fact: one sentence, 1 to 1,000 characters.
-        names: of whom; of all characters if nobody is named.
-        at: at which time of the world, with its zone; what was lived through later is not looked at. Now if not
-            given.
-        ask_model: whether the language model judges, where one is set; the rules judge where none is, and where
-            it does not help.
+        names: the characters; all if nobody is named.
+        at: at which time of the world, with its zone; later memories are not read. Now if not given.
+        ask_model: whether the language model judges, if one is set; the rules judge if there is none, or if it
+            fails.
         progress: called with the share done, 0 to 1; it may raise to cancel.
 
     Returns:
@@ -134,14 +132,14 @@ def correct(
     author: str | None = None,
     preview: bool = False,
 ) -> ChangeSet:
-    """Say how a character stands to a fact, or take that back (``None``); from then on that is the answer.
+    """Set whether a character knows a fact, or take that back (``None``); from then on that is the answer.
 
-    It is a change set of the agent ``world.knowledge``, which keeps it, and is undone there.
+    It is stored by a change set of the agent ``world.knowledge``, and is undone there.
 
     Args:
-        world: the one that keeps it.
+        world: the world that stores it.
         name: the character.
-        fact: the sentence; capitals and spaces tell no two of them apart.
+        fact: the sentence; case and spaces do not matter.
         verdict: "knows", "half knows", "has it wrong" or "does not know".
         memory: the memory that shows it, or its id, if one does.
         author: who says so, as the history shows it; this world's author if not given.
@@ -162,7 +160,7 @@ def correct(
 
 
 def labels(world: Keeps) -> tuple[Label, ...]:
-    """What was said by hand of who knows what, by ``correct``."""
+    """The corrections of who knows what, made with ``correct``."""
     return kept_by(world).labels
 
 
@@ -170,7 +168,7 @@ def with_author(world: Cast, cell: Cell) -> Cell:
     """The same cell, with the change set that brought its memory, and who was behind that.
 
     Raises:
-        InvalidParameter: it is no cell, as ``knows`` and ``who_knows`` answer them.
+        InvalidParameter: it is not a cell as returned by ``knows`` and ``who_knows``.
     """
     if not isinstance(cell, Cell):
         raise InvalidParameter(f"The cell must be one that 'knows' or 'who_knows' answered, not {shown(cell)}.")

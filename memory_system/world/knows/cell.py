@@ -1,4 +1,4 @@
-"""What is told of one character and one fact: whether it is known, by which memory, since when, and who judged."""
+"""The answer for one character and one fact: whether it is known, by which memory, since when, and who judged."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from datetime import datetime
 from enum import StrEnum
 
 RULES = "rules"
-"""The judge that is always there."""
+"""The judge that is always available."""
 PERSON = "a person"
-"""Who judged what was corrected by hand."""
+"""The judge of corrections by hand."""
 
 
 class Verdict(StrEnum):
-    """How a character stands to a fact."""
+    """Whether a character knows a fact."""
 
     KNOWS = "knows"
     HALF = "half knows"
@@ -23,21 +23,21 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Cell:
-    """How one character stands to one fact; true where it is known.
+    """Whether one character knows one fact; true if it does.
 
     Args:
         agent: the character's name.
         fact: the sentence that was asked about.
-        verdict: how the character stands to it.
-        memory: the id of the memory that the verdict rests on; empty where nothing of it is remembered.
+        verdict: whether the character knows it.
+        memory: the id of the memory that the verdict rests on; empty if nothing of it is remembered.
         text: what that memory says.
-        since: the memory's time in the world; ``None`` where it has none, as what the personality says.
-        how: how the character came to know of it: saw, heard, told, read or derived; empty where nothing is known.
-        told_by: who told it, as the memory names them; empty where nobody did.
-        sure: how much of the fact the memory carries, 0 to 1; where nothing is known, how much of it nothing carries.
-        why: in a sentence what speaks for the verdict.
+        since: the memory's time in the world; ``None`` if it has none, such as a fact of the personality.
+        how: how the character came to know of it: saw, heard, told, read or derived; empty if nothing is known.
+        told_by: who told it, as the memory names them; empty if nobody did.
+        sure: how much of the fact the memory contains, 0 to 1; if nothing is known, how much of it no memory contains.
+        why: the reason for the verdict, in a sentence.
         judge: who judged: ``rules``, ``a person``, or the language model's name.
-        revision: the change set of the agent that brought the memory; 0 where that was not looked up.
+        revision: the change set of the agent that brought the memory; 0 if that was not looked up.
         author: who was behind that change set.
         others: the ids of further memories that say it as well, the earliest first.
     """

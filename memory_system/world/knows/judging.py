@@ -1,6 +1,6 @@
-"""One character and one fact: which memories come near it, what each has of it, and what follows from all of them.
+"""One character and one fact: which memories are near it, what each contains of it, and the verdict.
 
-Changes and touches nothing: memories are looked at where they lie, and no query is asked.
+Changes and touches nothing: memories are read directly, and no query is logged.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from .rules import Found, Remembered, Soft, may_say, own_words, weigh
 from .sentence import Claim, Part, name_words
 
 _NEAREST = {Tier.STM: 20, Tier.LTM: 28, Tier.STATIC: 10}
-"""Of each tier how many memories are read, those nearest in meaning."""
+"""How many memories of each tier are read, those nearest in meaning."""
 _READ_CLOSELY = 14
 _SHOWN = 10
-"""Memories that a language model is shown."""
+"""How many memories a language model is shown."""
 _COSINE = 0.6
 _HOPELESS = 0.25
-"""The share of a fact that stands in a memory in its own words at least, if it is read closely."""
+"""The least share of a fact that must be in a memory literally for it to be read closely."""
 _AS_GOOD = 0.1
-"""How much less of the fact a later memory may have that says otherwise, to be believed."""
+"""How much less of the fact a later, contradicting memory may contain and still count."""
 _CALENDAR = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "  # noqa: SIM905
     "september october november december christmas sundays mondays thursdays".split()
@@ -55,14 +55,14 @@ _RANK = {Verdict.KNOWS: 3, Verdict.WRONG: 2, Verdict.HALF: 1, Verdict.UNAWARE: 0
 
 @dataclass(frozen=True)
 class Weighed:
-    """A memory, and what it has of the fact."""
+    """A memory, and what it contains of the fact."""
 
     entry: MemoryEntry
     found: Found
 
     @property
     def order(self) -> tuple[int, float, str]:
-        """Where it stands among others: what says more comes later, and of two the one that was there first."""
+        """Its sort key: a memory that says more sorts later, and of two equal ones the earlier one."""
         return _RANK[self.found.verdict], self.found.share, self.entry.id
 
 
@@ -97,12 +97,12 @@ def _texts(told: object) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class View:
-    """An agent as it is looked at.
+    """A view of an agent.
 
     Args:
-        agent: the agent, now or as of then.
-        until: only what happened by this time of the world; ``None`` = all of it.
-        then: whether the agent is as it was then, so that what has no time counts too.
+        agent: the agent, now or at an earlier moment.
+        until: only what happened by this time of the world; ``None`` = everything.
+        then: whether the agent is as it was then, so that memories without a time count too.
     """
 
     agent: AgentMemory
@@ -110,21 +110,21 @@ class View:
     then: bool = False
 
     def shows(self, entry: MemoryEntry, *, static: bool) -> bool:
-        """Whether a memory is looked at."""
+        """Whether a memory is in the view."""
         if self.until is None:
             return True
         return static if entry.timestamp is None else entry.timestamp <= self.until
 
 
 def near(views: Sequence[View], claim: Claim, cue: Vectors, more: Sequence[MemoryEntry] = ()) -> list[MemoryEntry]:
-    """The memories of a character that come nearest to a fact, the nearest first.
+    """The memories of a character nearest to a fact, the nearest first.
 
     Args:
-        views: the character, as it was and as it is: what was lived through by then may have been told to it later,
-            and what it knew then may be forgotten now. Of two versions of a memory the first view's counts.
+        views: the character, as it was and as it is: an event from before then may have been remembered later, and
+            what it knew then may be forgotten now. Of two versions of a memory the first view's counts.
         claim: the fact.
         cue: its vector, shape (d,).
-        more: what it knows beside, as of its world.
+        more: what else it knows, such as facts of its world.
     """
     own = own_words(views[-1].agent.display_name, views[-1].agent.name)
     scored: dict[str, tuple[float, MemoryEntry]] = {}
@@ -158,7 +158,7 @@ def _nearest(view: View, tier: Tier, cue: Vectors, most: int) -> list[tuple[floa
 def weighed(
     agent: AgentMemory, claim: Claim, entries: Sequence[MemoryEntry], cast: frozenset[str], now: datetime
 ) -> list[Weighed]:
-    """What each of some memories has of a fact, by rules; the one that decides first."""
+    """What each of some memories contains of a fact, by rules; the deciding one first."""
     own = own_words(agent.display_name, agent.name)
     tokens = agent.contents.tokens
     states = tokens.get([claim.text, *(one.document for one in entries)]) if tokens.available and entries else []
@@ -190,9 +190,9 @@ def _softness(asked: PackedStates, held: PackedStates) -> Soft:
 
 
 def _decided(found: list[Weighed]) -> list[Weighed]:
-    """The same, with what decides first: of what is believed and what is known, what came to be remembered last.
+    """The same, with the deciding one first: among what is believed and known, the one remembered last.
 
-    What somebody else is told to believe decides only where nothing is remembered against it.
+    A report of what somebody else believes decides only if no memory is against it.
     """
     says = [one for one in found if one.found.verdict is Verdict.KNOWS]
     sure = [one for one in says if not one.found.doubted]
@@ -212,7 +212,7 @@ def _when(some: Sequence[Weighed]) -> float:
 
 
 def by_rules(agent: AgentMemory, claim: Claim, found: Sequence[Weighed]) -> Cell:
-    """What follows from what the memories have of a fact."""
+    """The verdict from what the memories contain of a fact."""
     if not found or found[0].found.verdict is Verdict.UNAWARE:
         share = max((one.found.share for one in found), default=0.0)
         nearest = f" The nearest memory, {found[0].entry.id}, is about something else." if found else ""
@@ -230,7 +230,7 @@ def by_rules(agent: AgentMemory, claim: Claim, found: Sequence[Weighed]) -> Cell
 
 
 def by_model(agent: AgentMemory, claim: Claim, entries: Sequence[MemoryEntry]) -> Cell | None:
-    """What the language model says; ``None`` where it does not help."""
+    """The language model's verdict; ``None`` if it fails."""
     shown = list(entries[:_SHOWN])
     task = asked_of(agent.display_name, claim.text, shown).worded(prompts_of(agent.model))
     try:
@@ -241,7 +241,7 @@ def by_model(agent: AgentMemory, claim: Claim, entries: Sequence[MemoryEntry]) -
     cell = Cell(agent.name, claim.text, verdict, why=" ".join(done.why.split()), judge=agent.model.name, sure=1.0)
     if verdict is Verdict.UNAWARE:
         return cell
-    if not 1 <= done.record <= len(shown):  # it cites nothing, so that nothing is known by it
+    if not 1 <= done.record <= len(shown):  # it cites nothing, so it counts as unknown
         return None
     return resting_on(cell, shown[done.record - 1])
 
@@ -255,7 +255,7 @@ def resting_on(cell: Cell, entry: MemoryEntry) -> Cell:
 def how_known(entry: MemoryEntry) -> tuple[str, str]:
     """How a character came to know of something, and by whom it was told, if it was.
 
-    That is the memory's source; where nobody said it, what its text says, and what sort of memory it is.
+    That is the memory's source or, if that was not given, what its text and its kind of memory say.
     """
     if entry.source is not None:
         by = entry.people[0] if entry.source is Source.TOLD and entry.people else ""

@@ -1,4 +1,4 @@
-"""What a person says of a cell: planned here, kept by the world's agent, and heard before any judge."""
+"""Corrections of cells by a person: planned here, stored by the world's agent, and used before any judge."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..knowing import Kept
 from .cell import Verdict
 
 LABEL = "label"
-"""What the change sets are called in the history."""
+"""The names of the change sets in the history."""
 MOST_FACT = 1000
-"""Characters of a sentence that is asked about."""
+"""How many characters a fact may have."""
 
 
 def checked_fact(fact: object) -> str:
     """A sentence that can be asked about.
 
     Raises:
-        InvalidParameter: it is not a text of 1 to 1,000 characters.
+        InvalidParameter: not a text of 1 to 1,000 characters.
     """
     if not is_text(fact) or not fact.strip() or len(fact.strip()) > MOST_FACT or "\x00" in fact:
         raise InvalidParameter(f"The fact is a sentence of 1 to {MOST_FACT:,} characters, not {shown(fact)}.")
@@ -29,7 +29,7 @@ def checked_fact(fact: object) -> str:
 
 
 def told_fact(fact: object) -> str:
-    """A sentence that can be known: what a question asks for is in no part of it.
+    """A sentence that can be known, which a question cannot.
 
     Raises:
         InvalidParameter: it is not a text of 1 to 1,000 characters, or a question.
@@ -46,7 +46,7 @@ def checked_verdict(verdict: object) -> Verdict:
     """A verdict, as it is or by its words.
 
     Raises:
-        InvalidParameter: there is none of these words.
+        InvalidParameter: there is no such verdict.
     """
     try:
         return Verdict(str(verdict).strip().casefold())
@@ -56,13 +56,13 @@ def checked_verdict(verdict: object) -> Verdict:
 
 
 def label_of(held: Sequence[Label], agent: str, fact: str) -> Label | None:
-    """What was said of a character and a fact; capitals and spaces tell no two facts apart."""
+    """The correction for a character and a fact; case and spaces do not matter."""
     mark = fingerprint(fact)
     return next((label for label in held if label.agent == agent and fingerprint(label.fact) == mark), None)
 
 
 def correct(kept: Kept, agent: str, fact: str, verdict: Verdict | None, memory: str) -> ChangeSet:
-    """Plan to say how a character stands to a fact, or to take that back (``None``); see ``World.correct``."""
+    """Plan to set whether a character knows a fact, or to take that back (``None``); see ``World.correct``."""
     label = label_of(kept.labels, agent, fact)
     before = None if label is None else kept.find(label.id)
     after = None if verdict is None else Label(agent, fact, str(verdict), memory).entry

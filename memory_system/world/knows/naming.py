@@ -8,7 +8,7 @@ from .sentence import name_words
 
 
 def meant(name: str, called: Mapping[str, str]) -> str:
-    """The character that is called so, by its whole name or by words of it that no other one has; else nothing.
+    """The character of this name, in full or by words of it that no other one has; ``None`` if there is none.
 
     Args:
         name: as a memory or a personality has it.

@@ -1,4 +1,4 @@
-"""Tests of a story, run: what each found, and by which memory it is red. Changes and touches nothing."""
+"""Running tests of a story: the result of each, and the memory that makes it red. Changes and touches nothing."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from .sentence import claim, name_words
 from .story import InFolder, Sort, StoryTest, listed_tests, story_tests
 
 _ABOUT = 0.5
-"""The share of a topic that stands in a memory at least, if it is compared with others'."""
+"""The least share of a topic that must be in a memory for it to be compared with others'."""
 _DAY = timedelta(days=1)
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
 class TestResult:
-    """What became of a test of a story.
+    """The result of a test of a story.
 
     Args:
         test: the test.
-        passed: whether it is so.
-        why: in a sentence what was found, or why it could not be told.
-        cell: what it rests on: of a red test the memory that leaked or is missing.
-        chain: how that memory came to the character, back to who knew of it first; empty where nobody told it.
-        broken: whether it could not be run at all, such as for a name that nobody has.
+        passed: whether it passed.
+        why: what was found, or why it could not be run, in a sentence.
+        cell: what it rests on: for a red test, the memory that leaked or is missing.
+        chain: how that memory came to the character, back to who knew of it first; empty if nobody told it.
+        broken: whether it could not be run at all, for example because a name is unknown.
     """
 
-    __test__ = False  # pytest is not meant
+    __test__ = False  # not for pytest to collect
 
     test: StoryTest
     passed: bool
@@ -53,7 +53,7 @@ class TestResult:
     broken: bool = False
 
     def __str__(self) -> str:
-        """In lines for people: name, why, memory, revision, author and chain."""
+        """Readable lines: name, why, memory, revision, author and chain."""
         lines = [f"{'passed' if self.passed else 'FAILED'}: {self.test.name}. {self.why}"]
         if not self.passed and self.cell is not None and self.cell.memory:
             lines.append(f"  memory {self.cell.memory} of {self.cell.agent}: {self.cell.text}")
@@ -69,7 +69,7 @@ def chain_in_words(chain: Sequence[Hop]) -> str:
 
 
 class OfWorld(Asked, InFolder, Protocol):
-    """What a world is asked to run tests of its story."""
+    """What a world must offer to run tests of its story."""
 
 
 def run_tests(
@@ -78,17 +78,17 @@ def run_tests(
     """Run tests of the story by the rules alone, so that the same story has the same result; touches nothing.
 
     Args:
-        world: the one whose story it is.
-        tests: those that are kept with the world if not given.
+        world: the story's world.
+        tests: those that are stored with the world if not given.
         progress: called with the share done, 0 to 1; it may raise to cancel.
 
     Returns:
-        what became of each, in their order. A red one says by which memory, which change set brought it, who was
-        behind that, and how it came to the character.
+        the result of each, in their order. A red one says which memory causes it, which change set brought that, who
+        was behind it, and how it came to the character.
 
     Raises:
         InvalidDocument: the file of tests is wrong.
-        InvalidParameter: what is passed in are no tests.
+        InvalidParameter: what was passed is not a list of tests.
     """
     refuse_uncallable(progress=progress)
     wanted = story_tests(world) if tests is None else listed_tests(tests)
@@ -106,7 +106,7 @@ def run_tests(
 
 
 def began(world: OfWorld) -> datetime:
-    """When the first thing happened that any character remembers; the world's time where nothing has."""
+    """When the first thing happened that any character remembers; the world's time if there is nothing."""
     first: list[datetime] = []
     for name in world.characters():
         for tier in DECAYING:
@@ -214,7 +214,7 @@ def junit(results: Sequence[TestResult], world: str) -> str:
     """The results as JUnit's XML: a red test names its memory, revision, author and chain.
 
     Args:
-        results: what became of the tests.
+        results: the results of the tests.
         world: the world's name.
     """
     red = sum(not one.passed and not one.broken for one in results)

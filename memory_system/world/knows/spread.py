@@ -1,6 +1,6 @@
-"""How a fact spread: who had it first, and who told whom and when, as far as what the cast remembers shows it.
+"""How a fact spread: who had it first, and who told whom and when, as far as the cast's memories show it.
 
-``spread`` takes the world, of which it is a method. Looking counts as no recall.
+``spread`` is a method of the world. It does not count as a recall.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .sentence import name_words
 
 _NOBODY = frozenset({"he", "she", "they", "it", "we", "who", "somebody", "someone", "nobody", "everybody"})
 _READ_OF = 12
-"""Memories of a character that say the fact, of which is read who told it: the earliest."""
+"""How many memories of a character that say the fact are read for who told it: the earliest."""
 
 
 @dataclass(frozen=True)
 class Knower:
-    """A character who has something of a fact, and by what it had that first.
+    """A character who knows something of a fact, and where it first had that from.
 
     Args:
-        cell: how the character stands to the fact. Its memory, time and how it came are those of the first memory
-            that says as much, where that is another than the one that decides.
+        cell: whether the character knows the fact. Its memory, time and origin are those of the first memory that
+            says as much, which need not be the one that decides.
         called: what people call the character.
     """
 
@@ -45,11 +45,11 @@ class Telling:
     """That somebody told a fact to a character, as the character remembers it.
 
     Args:
-        by: the character who told it; where none of this world did, what the memory calls whoever did.
-        outside: whether it was none of this world.
+        by: the character who told it; if it was nobody of this world, the name in the memory.
+        outside: whether it was nobody of this world.
         to: the character who was told.
-        at: when, in the time of the world; ``None`` where the memory has no time.
-        memory: the id of the memory of whoever was told.
+        at: when, in the time of the world; ``None`` if the memory has no time.
+        memory: the id of the memory, which is the told character's.
         text: what that memory says.
         again: whether the character had it before.
     """
@@ -70,7 +70,7 @@ class Spread:
     Args:
         fact: the sentence that was asked about.
         knowers: who has it, has half of it, or has it wrong; who had it first comes first.
-        tellings: who told whom, the earliest first; of one teller and one who was told the first time only.
+        tellings: who told whom, the earliest first; only the first time for each pair.
         unaware: the names of the characters who do not know it.
     """
 
@@ -88,17 +88,16 @@ def spread(
     ask_model: bool = True,
     progress: Progress = no_progress,
 ) -> Spread:
-    """How a fact spread among the characters: who had it first, and who told whom, by what they remember.
+    """How a fact spread among the characters: who had it first, and who told whom, according to what they remember.
 
-    Each character is asked as by ``who_knows``. Who told it is what the memories that say it tell of where they come
-    from; of what was derived, what it rests on. Changes and touches nothing.
+    Each character is asked as by ``who_knows``. The tellers are taken from the sources of the memories that say it and,
+    for derived memories, of their evidence. Changes and touches nothing.
 
     Args:
-        world: the one whose characters they are.
+        world: the characters' world.
         fact: one sentence, 1 to 1,000 characters.
-        at: at which time of the world, with its zone; what was lived through later is not looked at. Now if not
-            given.
-        ask_model: whether the language model judges, where one is set.
+        at: at which time of the world, with its zone; later memories are not read. Now if not given.
+        ask_model: whether the language model judges, if one is set.
         progress: called with the share done, 0 to 1; it may raise to cancel.
 
     Raises:
@@ -110,7 +109,7 @@ def spread(
 
 
 def spread_of(world: Asked, cells: Sequence[Cell], fact: str) -> Spread:
-    """The same of cells that ``who_knows`` has answered for all characters, in their order."""
+    """The same for cells that ``who_knows`` has returned for all characters, in their order."""
     agents = {cell.agent: world.agent(cell.agent) for cell in cells}
     called = {name: agent.display_name for name, agent in agents.items()}
     knowers: list[Knower] = []
@@ -135,12 +134,12 @@ def _resting(agent: AgentMemory, cell: Cell) -> Iterator[Cell]:
     """The cell as it rests on each of the memories that say it."""
     yield cell
     for one in cell.others[:_READ_OF]:
-        with suppress(EntryNotFound):  # one of the world's facts, which is no memory of the character
+        with suppress(EntryNotFound):  # one of the world's facts, which is not a memory of the character
             yield resting_on(cell, agent.last_version(one))
 
 
 def _told(agent: AgentMemory, rests: Sequence[Cell], called: dict[str, str]) -> Iterator[Telling]:
-    """Who told a character, by each memory that says so; of each teller once."""
+    """Who told a character, by each memory that says so; each teller once."""
     before = set[str]()
     for number, cell in enumerate(rests):
         source = _source(agent, cell)
@@ -153,7 +152,7 @@ def _told(agent: AgentMemory, rests: Sequence[Cell], called: dict[str, str]) -> 
 
 
 def _source(agent: AgentMemory, cell: Cell) -> Cell:
-    """The cell as it rests on what somebody told, where its memory was derived from that."""
+    """The cell resting on what somebody told, if its memory was derived from that."""
     if cell.told_by or cell.how != str(Source.DERIVED):
         return cell
     with suppress(EntryNotFound):

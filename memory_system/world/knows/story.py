@@ -1,4 +1,4 @@
-"""Tests of a story: what is kept in a file beside a world, in YAML that people write and read.
+"""Tests of a story: kept in a YAML file in the world's folder, which people write and read.
 
 Each test is a mapping with a name and one of four things that it says:
 
@@ -26,9 +26,9 @@ from ...errors import InvalidDocument, InvalidInput, InvalidParameter, Problem, 
 from .labels import checked_fact
 
 FILE = "world-tests.yaml"
-"""Beside the agents of a world."""
+"""In the folder of a world."""
 MOST = 2_000
-"""Tests in a file."""
+"""How many tests a file may have."""
 _MAX_BYTES = 2_000_000
 _MAX_NAME = 120
 _HEAD = """# What must be true of this story; see docs/story_tests.md. Run it with: memory-system test
@@ -36,7 +36,7 @@ _HEAD = """# What must be true of this story; see docs/story_tests.md. Run it wi
 
 
 class Sort(StrEnum):
-    """What a test says; the key that it is told by in the file."""
+    """What a test says; its key in the file."""
 
     KNOWS = "knows"
     MUST_NOT = "must_not_know"
@@ -60,12 +60,12 @@ class StoryTest:
         name: what it is called, 1 to 120 characters.
         sort: what it says.
         fact: the sentence that is known or not, that none contradicts, or that is asked.
-        agent: the character's name; empty where it is about several.
+        agent: the character's name; empty if it is about several.
         among: whose memories must agree; everybody's if empty.
         recalls: the id of a memory that must be recalled, or words that it has.
-        by: by when it must be so; the present if ``None``. A day of the story counts from its first, from 1.
-        told_by: until this one tells it nothing may be known; empty where it never may.
-        line: where it stands in its file, from 1; 0 = in none.
+        by: by when it must be so; the present if ``None``. Days of the story are counted from 1.
+        told_by: it must not be known until this character tells it; empty if it must never be known.
+        line: its line in its file, from 1; 0 = it is in no file.
     """
 
     name: str
@@ -93,7 +93,7 @@ class StoryTest:
 
     @property
     def told(self) -> dict[str, Any]:
-        """As it stands in a file."""
+        """As it is written in a file."""
         told: dict[str, Any] = {"name": self.name}
         if self.agent:
             told["agent"] = self.agent
@@ -116,10 +116,10 @@ def parse(text: str, source: str = FILE) -> tuple[StoryTest, ...]:
 
     Args:
         text: YAML: a list of tests, or a mapping with one under ``tests``.
-        source: what the file is called where something is wrong.
+        source: the name of the file, for errors.
 
     Raises:
-        InvalidDocument: it is no such file; each problem says its line and what to do.
+        InvalidDocument: it is not such a file; each problem says its line and what to do.
     """
     if len(text.encode("utf-8", "surrogatepass")) > _MAX_BYTES:
         raise InvalidDocument((Problem("", f"it has more than {_MAX_BYTES:,} bytes; split it"),), source)
@@ -205,7 +205,7 @@ def _read(node: yaml.Node, line: int) -> StoryTest:
 
 
 def _plain(node: yaml.Node) -> Any:
-    """What a node says, its scalars as they are written: a time stays a text."""
+    """The value of a node, with scalars as they are written: a time stays a text."""
     if isinstance(node, yaml.ScalarNode):
         return node.value
     if isinstance(node, yaml.SequenceNode):
@@ -236,7 +236,7 @@ def dumped(tests: Sequence[StoryTest]) -> str:
 
 
 def read(file: Path) -> tuple[StoryTest, ...]:
-    """The tests of a file; none where there is no such file.
+    """The tests of a file; empty if there is no such file.
 
     Raises:
         InvalidDocument: something in it is wrong.
@@ -253,7 +253,7 @@ def read(file: Path) -> tuple[StoryTest, ...]:
 
 
 def write(file: Path, tests: Sequence[StoryTest]) -> None:
-    """Keep these tests in the place of the former ones.
+    """Store these tests instead of the former ones.
 
     Raises:
         InvalidParameter: there are too many.
@@ -269,7 +269,7 @@ def write(file: Path, tests: Sequence[StoryTest]) -> None:
 
 
 class InFolder(Protocol):
-    """What has a folder beside whose agents tests are kept: a world."""
+    """What has a folder with tests in it: a world."""
 
     @property
     def folder(self) -> Path:
@@ -277,7 +277,7 @@ class InFolder(Protocol):
 
 
 def story_tests(world: InFolder) -> tuple[StoryTest, ...]:
-    """The tests of the story, which are kept as YAML beside the world's agents, in ``world-tests.yaml``.
+    """The tests of the story, which are kept as YAML in the world's folder, in ``world-tests.yaml``.
 
     Raises:
         InvalidDocument: something in the file is wrong; each problem says its line and what to do.
@@ -286,7 +286,7 @@ def story_tests(world: InFolder) -> tuple[StoryTest, ...]:
 
 
 def to_be_recalled(world: InFolder, agent: str) -> list[tuple[str, str]]:
-    """What tests of the story want a character to recall at present: each cue, and the id or the words of a memory.
+    """What tests of the story expect a character to recall at present: each cue, and the id or the words of a memory.
 
     Raises:
         InvalidDocument: something in the file is wrong; each problem says its line and what to do.
@@ -298,10 +298,10 @@ def to_be_recalled(world: InFolder, agent: str) -> list[tuple[str, str]]:
 
 
 def keep_tests(world: InFolder, tests: Sequence[StoryTest]) -> None:
-    """Keep these tests in the place of the former ones.
+    """Store these tests instead of the former ones.
 
     Raises:
-        InvalidParameter: two have the same name, there are more than 2,000, or one is no test. Nothing was changed.
+        InvalidParameter: two have the same name, there are more than 2,000, or one is not a test. Nothing was changed.
         StoreError: the file cannot be written.
     """
     given = listed_tests(tests)
@@ -312,10 +312,10 @@ def keep_tests(world: InFolder, tests: Sequence[StoryTest]) -> None:
 
 
 def listed_tests(tests: object) -> tuple[StoryTest, ...]:
-    """The tests that were passed in.
+    """The given tests, checked.
 
     Raises:
-        InvalidParameter: something else was.
+        InvalidParameter: something else was passed.
     """
     given = tuple(tests) if isinstance(tests, Iterable) and not isinstance(tests, str) else (tests,)
     if wrong := [one for one in given if not isinstance(one, StoryTest)]:
