@@ -54,7 +54,7 @@ class ToolTranscript:
     """The last uses of one or several tools, the oldest first. Thread-safe.
 
     Args:
-        room: how many uses are held, at least 1; what was used longest ago leaves first.
+        room: how many uses are kept, at least 1; the oldest are dropped first.
     """
 
     def __init__(self, room: int = 1000) -> None:
@@ -62,7 +62,7 @@ class ToolTranscript:
         self._lock = threading.Lock()
 
     def add(self, use: ToolUse) -> None:
-        """Hold one more use."""
+        """Add one more use."""
         with self._lock:
             self._uses.append(use)
 
@@ -74,17 +74,17 @@ class ToolTranscript:
         return len(self._uses)
 
     def __str__(self) -> str:
-        """Each use with what came of it, for people."""
+        """Each use with its result, as readable text."""
         return "\n".join(f"{use.name}({use.arguments})\n  {use.result}" for use in self)
 
 
 NAME = "memory_search"
 MOST = 50
-"""Passages that one search answers at most."""
+"""How many passages one search returns at most."""
 
 
 class Form(StrEnum):
-    """What a search answers."""
+    """The form of an answer."""
 
     EXTRACTIVE = "extractive"
     """The most relevant passages, word for word."""
@@ -98,11 +98,11 @@ class Found:
 
     Args:
         question: what was asked.
-        form: in which form it is answered; see ``note``.
+        form: the form of the answer; see ``note``.
         passages: the most relevant first.
         narrative: the text of the form ``summarising``, sentence by sentence with the ids it rests on.
         hits: what the passages are from, in the same order.
-        note: what did not work, in a sentence; empty if all did.
+        note: what did not work, in a sentence; empty if everything did.
     """
 
     question: str
@@ -162,9 +162,9 @@ def memory_search(
     touch: bool = False,
     now: datetime | None = None,
 ) -> Found:
-    """What an agent's memory has to answer a question: its life, what was said to it, and its documents.
+    """The answer of an agent's memory to a question: from its life, its conversations, and its documents.
 
-    See ``gathering`` for what counts. Where the language model fails to tell it, the passages are answered, and
+    See ``gathering`` for what counts. If the language model fails to write the text, the passages are returned, and
     ``note`` says why.
 
     Args:
@@ -172,8 +172,8 @@ def memory_search(
         question: 1 to 32,000 characters.
         form: ``extractive`` or ``summarising``.
         top_k: most memories to answer from, 1 to 50; the agent's setting if not given.
-        within: where is searched: ``life``, ``conversations``, ``documents``; everywhere if not given.
-        touch: whether what is found of its life counts as accessed now, which renews its recency.
+        within: where to search: ``life``, ``conversations``, ``documents``; everywhere if not given.
+        touch: whether memories found in its life count as accessed now, which renews their recency.
         now: the world's time.
 
     Raises:
@@ -209,15 +209,15 @@ def _places(within: object) -> frozenset[Where]:
 
 
 class MemoryTool:
-    """``memory_search`` over one agent's memory, to be handed to a model that may call tools. Thread-safe.
+    """``memory_search`` over one agent's memory, as a tool for a model that can call tools. Thread-safe.
 
     Args:
         agent: whose memory.
-        form: in which form it answers where the model does not choose.
-        top_k: most memories to answer from, 1 to 50, where the model does not choose; the agent's setting if not given.
-        within: where is searched; see ``memory_search``.
-        touch: whether what is found of its life counts as accessed, which renews its recency.
-        transcript: where its uses are kept, apart from the memory; one of its own if not given.
+        form: the form of the answer, if the model does not choose.
+        top_k: most memories to answer from, 1 to 50, if the model does not choose; the agent's setting if not given.
+        within: where to search; see ``memory_search``.
+        touch: whether memories found in its life count as accessed, which renews their recency.
+        transcript: where its uses are recorded, apart from the memory; one of its own if not given.
 
     Raises:
         InvalidParameter: one is not as described.
@@ -293,10 +293,10 @@ class MemoryTool:
         return found.text
 
     def call(self, arguments: str | Mapping[str, Any]) -> str:
-        """The answer to a model's call, kept in ``transcript``; what is wrong with the call is answered in words.
+        """The answer to a model's call, recorded in ``transcript``; if the call is wrong, the answer says how.
 
         Args:
-            arguments: the JSON text as the model wrote it, or what it says.
+            arguments: the JSON text as the model wrote it, or its parsed value.
         """
         started = time.perf_counter()
         written = arguments if isinstance(arguments, str) else _written(arguments)
@@ -309,7 +309,7 @@ class MemoryTool:
 
 
 def _written(arguments: object) -> str:
-    """Arguments that came as no text, as the transcript keeps them."""
+    """Arguments that did not come as text, as the transcript records them."""
     if not isinstance(arguments, Mapping):
         return str(arguments)
     return json.dumps({str(name): value for name, value in arguments.items()}, default=str)
@@ -319,7 +319,7 @@ def _checked(arguments: str | Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call by name.
 
     Raises:
-        InvalidParameter: they are no JSON object, lack the query, or name something unknown.
+        InvalidParameter: they are not a JSON object, lack the query, or name something unknown.
     """
     try:
         given = json.loads(arguments) if isinstance(arguments, str) else arguments

@@ -14,7 +14,7 @@ MAX_CURSOR = 3000
 
 
 def cursor(of: str, after: str | int) -> str:
-    """The cursor of a list, called ``of`` with whose it is, that goes on after this item."""
+    """The cursor of a list, named ``of`` with its owner, that goes on after this item."""
     return (
         base64.urlsafe_b64encode(json.dumps([of, after], ensure_ascii=False, separators=(",", ":")).encode())
         .decode()
@@ -23,10 +23,10 @@ def cursor(of: str, after: str | int) -> str:
 
 
 def text_after(of: str, given: str | None) -> str:
-    """What text a list goes on after; empty at its beginning.
+    """The text after which a list goes on; empty at its beginning.
 
     Raises:
-        InvalidParameter: this is no cursor of this list.
+        InvalidParameter: this is not a cursor of this list.
     """
     after = "" if given is None else _read(of, given)
     if not is_text(after):
@@ -35,19 +35,19 @@ def text_after(of: str, given: str | None) -> str:
 
 
 def number_before(of: str, given: str | None) -> int | None:
-    """What number a list, the newest first, goes on before; ``None`` at its beginning.
+    """The number before which a list, the newest first, goes on; ``None`` at its beginning.
 
     Raises:
-        InvalidParameter: this is no cursor of this list.
+        InvalidParameter: this is not a cursor of this list.
     """
     return None if given is None else number_after(of, given)
 
 
 def number_after(of: str, given: str) -> int:
-    """What number the next page of a list begins at, or ends before.
+    """The number that the next page of a list begins at, or ends before.
 
     Raises:
-        InvalidParameter: this is no cursor of this list.
+        InvalidParameter: this is not a cursor of this list.
     """
     number = _read(of, given)
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 2**62:

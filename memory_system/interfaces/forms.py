@@ -1,6 +1,6 @@
-"""The forms that several front ends have in common, and the words by which people are told what a field is.
+"""The forms that several front ends share, and the words that explain their fields to people.
 
-The words stand beside the fields and not in them: the description of the HTTP API is a contract, and is told elsewhere.
+The words are separate from the fields: the description of the HTTP API is a contract, and is elsewhere.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from ..recall.query import MAX_CUE, MAX_INSTANCES, MAX_REQUERY, MAX_TOP_K, Facet
 
 @dataclass(frozen=True)
 class Says:
-    """What a field is, for people; and, where its name would not do, how the command line has it.
+    """The explanation of a field for people and, if its name will not do, its form on the command line.
 
     Args:
         help: what it is, in a sentence.
-        option: what the option is called, such as ``--tag`` for ``tags``; the field's name with dashes if not given.
+        option: the name of the option, such as ``--tag`` for ``tags``; the field's name with dashes if not given.
         empties: whether ``null``, on the command line ``none``, empties it.
         piped: whether ``-`` reads it from a pipe.
-        filed: whether it is a file; what is sent is its text, or an address that holds it.
-        words: the words for its values, where these have none of their own.
-        label: what the page calls it; the field's name if not given.
+        filed: whether it is a file; what is sent is its text, or an address that contains it.
+        words: the words for its values, if these have none of their own.
+        label: its name on the page; the field's name if not given.
     """
 
     help: str
@@ -52,7 +52,7 @@ class Says:
 
 
 def says(form: type[BaseModel]) -> dict[str, Says]:
-    """What is said of each field of a form; the fields of which nothing is said are left out."""
+    """The explanation of each field of a form; fields without one are left out."""
     told = {}
     for name, known in form.model_fields.items():
         for one in known.metadata:
@@ -66,14 +66,14 @@ class FormField:
     """A field of a form, as a front end asks for it.
 
     Args:
-        name: what it is called.
-        kind: its type, without what bounds it and without ``None``.
+        name: its name.
+        kind: its type, without bounds and without ``None``.
         several: whether it is a list of these.
-        required: whether the form cannot do without it.
+        required: whether it must be given.
         optional: whether it may be ``None``.
-        default: what it is where it is not given.
-        said: what is said of it; nothing is said of fields that only programs fill in.
-        least: the least that a number may be, where that tells people something.
+        default: its value if it is not given.
+        said: its explanation; empty for fields that only programs fill in.
+        least: the least that a number may be, if that is useful to people.
         most: the most that it may be.
     """
 
@@ -89,12 +89,12 @@ class FormField:
 
     @property
     def label(self) -> str:
-        """What people call it."""
+        """Its name for people."""
         return self.said.label or self.name.replace("_", " ").capitalize()
 
     @property
     def is_json(self) -> bool:
-        """Whether it has parts of its own, which only JSON can say."""
+        """Whether it has parts of its own, which need JSON."""
         return get_origin(self.kind) is dict or (isinstance(self.kind, type) and issubclass(self.kind, BaseModel))
 
     @property
@@ -105,11 +105,11 @@ class FormField:
 
 _OF_IDS = frozenset({"id", "ids", "keep", "overwrite", "must", "must_not", "memory", "entry_id"})
 _LARGEST = 10**12
-"""Bounds above it are those of files, and tell people nothing."""
+"""Bounds above it are those of files, and not useful to people."""
 
 
 def fields(form: type[BaseModel], without: Collection[str] = ()) -> dict[str, FormField]:
-    """The fields of a form by name, but for those that are never taken."""
+    """The fields of a form by name, except those that are never accepted."""
     said, found = says(form), {}
     for name, known in form.model_fields.items():
         kind, several, beside = _plain(known.annotation, known.metadata)
@@ -133,7 +133,7 @@ def fields(form: type[BaseModel], without: Collection[str] = ()) -> dict[str, Fo
 
 
 def _plain(annotation: Any, beside: Any) -> tuple[Any, bool, tuple[Any, ...]]:
-    """A field's type without what else is said of it, whether there are several, and what bounds it."""
+    """A field's bare type, whether there are several, and its bounds."""
     several, bounds = False, tuple(beside)
     while True:
         origin, arguments = get_origin(annotation), get_args(annotation)
@@ -156,7 +156,7 @@ RETENTION = "What is kept: memories likely enough to be asked for (learned), or 
 
 
 class Body(BaseModel):
-    """What all bodies have in common: an unknown field is refused, not passed over."""
+    """What all bodies have in common: an unknown field is refused, not ignored."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -187,7 +187,7 @@ class MaterialBody(Body):
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """What reading and importing are to be called with."""
+        """The arguments for reading and importing."""
         return {name: getattr(self, name) for name in MaterialBody.model_fields}
 
 
@@ -211,7 +211,7 @@ class ScoringBody(Body):
     passing: Passing | None = None
 
     def over(self, own: Scoring) -> Scoring:
-        """The agent's own way of scoring, with what is named here in its place."""
+        """The agent's own scoring, with what is given here replaced."""
         named = {
             name: value for name in self.model_fields_set - {"weights"} if (value := getattr(self, name)) is not None
         }
@@ -311,7 +311,7 @@ class SettingsBody(Body):
     ] = None
 
     def given(self, own: AgentSettings) -> dict[str, Any]:
-        """What ``configure`` is to be called with, given the settings as they are."""
+        """The arguments of ``configure``, given the present settings."""
         named = {
             name: value for name in self.model_fields_set & _SETTINGS if (value := getattr(self, name)) is not None
         }
@@ -352,12 +352,12 @@ class EditBody(Body):
     metadata: Annotated[dict[str, Any] | None, Says('Further fields, such as {"mood": "calm"}.')] = None
 
     def given(self) -> dict[str, Any]:
-        """What ``edit`` is to be called with: what a form with more fields says of those is not told."""
+        """The arguments of ``edit``, without the further fields of a larger form."""
         return {name: getattr(self, name) for name in self.model_fields_set & _FIELDS}
 
 
 _SETTINGS, _FIELDS = frozenset(SettingsBody.model_fields), frozenset(EditBody.model_fields)
-"""What these forms name themselves, and not those that are made of them."""
+"""The fields of these forms themselves, not of those derived from them."""
 
 
 # -- what memory is asked ------------------------------------------------------------------------------------
@@ -407,7 +407,7 @@ class FacetsBody(Body):
     places: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
 
     def meant(self) -> Facets:
-        """As the memory system has it."""
+        """As a value of the memory system."""
         lists = {name: tuple(value) for name, value in self if isinstance(value, list)}
         return Facets(**dict(self) | lists)
 
@@ -456,11 +456,11 @@ class Asked(Body):
     as_of: Annotated[MomentBody | None, Says('Ask the agent as it was, such as {"revision": 7}.')] = None
 
     def view(self, agent: AgentMemory) -> View:
-        """Who is asked: the agent now, or as it was."""
+        """The agent to ask: as it is now, or as it was."""
         return agent if self.as_of is None else self.as_of.view(agent)
 
     def given(self, own: AgentSettings) -> dict[str, Any]:
-        """What ``query_memory`` and ``explain`` are to be called with, given the agent's own settings."""
+        """The arguments of ``query_memory`` and ``explain``, given the agent's own settings."""
         return {
             "prompt": self.cue,
             "top_k": self.top_k,
@@ -476,7 +476,7 @@ class Asked(Body):
         }
 
     def query(self, view: View) -> Query:
-        """The query, complete."""
+        """The complete query."""
         given = self.given(view.settings)
         return view.query(given.pop("prompt"), **given)
 

@@ -1,4 +1,4 @@
-"""Where servers listen: how the place is told, whether it is free, and who holds it, asked before they start."""
+"""Where servers listen: the address, whether it is free, and which program uses it, checked before they start."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import Conflict, shown
 
 _LISTENS = "0A"
-"""How Linux tells the state of a socket that listens."""
+"""Linux's code for the state of a listening socket."""
 _TRIES = 100
 
 
@@ -21,7 +21,7 @@ class Holder:
 
     Args:
         process: its number.
-        program: what it is called.
+        program: its name.
     """
 
     process: int
@@ -32,14 +32,14 @@ class Holder:
 
 
 def refuse_busy(port: int, what: str, how: str, host: str = "127.0.0.1", *, but: int | None = None) -> None:
-    """Do nothing if the port is free.
+    """Raise unless the port is free.
 
     Args:
         port: 1 to 65535.
-        what: what wants it, such as "the dashboard".
-        how: how to choose another, with ``{port}`` where that one stands, such as ``--port {port}``.
+        what: what needs it, such as "the dashboard".
+        how: how to choose another, with ``{port}`` in its place, such as ``--port {port}``.
         host: the address to listen on.
-        but: a port that is not offered, since another server of the same start wants it.
+        but: a port not to suggest, since another server of the same start needs it.
 
     Raises:
         Conflict: something listens there, or we may not listen there, or this machine has no such address.
@@ -71,7 +71,7 @@ def next_free(port: int, host: str = "127.0.0.1", *, but: int | None = None) -> 
     Args:
         port: 1 to 65535.
         host: the address to listen on.
-        but: a port that is not taken, since another server of the same start wants it.
+        but: a port not to return, since another server of the same start needs it.
 
     Raises:
         Conflict: this machine has no such address.
@@ -81,7 +81,7 @@ def next_free(port: int, host: str = "127.0.0.1", *, but: int | None = None) -> 
 
 
 def holder(port: int) -> Holder | None:
-    """The program that listens on a port of this machine, where the system tells: Linux does, of one's own programs."""
+    """The program that listens on a port of this machine, if the system says: Linux does, for one's own programs."""
     inodes = _listening(port)
     if not inodes:
         return None
@@ -98,7 +98,7 @@ def holder(port: int) -> Holder | None:
 
 
 def _called(process: Path) -> str:
-    """What a process is called: its module where Python runs one, its program otherwise."""
+    """The name of a process: its module if Python runs one, otherwise its program."""
     words = (process / "cmdline").read_bytes().decode("utf-8", "replace").split("\x00")
     name = words[words.index("-m") + 1] if "-m" in words[1:-1] else Path(words[0]).name
     shown = name if name and name.isprintable() else (process / "comm").read_text(encoding="utf-8", errors="replace")
@@ -121,7 +121,7 @@ def _listening(port: int) -> set[str]:
 
 
 def _why_not(port: int, host: str) -> OSError | None:
-    """What the system says against listening there.
+    """The system's reason against listening there.
 
     Raises:
         Conflict: this machine has no such address.
@@ -131,7 +131,7 @@ def _why_not(port: int, host: str) -> OSError | None:
     except OSError as error:
         raise Conflict(f"This machine has no address {shown(host)}: {error.strerror}. Choose another.") from error
     with socket.socket(family, socket.SOCK_STREAM) as probe:
-        if sys.platform != "win32":  # there it would let two programs listen on one port
+        if sys.platform != "win32":  # on Windows it would let two programs listen on one port
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(address)

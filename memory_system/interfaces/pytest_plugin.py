@@ -1,7 +1,7 @@
 """The pytest plugin: ``def test_secret(world): assert not world.knows("tobias", "...")``.
 
 ``--memory-world`` or, in the ini file, ``memory_world`` names the world, ``memory_database`` and
-``memory_personalities`` the folders; what is not said is as the environment has it. Looking touches nothing.
+``memory_personalities`` the folders; what is not given comes from the environment. Asking touches nothing.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    """The world that a story is tested against; ask it, and let it be.
+    """The world that a story is tested against; only for asking, not for changing.
 
     Raises:
-        WorldNotFound: it is not there: in an empty one nobody knows anything, and every test of that would pass.
+        WorldNotFound: it does not exist: in an empty one nobody knows anything, and every such test would pass.
     """
-    from ..core.settings import MEMORY, Settings  # whoever does not test a story does not load it
+    from ..core.settings import MEMORY, Settings  # loaded only for tests of a story
     from ..errors import WorldNotFound
     from ..maintenance import Worlds
     from ..world.world import World

@@ -1,8 +1,8 @@
-"""The one JSON of each value: what the API answers and describes, its client reads, the shell prints and MCP tells.
+"""The one JSON of each value: what the API returns and describes, its client reads, the shell prints and MCP returns.
 
-A value is declared once, as the frozen dataclass that it is. Its JSON is a pydantic model made of the dataclass's
-fields, and of what ``_json`` says here of those that are called otherwise, left out or worked out. What is stored has
-a codec of its own, with versions.
+A value is declared once, as a frozen dataclass. Its JSON is a pydantic model made from the dataclass's fields, and
+from what ``_json`` says here about those that are renamed, left out or computed. Stored values have a codec of their
+own, with versions.
 
     plain(entry)                        # {"id": "mira-0327-13", "document": "...", ...}
     read(MemoryEntry, plain(entry))     # the same entry
@@ -99,15 +99,15 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Value(BaseModel):
-    """The JSON of a value: made of the value's attributes, or of what they were written as."""
+    """The JSON of a value: made from the value's attributes, or from their written form."""
 
     model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
     fields_of: ClassVar[Mapping[str, str]] = {}
-    """What ``back`` takes, by its name in JSON."""
+    """The arguments of ``back``, by their names in JSON."""
     back: ClassVar[Callable[..., Any]]
 
     def unwritten(self) -> Any:
-        """What this is the JSON of."""
+        """The value that this is the JSON of."""
         return type(self).back(**{of: _unwritten(getattr(self, name)) for name, of in self.fields_of.items()})
 
 
@@ -121,19 +121,19 @@ def _unwritten(part: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Declared:
-    """How a dataclass is told as JSON.
+    """How a dataclass is written as JSON.
 
     Args:
         kind: the dataclass.
-        name: what its form is called in the description of the API.
+        name: the name of its form in the description of the API.
         about: what it is.
         leave: fields that JSON leaves out.
-        names: what fields are called in JSON, where that is not their own name; ``entry_id`` is always ``id``.
-        taken: from which attribute something comes, by its name in JSON, where that is not its own; a dot leads on to
+        names: the names of fields in JSON, if they differ; ``entry_id`` is always ``id``.
+        taken: the attribute that something comes from, by its name in JSON, if it differs; a dot leads on to
             an attribute of the attribute.
-        changed: how an attribute is turned into what JSON has, by its name in JSON.
-        back: makes the value of all that JSON tells; ``None`` where it is made of the dataclass's fields alone.
-        more: what is told beside the fields, or told as another type; by its name in JSON.
+        changed: how an attribute is converted for JSON, by its name in JSON.
+        back: makes the value from everything in JSON; ``None`` if the dataclass's fields are enough.
+        more: further values, or fields of another type, by their names in JSON.
     """
 
     kind: type
@@ -148,7 +148,7 @@ class _Declared:
 
     @property
     def fields_of(self) -> dict[str, str]:
-        """Which field of the dataclass each name in JSON is."""
+        """The field of the dataclass for each name in JSON."""
         return {
             self.names.get(field.name, "id" if field.name == "entry_id" else field.name): field.name
             for field in dataclasses.fields(self.kind)
@@ -181,7 +181,7 @@ class _Declared:
         return made
 
     def writer(self, kind: type) -> Callable[[Any], Json]:
-        """What turns a value of this kind, or of a subclass, into its JSON by name, without validating it again."""
+        """The function that turns a value of this kind, or of a subclass, into its JSON by name, without validation."""
         fields_of, known = self.fields_of, {field.name for field in dataclasses.fields(kind)}
 
         def has(name: str) -> bool:
@@ -205,7 +205,7 @@ class _Declared:
         return lambda value: dict(zip(given, attributes(value), strict=True))
 
     def _default(self, name: str, fields_of: Mapping[str, str]) -> Json:
-        """What stands for a field that an older server does not tell, where the value itself knows that."""
+        """The default for a field that an older server does not send, if the value itself has one."""
         if name in _OPTIONAL:
             return {"default": None}
         of = next((field for field in dataclasses.fields(self.kind) if field.name == fields_of.get(name)), None)
@@ -221,7 +221,7 @@ def _same(default: Any) -> Any:
 
 _DECLARED: dict[type, _Declared] = {}
 _OPTIONAL = frozenset({"expires_in", "interview"})
-"""What only the server knows, of a plan that waits there and of an interview that goes on."""
+"""What only the server knows about a pending plan and an interview in progress."""
 
 
 @cache
@@ -231,12 +231,12 @@ def model(kind: type) -> type[Value]:
 
 
 def described(kind: type) -> Any:
-    """What tells the form of a kind of value, in a description of an API."""
+    """The reference to the form of a kind of value, in a description of an API."""
     return model(kind) if kind in _DECLARED else kind
 
 
 def form_of(hint: Any) -> Any:
-    """A type as JSON has it: lists for tuples, and for each value that is declared here its own JSON."""
+    """The JSON form of a type: lists for tuples, and its own JSON for each value that is declared here."""
     origin, arguments = get_origin(hint), get_args(hint)
     if isinstance(hint, Shape):
         return hint.model
@@ -259,12 +259,12 @@ def form_of(hint: Any) -> Any:
 
 @dataclass(frozen=True)
 class Shape:
-    """An answer that is put together of values, such as a page of a list.
+    """An answer that is composed of values, such as a page of a list.
 
     Args:
-        name: what its form is called in the description of the API.
+        name: the name of its form in the description of the API.
         about: what it is.
-        fields: what it tells, by name; a value's type stands for the value's JSON.
+        fields: its content, by name; a value's type means the value's JSON.
     """
 
     name: str
@@ -278,12 +278,12 @@ class Shape:
         return create_model(self.name, __base__=Value, __doc__=self.about, **fields)
 
     def dumped(self, **told: Any) -> bytes:
-        """It as JSON, of its values."""
+        """The JSON of these values."""
         return dumped({name: told[name] for name in self.fields})
 
 
 def items(name: str, about: str, kind: Any, **more: Any) -> Shape:
-    """A list of values, with what else is said of it."""
+    """A list of values, with further fields."""
     return Shape(name, about, {"items": (kind,), **more})
 
 
@@ -294,7 +294,7 @@ def pages(name: str, about: str, kind: Any, **more: Any) -> Shape:
 
 @cache
 def _reader(kind: Any) -> type[Value] | TypeAdapter[Any]:
-    """How a kind of value is read; a subclass as the nearest class that is declared here."""
+    """The reader of a kind of value; for a subclass, that of the nearest class that is declared here."""
     known = _declared(kind)
     return model(known.kind) if known else TypeAdapter(kind)
 
@@ -305,7 +305,7 @@ def _declared(kind: type) -> _Declared | None:
 
 @cache
 def _writer(kind: type) -> Callable[[Any], Any]:
-    """How a value of this type is turned into what orjson knows.
+    """The function that turns a value of this type into what orjson can write.
 
     Raises:
         TypeError: it has no JSON.
@@ -342,12 +342,12 @@ def dumped(value: Any) -> bytes:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: texts, numbers, lists and mappings."""
+    """A value in JSON types: texts, numbers, lists and mappings."""
     return orjson.loads(dumped(value))
 
 
 def read(kind: type[T], written: Any) -> T:
-    """The value that was written so."""
+    """The value from its JSON."""
     reader = _reader(cast("Any", kind))
     if isinstance(reader, TypeAdapter):
         return cast("T", reader.validate_python(written))
@@ -381,7 +381,7 @@ class RemoteChangeSet(ChangeSet):
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """The ids that were shown and are not to be changed."""
+        """The ids that were shown but are not to be changed."""
         left = {change.entry_id for change in self.changes}
         return tuple(entry_id for entry_id in self.shown if entry_id not in left)
 
@@ -418,7 +418,7 @@ def _change_set(expires_in: float | None = None, **fields: Any) -> RemoteChangeS
 
 
 def _score(relevancy: float | None, sub_parts: Mapping[str, float | None], **fields: Any) -> Score:
-    """A score; what could not be computed is not a number."""
+    """A score; NaN if it could not be computed."""
     counted = {name: fields[name] for name in ("recency", "importance", "weights", "confidence")}
     made_of = {name: math.nan if value is None else value for name, value in sub_parts.items()}
     return Score(math.nan if relevancy is None else relevancy, sub_parts=made_of, **counted)
@@ -773,14 +773,14 @@ _json(
 
 
 def read_explanation(written: Mapping[str, Any]) -> RemoteExplanation:
-    """The answer that ``explained`` wrote, with every candidate that it told."""
+    """The answer that ``explained`` wrote, with every candidate in it."""
     answer = read(Recall, written)
     others = tuple(read(Candidate, one) for one in written["candidates"])
     return RemoteExplanation(**vars(answer) | {"candidates": (*answer.candidates, *others)})
 
 
 def stats(agent: AgentMemory) -> Json:
-    """Counts, and what is in use."""
+    """Counts, and the model and embedder in use."""
     more = {"display_name": agent.display_name, "read_only": agent.read_only, "messages": list(agent.messages)}
     return agent.get_stats() | more
 

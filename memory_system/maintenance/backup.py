@@ -31,14 +31,14 @@ from .backup_manifest import AGENTS, BIN, NAME, WORLD, BackedUp, Kept, Manifest
 
 _CHUNK = 1 << 20
 _LEVEL = 1
-"""Vectors hardly get smaller, and a backup should not take long."""
+"""A low level: vectors hardly get smaller, and a backup should not take long."""
 _MAKING = 0.7
 """The share of the work after which it is read back."""
 
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup that was made: the file, its size in bytes, and what it holds."""
+    """A backup that was made: the file, its size in bytes, and its contents."""
 
     path: Path
     size: int
@@ -53,21 +53,21 @@ def make(
     cancelled: Callable[[], bool] = lambda: False,
     now: datetime | None = None,
 ) -> Backup | None:
-    """Copy a world into one file. Agent by agent nobody writes for the moment that copying takes; all can go on.
+    """Copy a world into one file. Each agent is locked only while it is copied, so that work can go on.
 
     Each agent is as it was at one moment, and so are the world's clock and the agents in its bin. What can be computed
-    again is left out, and so is what was set aside as damaged.
+    again is left out, and so are files that were set aside as damaged.
 
     Args:
-        world: whose agents.
+        world: the world.
         target: the file to make; one named after the world and the time, in the settings' ``backup_folder``, if not
             given.
         progress: called with the share done, 0 to 1, and what is being done.
-        cancelled: asked between agents whether to stop; then no file is made.
+        cancelled: called between agents, to ask whether to stop; then no file is made.
         now: the real time.
 
     Returns:
-        The backup, read back and found whole; ``None`` if it was stopped.
+        The backup, read back and found complete; ``None`` if it was stopped.
 
     Raises:
         AgentNotFound: the world has no agents.
@@ -108,7 +108,7 @@ def _write(
     progress: Progress,
     cancelled: Callable[[], bool],
 ) -> Manifest | None:
-    """Write the zip; answers what it holds, ``None`` if it was stopped."""
+    """Write the zip; returns its contents, ``None`` if it was stopped."""
     agents: list[BackedUp] = []
     kept: dict[str, Kept] = {}
     binned = in_bin(world.folder)
@@ -170,7 +170,7 @@ def _copied(world: World, name: str, scratch: Path) -> Iterator[Path]:
 
 
 def _copy(world: World, folder: Path, target: Path) -> None:
-    """Copy what no opening makes anew, the journal as a file wherever it is kept."""
+    """Copy what cannot be made again on opening, the journal as a file wherever it is stored."""
     copying.copy(folder, target, left_out=(*copying.SET_ASIDE, *copying.DERIVED))
     world.journals.of(folder).copy_into(target / JOURNAL)
 
@@ -204,7 +204,7 @@ def _info(name: str, now: datetime) -> zipfile.ZipInfo:
 
 
 def _called(name: str, kept: Path) -> str:
-    """What people call an agent, as its personality says in the file that is kept; its name where it says nothing."""
+    """What people call an agent, according to the stored personality file; its name if that says nothing."""
     with suppress(MemorySystemError):
         text = personality.read(kept)
         return personality.parse(text).identity.name if text else name
@@ -212,7 +212,7 @@ def _called(name: str, kept: Path) -> str:
 
 
 def _described(name: str, copy: Path) -> BackedUp:
-    """Whose files these are, how much they hold, and what is wrong with them, asked of the copy."""
+    """Whose files these are, how much they contain, and what is wrong with them, read from the copy."""
     journal, shown = copy / JOURNAL, _called(name, copy / KEPT)
     if not journal.exists():
         lost = (copy / "chroma").exists()

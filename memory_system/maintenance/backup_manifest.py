@@ -1,4 +1,4 @@
-"""What a backup says of itself: whose memories it holds, of when, and the checksum of every file."""
+"""What a backup says about itself: whose memories it contains, from when, and the checksum of every file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..store import rehearsal
 NAME = "manifest.json"
 FORMAT = "memory-system-backup/1"
 MOST_BYTES = 64 << 20
-"""Of the manifest itself."""
+"""The name of the manifest itself."""
 AGENTS, BIN, WORLD = "agents", "bin", "world"
-"""The folders of a backup: an agent's files each, those of deleted agents, and the world's own."""
+"""The folders of a backup: one for each agent's files, those of deleted agents, and the world's own."""
 _BINNED = re.compile(r"\d{8}T\d{12} (.+)", re.DOTALL)
 _FILES_OF_OURS = frozenset({"lock", "closed.json", "opened.json"})
 _MOST_PARTS = 12
@@ -34,8 +34,8 @@ class BackedUp:
     Args:
         name: its name.
         shown: what people call it.
-        revision: how many changes its history tells.
-        memories: how many memories each tier holds, by the tier's name.
+        revision: how many changes its history has.
+        memories: how many memories each tier has, by the tier's name.
         problem: what was wrong with it when the backup was made, in a sentence; empty if nothing was.
     """
 
@@ -47,7 +47,7 @@ class BackedUp:
 
     @property
     def lived(self) -> int:
-        """How many memories it holds; facts of the personality, messages and documents are not counted."""
+        """How many memories it has; facts of the personality, messages and documents are not counted."""
         return sum(self.memories.get(tier.value, 0) for tier in DECAYING)
 
 
@@ -61,15 +61,15 @@ class Kept:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup holds.
+    """The contents of a backup.
 
     Args:
-        world: the name of the world that it was made of.
+        world: the name of the world that it was made from.
         made_at: when (real time).
-        title: what the world is called.
-        embedder: the identity of what made vectors then.
-        agents: whose memories it holds.
-        deleted: how many deleted agents it holds.
+        title: the world's title.
+        embedder: the identity of the embedder at that time.
+        agents: the agents in it.
+        deleted: how many deleted agents are in it.
         files: every file but the manifest, by its path in the backup.
     """
 
@@ -88,7 +88,7 @@ class Manifest:
 
     @property
     def rehearsals(self) -> frozenset[str]:
-        """The names of the agents that rehearse: a file of each says whom."""
+        """The names of the rehearsals: a file of each names its original."""
         return frozenset(agent.name for agent in self.agents if f"{AGENTS}/{agent.name}/{rehearsal.FILE}" in self.files)
 
     def to_json(self) -> str:
@@ -98,10 +98,10 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: bytes) -> Self:
-        """What a manifest says, if it can be believed to be one of ours.
+        """The content of a manifest, checked.
 
         Raises:
-            InvalidBackup: it is none, or names files that no backup has.
+            InvalidBackup: it is not a manifest, or names files that do not belong in a backup.
         """
         try:
             told: dict[str, Any] = json.loads(text)
@@ -151,10 +151,10 @@ def _count(number: object) -> int:
 
 
 def _path(name: str) -> str:
-    """A path that stays where it belongs.
+    """A path, checked to stay inside the backup's folders.
 
     Raises:
-        InvalidBackup: it does not.
+        InvalidBackup: it leads elsewhere.
     """
     parts = name.split("/")
     plain = all(
@@ -180,7 +180,7 @@ def _belongs(parts: list[str]) -> bool:
 
 
 def _refuse_twins(found: Manifest) -> None:
-    """Two names that some disks take for one would overwrite each other."""
+    """Refuse two names that some disks treat as one, which would overwrite each other."""
     seen: set[str] = set()
     folders = {name.split("/")[1] for name in found.files if name.startswith(f"{AGENTS}/")}
     for name in (*found.files, *folders):

@@ -1,7 +1,7 @@
-"""A backup read: looked at, checked and unpacked. A stranger's file is believed nothing that is not checked first.
+"""Reading a backup: inspecting, checking and unpacking it. Nothing in a stranger's file is trusted unchecked.
 
-What it may hold is in its manifest, and nothing else: plain files, at paths that stay where they belong, of the sizes
-and checksums that stand there. Links, encrypted files, twins and files that grow beyond what was said are refused.
+It may contain only what is in its manifest: plain files, at paths inside its folders, with the sizes and checksums
+given there. Links, encrypted files, duplicates and files that grow beyond their given size are refused.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _CHUNK = 1 << 20
 _MOST_FILES = 100_000
 _SMALL = 20 << 20
 _MOST_TIMES = 100
-"""How many times larger than it is packed a file may be, once it is not small: memories never shrink so much."""
+"""How many times its packed size a file may have, unless it is small: memories never shrink that much."""
 _NOT_ZIP = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError, zlib.error)
-"""What reading a zip raises that is cut short, or was made to do harm."""
+"""What reading a truncated or malicious zip raises."""
 
 
 def find(folder: Path, name: str) -> Path:
-    """The backup of this file name in a folder, and of no other place.
+    """The backup of this file name in a folder, and nowhere else.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is no such backup.
     """
     with suppress(OSError, ValueError):
         for path in folder.glob("*.zip"):
@@ -47,10 +47,10 @@ def find(folder: Path, name: str) -> Path:
 
 
 def look(path: str | Path) -> Manifest:
-    """What a backup says that it holds; its files are not read yet.
+    """The contents of a backup according to its manifest; its files are not read yet.
 
     Raises:
-        InvalidBackup: it is none, or holds what no backup has.
+        InvalidBackup: it is not a backup, or contains what does not belong in one.
         StoreError: the file cannot be read.
     """
     with _opened(Path(path)) as (_, manifest):
@@ -58,7 +58,7 @@ def look(path: str | Path) -> Manifest:
 
 
 def check(path: str | Path, *, progress: Progress = no_progress) -> Manifest:
-    """What a backup holds, every file read and compared with its checksum.
+    """The contents of a backup, with every file read and compared with its checksum.
 
     Raises:
         InvalidBackup: it is not a backup, or not as it was made.
@@ -76,13 +76,13 @@ def unpack(
     progress: Progress = no_progress,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Manifest | None:
-    """Write the files of a backup, each compared with its checksum; answers what it held, ``None`` if stopped.
+    """Write the files of a backup, each compared with its checksum; returns its contents, ``None`` if stopped.
 
     Args:
         path: the backup.
-        place: where a file goes, by its path in the backup; there must be nothing yet.
+        place: where a file goes, by its path in the backup; it must not exist yet.
         progress: called with the progress so far.
-        cancelled: asked between files whether to stop.
+        cancelled: called between files, to ask whether to stop.
 
     Raises:
         InvalidBackup: it is not a backup, or not as it was made. Some files may have been written.
@@ -110,14 +110,14 @@ def unpack(
 
 
 def take_in(source: IO[bytes], folder: Path) -> Path:
-    """Put a backup that was handed over among others, under a name of ours; one that is there already is not doubled.
+    """Add an uploaded backup to the others, under a name of ours; one that exists already is not duplicated.
 
     Args:
-        source: what was handed over, at its beginning.
-        folder: where the backups lie; made if it is missing.
+        source: the uploaded file, at its beginning.
+        folder: where the backups are; made if it is missing.
 
     Raises:
-        InvalidBackup: it is not a backup; nothing was kept.
+        InvalidBackup: it is not a backup; nothing was stored.
         StoreError: it cannot be written.
     """
     with as_store_errors(f"The folder of backups {folder}"):
@@ -141,7 +141,7 @@ def take_in(source: IO[bytes], folder: Path) -> Path:
 
 
 def named(world: str, made_at: datetime, twin: str = "") -> str:
-    """What a backup of a world is called."""
+    """The file name of a backup of a world."""
     return f"{world} {made_at:%Y-%m-%d %H%M%S}{twin}.zip"
 
 
@@ -208,7 +208,7 @@ def _read(
     take: Callable[[str, bytes], None],
     cancelled: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Hand over every file piece by piece, and compare it with its checksum; answers whether it came to the end."""
+    """Pass on every file piece by piece, and compare it with its checksum; returns whether it reached the end."""
     done, whole = 0, max(manifest.size, 1)
     called = {agent.name: agent.shown or agent.name for agent in manifest.agents}
     for name, kept in manifest.files.items():

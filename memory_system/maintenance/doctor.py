@@ -1,6 +1,6 @@
-"""Doctor: is every agent of a world whole? Looks at copies and changes nothing, unless it is told to repair.
+"""Doctor: is every agent of a world intact? It checks copies and changes nothing, unless ``repair`` is given.
 
-What the doctor asks of a journal and a store that can be opened: do they tell the same?
+For a journal and a store that can be opened, it checks whether they agree.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from . import stray_files
 def of_contents(
     name: str, journal: Journal, stores: Stores, embedder: Embedder, *, to_be_made: bool = False
 ) -> Iterator[Finding]:
-    """Whether the store holds what the journal says, and both vectors of the embedder in use."""
+    """Whether the store has what the journal says, and both have vectors of the embedder in use."""
     held = {tier: [entry for entry, _ in journal.entries(tier).values()] for tier in Tier}
     entries = list(chain.from_iterable(held.values()))
     hashes = {content_hash(entry.document) for entry in entries}
@@ -118,13 +118,13 @@ def examine(
     progress: Progress = no_progress,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Finding]:
-    """Look at every agent of a world, and repair what is wrong if told to.
+    """Check every agent of a world, and with ``repair`` repair what is wrong.
 
     Args:
-        world: whose.
-        repair: whether to repair; an agent that is open is closed for it, and opened anew by its name.
-        progress: called with the share done, 0 to 1, and whom it looks at.
-        cancelled: asked before each agent whether to stop; what was found until then is answered.
+        world: the world.
+        repair: whether to repair; an open agent is closed for that, and opened again by its name.
+        progress: called with the share done, 0 to 1, and the agent being checked.
+        cancelled: called before each agent, to ask whether to stop; what was found until then is returned.
     """
     refuse_uncallable(progress=progress, cancelled=cancelled)
     found = [stray_files.disk(world.folder), *stray_files.half_made(world, repair=repair)]
@@ -147,7 +147,7 @@ def examine(
 
 
 def examine_repaired(place: Place, embedder: Embedder) -> list[Finding]:
-    """Look at a closed agent and repair what is wrong, but for a damaged journal, which stays as it is."""
+    """Check a closed agent and repair what is wrong, except a damaged journal, which stays as it is."""
     files = Journals()
     seen = examine_agent(place.folder, place.personality, embedder, files)
     return _repaired(place, embedder, seen, files, anew=False) if _wrong(seen) else seen
@@ -186,10 +186,10 @@ def _compared(now: Finding, before: Sequence[Finding], problem: str | None) -> F
 
 
 def mend(world: World, agent: str) -> str | None:
-    """Repair one agent, which is closed first; where its journal is damaged, begin a new one from what the store holds.
+    """Repair one agent, which is closed first; if its journal is damaged, begin a new one from the store.
 
     Returns:
-        Why it could not be done, in a sentence; ``None`` where it was.
+        Why it could not be done, in a sentence; ``None`` if it was.
     """
     _close(world, agent)
     place = world.spot.agent(agent)
@@ -221,11 +221,11 @@ def repair_agent(
         personality: its personality file.
         embedder: texts to vectors.
         journals: where journals are; in the agents' folders if not given.
-        anew: whether a new journal is begun where the old one is damaged.
-        server: the Chroma server that keeps its store; what another agent of its name left there is deleted.
+        anew: whether a new journal is begun if the old one is damaged.
+        server: the Chroma server that has its store; what another agent of its name left there is deleted.
 
     Returns:
-        Why it could not be done, in a sentence; ``None`` where it was.
+        Why it could not be done, in a sentence; ``None`` if it was.
     """
     try:
         ledger = _opened(folder, personality, embedder, journals, server)
@@ -265,14 +265,14 @@ def examine_agent(
     journals: Journals | None = None,
     server: StorePlace | None = None,
 ) -> list[Finding]:
-    """Look at a copy of an agent's files; nothing is changed.
+    """Check a copy of an agent's files; nothing is changed.
 
     Args:
         folder: the agent's.
         personality: its personality file.
         embedder: whose vectors it should have.
         journals: where journals are; in the agents' folders if not given.
-        server: the Chroma server that keeps its store; files in the folder if not given.
+        server: the Chroma server that has its store; files in the folder if not given.
     """
     name = folder.name
     if not folder.exists():
@@ -295,9 +295,9 @@ def _copied(folder: Path, journals: Journals) -> Iterator[Path]:
     """A copy of an agent's files, made while nobody writes.
 
     Raises:
-        Timeout: somebody writes for long.
+        Timeout: somebody has been writing for too long.
         OSError: it cannot be copied.
-        StoreError: the server that has the journal cannot be reached, or the journal there not be read.
+        StoreError: the server that has the journal cannot be reached, or the journal cannot be read there.
     """
     lock = folder / "lock"
     with tempfile.TemporaryDirectory(prefix="memory-doctor-", ignore_cleanup_errors=True) as scratch:
@@ -351,7 +351,7 @@ def _of_copy(
 
 
 def light(world: World) -> tuple[State, str]:
-    """Whether all is well, in one word and one sentence, without opening what is not open: takes milliseconds."""
+    """Whether everything is well, in one word and one sentence, without opening anything: takes milliseconds."""
     wrong, repaired = [], []
     for agent in world.opened():
         if agent.read_only:

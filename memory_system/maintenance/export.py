@@ -1,4 +1,4 @@
-"""An agent's memories as JSON lines, with vectors if wanted, and what was exported taken back in as one change."""
+"""An agent's memories as JSON lines, with vectors on request; an export is imported again as one change."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ FORMAT = ours.LINES
 def lines(agent: AgentMemory, *, vectors: bool = False) -> Iterator[str]:
     """A first line about the agent, and then a line for each memory, tier by tier and by id.
 
-    Works for an agent that can only be read. A vector is a list of numbers that give back its float32 exactly, ``null``
-    where there is none.
+    This also works for a read-only agent. A vector is a list of numbers that give back its float32 exactly, ``null``
+    if there is none.
     """
     about = rows.about(agent.name, agent.embedder.identity, agent.personality_text, agent.read_only)
 
@@ -43,12 +43,12 @@ def lines(agent: AgentMemory, *, vectors: bool = False) -> Iterator[str]:
 
 
 def export(agent: AgentMemory, path: str | Path, *, vectors: bool = False) -> int:
-    """Write an agent's memories to a file, whole or not at all; answers how many.
+    """Write an agent's memories to a file, completely or not at all; returns how many.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    count = -1  # the first line is no memory
+    count = -1  # the first line is not a memory
     with as_store_errors(f"The export of {agent.name!r}"), whole(Path(path)) as file:
         for line in lines(agent, vectors=vectors):
             file.write(f"{line}\n".encode())
@@ -58,7 +58,7 @@ def export(agent: AgentMemory, path: str | Path, *, vectors: bool = False) -> in
 
 @contextmanager
 def whole(target: Path) -> Iterator[IO[bytes]]:
-    """A file that is there whole once it is written, or not at all.
+    """A file that appears complete once it is written, or not at all.
 
     Raises:
         OSError: it cannot be written.
@@ -73,7 +73,7 @@ def whole(target: Path) -> Iterator[IO[bytes]]:
 
 
 def is_export(text: str) -> bool:
-    """Whether a text begins as an export does: with a line about an agent and its format, or as a table of ours."""
+    """Whether a text begins like an export: with a line about an agent and its format, or as a table of ours."""
     try:
         return ours.is_table(text) or ours.is_head(json.loads(text.split("\n", 1)[0]))
     except (ValueError, RecursionError):
@@ -123,8 +123,8 @@ def _rows_of_table(text: str) -> Iterator[Row]:
 def take_in(agent: AgentMemory, entries: Sequence[MemoryEntry], *, overwrite: bool, preview: bool = False) -> Added:
     """Give an agent the memories of an export, in the tiers in which they were.
 
-    Facts of a personality are skipped: they are the personality file's. So is what the agent holds in the same words,
-    what is protected, and without ``overwrite`` every id that it holds.
+    Facts of a personality are skipped, since they belong to the personality file. So are memories that the agent has in
+    the same words, protected ones and, without ``overwrite``, every id that it has.
 
     Raises:
         StaleChange: somebody else changed one at the same moment. Nothing was changed.

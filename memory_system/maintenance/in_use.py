@@ -1,4 +1,4 @@
-"""The world that a process serves, which can be exchanged for another while it serves."""
+"""The world that a process serves, which can be switched for another one meanwhile."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .worlds import Saved, Worlds
 
 _CLOSING_SECONDS = 2.0
 _MOST_SECONDS = 600.0
-"""How long a world that was switched away from waits for work that was begun in it; a model may be slow."""
+"""How long a world that is no longer in use waits for work that was begun in it; a model may be slow."""
 
 
 class InUse:
-    """Answers the world in use to whoever asks. Thread-safe.
+    """Provides the world in use. Thread-safe.
 
-    Whoever was handed the world before goes on in that one, and so does work that was begun in it: nothing that was
-    meant for one world ever reaches another.
+    Callers that got the world before a switch go on in that one, and so does work that was begun in it: nothing meant
+    for one world ever reaches another.
 
     Args:
-        first: answers the world to begin with, each time until there is another; whoever opened it closes it.
-        another: opens another by its settings; as the first one is, if not given.
+        first: returns the world to begin with, each time until there is another; its opener closes it.
+        another: opens another world by its settings; in the same way as the first if not given.
     """
 
     def __init__(self, first: Callable[[], World], another: Callable[[Settings], World] | None = None) -> None:
@@ -38,9 +38,9 @@ class InUse:
         self._address = ""
         self._lives = False
         self.after: list[Callable[[], object]] = []
-        """What is called after the worlds were exchanged."""
+        """The functions that are called after a switch."""
         self.others: list[Callable[[], object]] = []
-        """What has other processes of the same server open anew what is served here; without any there are none."""
+        """The functions that make other processes of the same server, if any, reopen what is served here."""
 
     @property
     def world(self) -> World:
@@ -49,17 +49,17 @@ class InUse:
 
     @property
     def worlds(self) -> Worlds:
-        """All worlds beside it.
+        """All worlds in the same folder.
 
         Raises:
-            Conflict: it is thrown away when the program ends.
+            Conflict: the world is thrown away when the program ends.
         """
         world = self.world
         return Worlds(world.settings, embedder=None if world.embedder_name else world.embedder)
 
     @contextmanager
     def serving(self, address: str, *, lives: bool = True) -> Iterator[None]:
-        """Within it others are told that this process serves the world, whichever is in use.
+        """Within the block, a notice for others says that this process serves the world in use.
 
         Args:
             address: where the server is.
@@ -83,10 +83,10 @@ class InUse:
             world.life.start()
 
     def switch(self, name: str) -> Saved:
-        """Serve another world from now on, here and whenever a program is started that is not told which.
+        """Serve another world from now on, here and in every program that is started without a world's name.
 
         Raises:
-            WorldNotFound: there is none of this name.
+            WorldNotFound: there is no world of this name.
             StoreError: it cannot be opened. Nothing was changed.
         """
         with self._lock:
@@ -97,7 +97,7 @@ class InUse:
             return worlds.switch(name)
 
     def rename(self, name: str, to: str) -> Saved:
-        """As ``Worlds.rename``, also of the world in use, which is served under its new name then."""
+        """As ``Worlds.rename``, also for the world in use, which is then served under its new name."""
         with self._lock:
             former, worlds = self.world, self.worlds
             if name != former.name:
@@ -120,12 +120,12 @@ class InUse:
             return told
 
     def tell_others(self) -> None:
-        """Have the other processes of this server open anew what is served here."""
+        """Make the other processes of this server open again what is served here."""
         for tell in self.others:
             tell()
 
     def follow(self, name: str) -> None:
-        """Serve from now on, opened anew, what another process of the same server serves.
+        """Open again, and serve from now on, what another process of the same server serves.
 
         Raises:
             StoreError: it cannot be opened. Nothing was changed.
@@ -154,10 +154,10 @@ class InUse:
         closing.join(_CLOSING_SECONDS)
 
     def expected(self, name: str | None) -> World:
-        """The world in use, if it is the one of this name, or none is named.
+        """The world in use, if it has this name, or no name is given.
 
         Raises:
-            Conflict: another one is.
+            Conflict: another world is in use.
         """
         world = self.world
         if name is not None and world.name != name:
@@ -168,9 +168,9 @@ class InUse:
         return world
 
     def borrow(self, name: str | None) -> tuple[World, Callable[[], None]]:
-        """The world in use for a while, in which it is not closed, even if another is switched to.
+        """The world in use, which is not closed for now, even after a switch.
 
-        Answers it, and what is to be called, once or more often, when it is not needed any more.
+        Returns it, and a function to call, once or more often, when it is no longer needed.
 
         Raises:
             Conflict: as ``expected``.

@@ -1,4 +1,4 @@
-"""A backup restored: unpacked beside the world, checked by the doctor, and only then put in the world's place."""
+"""Restoring a backup: it is unpacked next to the world, checked by the doctor, and only then replaces the world."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from . import backup_reading, doctor
 from .backup_manifest import AGENTS, BIN, WORLD, Manifest
 
 _UNPACKING = 0.5
-"""The share of the work after which the doctor looks at it."""
+"""The share of the work after which the doctor checks it."""
 
 
 @dataclass(frozen=True)
 class Restored:
-    """What came of it.
+    """The result of restoring.
 
     Args:
-        manifest: what the backup holds.
-        findings: what the doctor found in it: what was repaired, and what was damaged already when it was made.
-        aside: where the world lies that was there before; ``None`` if there was none.
+        manifest: the contents of the backup.
+        findings: what the doctor found in it: what was repaired, and what was already damaged when it was made.
+        aside: where the former world is now; ``None`` if there was none.
     """
 
     manifest: Manifest
@@ -54,24 +54,24 @@ def restore(
     cancelled: Callable[[], bool] = lambda: False,
     now: datetime | None = None,
 ) -> Restored | None:
-    """Put the world of a backup in the place of this one, which is set aside whole; ``put_back`` brings it back.
+    """Replace this world by that of a backup, and set it aside whole; ``put_back`` brings it back.
 
-    The backup is unpacked beside it, compared with its checksums, and looked at by the doctor before anything that is
-    there is touched. Whoever holds an agent has to ask for it again.
+    The backup is unpacked next to it, compared with its checksums, and checked by the doctor before anything existing
+    is touched. Agents that were open have to be asked for again.
 
     Args:
         world: where it goes; its agents are closed.
         path: the backup.
         anew: whether this has to be a world that does not exist yet.
         progress: called with the share done, 0 to 1, and what is being done.
-        cancelled: asked again and again whether to stop; once the worlds change places nothing stops it.
+        cancelled: called repeatedly, to ask whether to stop; once the swap has begun nothing stops it.
         now: the real time.
 
     Returns:
         What was restored; ``None`` if it was stopped, and nothing was changed.
 
     Raises:
-        InvalidBackup: the file is not a backup, not as it was made, or the doctor finds damage that it had not then.
+        InvalidBackup: the file is not a backup, not as it was made, or the doctor finds new damage.
         AlreadyExists: ``anew``, and the world exists.
         Conflict: ``anew``, and another world's characters of the same names have other personalities.
         StoreError: something cannot be read or written. Nothing was changed.
@@ -101,7 +101,7 @@ def restore(
         with world.let_go():
             if anew:
                 _refuse_taken(spot)
-            for agent in held.agents:  # what a server knows by these names is not what was in the backup
+            for agent in held.agents:  # a server's data for these names is not from the backup
                 world.journals.of(spot.folder / agent.name).leave_name()
             names = [] if anew else world.stored()
             aside = swap(spot, half, names, why, now or real_clock())
@@ -109,10 +109,10 @@ def restore(
 
 
 def put_back(world: World, aside: Aside, now: datetime | None = None) -> Path | None:
-    """Make a world that was set aside the world again; the present one is set aside in turn.
+    """Bring back a world that was set aside; the present one is set aside in turn.
 
     Returns:
-        Where the world lies that was there before; ``None`` if there was none.
+        Where the present world was set aside; ``None`` if there was none.
 
     Raises:
         NotFound: it is no longer there.
@@ -127,7 +127,7 @@ def put_back(world: World, aside: Aside, now: datetime | None = None) -> Path | 
 
 @contextmanager
 def _half(spot: Spot) -> Iterator[Path]:
-    """A new folder beside the world, gone afterwards unless it has become the world.
+    """A new folder next to the world, removed afterwards unless it has become the world.
 
     Raises:
         StoreBusy: somebody else is restoring this world.
@@ -143,7 +143,7 @@ def _half(spot: Spot) -> Iterator[Path]:
             raise StoreBusy(f"The world {name!r} is being restored already. Wait until that is done.") from error
     try:
         with as_store_errors(what):
-            shutil.rmtree(spot.half, ignore_errors=True)  # of a restoring that was killed
+            shutil.rmtree(spot.half, ignore_errors=True)  # from a restore that was killed
             spot.half.mkdir()
         yield spot.half
     finally:
@@ -152,7 +152,7 @@ def _half(spot: Spot) -> Iterator[Path]:
 
 
 def place(half: Path, name: str) -> Path:
-    """Where a file of a backup goes in the folder of what will be the world."""
+    """Where a file of a backup goes in the folder of the future world."""
     top, _, rest = name.partition("/")
     return {AGENTS: half, BIN: half / BIN_FOLDER, WORLD: half}[top] / rest
 
@@ -180,7 +180,7 @@ def _checked(
 
 
 def _checked_agent(folder: Path, world: World) -> list[Finding]:
-    """What the doctor finds; where a server keeps the stores, one is made here only to be looked at."""
+    """What the doctor finds; if a server has the stores, one is made here only for the check."""
     with_store = (folder / STORE).exists()
     found = doctor.examine_repaired(Place(folder, folder / KEPT), world.embedder)
     if world.settings.chroma is not None:
@@ -206,7 +206,7 @@ def _refuse_no_room(spot: Spot, manifest: Manifest) -> None:
 
 
 def _refuse_other_personalities(spot: Spot, half: Path, names: Iterable[str]) -> None:
-    """A world beside others shares the folder of personality files with them, and must not change theirs."""
+    """Refuse other personalities: a world that shares the folder of personality files must not change others' files."""
     for name in names:
         file, own = spot.agent(name).personality, half / name / KEPT
         if file.exists() and own.exists() and read(file) != read(own):

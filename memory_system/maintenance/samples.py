@@ -1,10 +1,10 @@
 """The sample agents: their events replayed into a new world, through the same change sets as any other data.
 
-The sample world ready made: the journals that a replay of its stories leaves, packed beside the stories.
+The sample world also ships ready made: the journals that a replay of its stories leaves, packed next to the stories.
 
-A replay takes most of a minute, nearly all of it to embed texts and write them change by change. What it leaves is the
-same everywhere, so that it ships: everything else of an agent, its vector store included, is made from the journal when
-the agent is first opened. A character whose story or personality is not the one that was packed is replayed.
+A replay takes most of a minute, nearly all of it to embed texts and write them change by change, and its result is the
+same everywhere. Everything else of an agent, including its vector store, is made from the journal when the agent is
+first opened. A character whose story or personality is not the packed one is replayed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from ..world.folders import agent_names
 from ..world.world import TOKENS, World
 
 ARCHIVE = "replayed.zip"
-"""Beside the stories it was made from."""
+"""In the folder of the stories it was made from."""
 _MANIFEST = "made_from.json"
 _DAY = (2026, 3, 27, 18, 0, 0)
 """The time of every file in the archive, so that two archives of the same journals are the same bytes."""
@@ -66,7 +66,7 @@ class ReadyMade:
 
     @classmethod
     def beside(cls, samples: Path) -> ReadyMade | None:
-        """The archive beside these stories; ``None`` if there is none, or this Python cannot unpack it.
+        """The archive of these stories; ``None`` if there is none, or this Python cannot unpack it.
 
         Raises:
             StoreDamaged: it cannot be read.
@@ -82,11 +82,11 @@ class ReadyMade:
             raise _damaged(path, error) from error
 
     def has(self, name: str, story: str, personality: str, embedder: str) -> bool:
-        """Whether it holds what a replay of this story, by an agent of this personality and embedder, would leave."""
+        """Whether it has the result of replaying this story with an agent of this personality and embedder."""
         return self.embedder == embedder and self.made_from.get(name) == digest(story, personality)
 
     def unpack(self, name: str, folder: Path, now: datetime) -> None:
-        """Put an agent's journal into its new folder, as if it had been replayed by now, the real time.
+        """Put an agent's journal into its new folder, as if it had been replayed just now, in real time.
 
         Raises:
             StoreDamaged: the archive is damaged.
@@ -111,8 +111,8 @@ def pack(world: Path, sources: Mapping[str, tuple[str, str]], embedder: str, tar
     Args:
         world: its folder.
         sources: each agent's story and personality, as text.
-        embedder: whose vectors the journals hold.
-        target: the archive; one that is there is replaced.
+        embedder: whose vectors are in the journals.
+        target: the archive; an existing one is replaced.
     """
     manifest = {"embedder": embedder, "agents": {name: digest(*texts) for name, texts in sorted(sources.items())}}
     beside = target.with_name(f".{target.name}.part")
@@ -123,7 +123,7 @@ def pack(world: Path, sources: Mapping[str, tuple[str, str]], embedder: str, tar
             with closing(sqlite3.connect(world / name / JOURNAL)) as journal:
                 journal.execute("VACUUM INTO ?", (str(copy),))
             with closing(sqlite3.connect(copy)) as journal:
-                with journal:  # what differs from one replay to the next, and is given anew when it is unpacked
+                with journal:  # what differs from one replay to the next, and is made again when it is unpacked
                     journal.execute("UPDATE change_sets SET id = revision, applied_at = ''")
                 journal.execute("VACUUM")
             archive.writestr(_info(f"{name}/{JOURNAL}"), copy.read_bytes())
@@ -131,7 +131,7 @@ def pack(world: Path, sources: Mapping[str, tuple[str, str]], embedder: str, tar
 
 
 def digest(story: str, personality: str) -> str:
-    """What tells one story and personality from all others."""
+    """A value that identifies a story and personality."""
     told = hashlib.sha256()
     for text in (story, personality):
         told.update(hashlib.sha256(text.encode()).digest())
@@ -139,7 +139,7 @@ def digest(story: str, personality: str) -> str:
 
 
 def _make_own(journal: sqlite3.Connection, now: datetime) -> None:
-    """Give the change sets ids of their own, by which a server tells two worlds apart, and times in their order."""
+    """Give the change sets their own ids, by which a server distinguishes two worlds, and times in their order."""
     revisions: Iterable[tuple[int]] = journal.execute("SELECT revision FROM change_sets ORDER BY revision DESC")
     rows = [
         (uuid.uuid4().hex, (now - timedelta(milliseconds=before)).isoformat(), revision)
@@ -162,22 +162,22 @@ def _damaged(path: Path, error: Exception) -> StoreDamaged:
 SETTINGS = AgentSettings(
     stm_size=20, top_k=6, static_share=0.3, retention=Retention.IMPORTANCE, migration_threshold=0.25
 )
-"""How the characters of the story remember: all but what is purely mundane."""
+"""How the characters of the story remember: everything except what is purely mundane."""
 _ANY_CUE = "What happened?"
 
 
 def fill_world(
     world: World, samples: Path, say: Callable[[str], None] = lambda _line: None, *, replay: bool = False
 ) -> bool:
-    """Fill a world whose folder is missing or empty with the sample agents; answers whether it did.
+    """Fill a world whose folder is missing or empty with the sample agents; returns whether it did.
 
-    Every ``<agent>.jsonl`` of the folder is lived through in the world's time: remembered, migrated every night, and
+    Every ``<agent>.jsonl`` of the folder is replayed in the world's time: remembered, migrated every night, and
     reflected on, summarised and planned as its author wrote it down, through the same change sets as any other data.
-    What that leaves is taken from the archive beside the stories, where it fits them; with ``replay`` it never is.
-    It is made under another name and renamed when it is whole, so that no half-filled world is ever opened.
+    The result is taken from the archive next to the stories, if it fits them; with ``replay`` it never is. It is made
+    under another name and renamed when it is complete, so that a half-filled world is never opened.
 
-    Where the folder of personalities holds none, those that ship are copied there. Where it holds somebody's own, a
-    character of the story without a file in it stays away, and if that is all of them, nothing is filled.
+    If the folder of personalities is empty, those that ship are copied there. If it has somebody's own, characters of
+    the story without a file in it are left out, and if that is all of them, nothing is filled.
 
     Raises:
         StoreDamaged: a sample file is broken or missing.
@@ -200,7 +200,7 @@ def fill_world(
     settings = world.settings.model_copy(update={"world": half, "chroma_url": None})
     with World(settings, embedder=world.embedder, model=world.model) as scratch:
         scratch.stand_at(parse_time(about["clock"]))
-        for name in stories:  # a filling that was killed may have left a journal on a server
+        for name in stories:  # an earlier run that was killed may have left a journal on a server
             scratch.journals.of(scratch.folder / name).leave_name()
         scratch.describe(About(about.get("title", ""), about.get("about", ""), about.get("first", "")))
         for number, (name, story) in enumerate(stories.items(), start=1):
@@ -210,7 +210,7 @@ def fill_world(
                 continue
             say(f"Filling the world with its characters: {name} ({number} of {len(stories)}, {so_many(len(story))}).")
             _replay(scratch.agent(name).acting_as("samples"), story)
-    if world.settings.chroma is not None:  # it takes all in, under the world's own name, when an agent is opened
+    if world.settings.chroma is not None:  # it takes everything in, under the world's own name, when an agent is opened
         for store in scratch.folder.glob(f"*/{STORE}"):
             shutil.rmtree(store)
     scratch.folder.rename(world.folder)
@@ -218,28 +218,28 @@ def fill_world(
 
 
 def prepare_recall(world: World, wanted: Callable[[], bool] = lambda: True) -> None:
-    """Work out what the first recall of each character would have to, the one to begin with first.
+    """Compute what the first recall of each character would have to, the one to begin with first.
 
-    That is the token states of its memories, which take seconds and are then kept in a file.
+    That is the token states of its memories, which take seconds and are then stored in a file.
 
     Args:
-        world: whose characters; one that cannot be opened is left out.
-        wanted: asked before each whether to go on.
+        world: the characters' world; one that cannot be opened is left out.
+        wanted: called before each, to ask whether to go on.
     """
     for name in sorted(world.agents(), key=lambda name: (name != world.about.first, name)):
         if not wanted():
             return
-        with suppress(MemorySystemError):  # whoever opens it is told
+        with suppress(MemorySystemError):  # opening it reports the problem
             world.agent(name).explain(_ANY_CUE)
 
 
 def personality_text(world: World, name: str) -> str:
-    """The file that describes a character, as it stands."""
+    """The text of the file that describes a character."""
     return (world.spot.personalities / f"{name}.json").read_text(encoding="utf-8")
 
 
 def holds_something(world: World) -> bool:
-    """Whether a world's folder holds more than what is made by looking at it."""
+    """Whether a world's folder contains more than what viewing it creates."""
     return world.folder.is_dir() and any(not path.name.startswith(TOKENS) for path in world.folder.iterdir())
 
 
@@ -255,7 +255,7 @@ def _described(world: World, stories: dict[str, list[dict[str, Any]]]) -> dict[s
 
 
 def _replay(agent: AgentMemory, story: list[dict[str, Any]]) -> None:
-    """Live a story through in the order of its times: remember, migrate every night, reflect, summarise, plan."""
+    """Replay a story in the order of its times: remember, migrate every night, reflect, summarise, plan."""
     agent.configure(**{field.name: getattr(SETTINGS, field.name) for field in dataclasses.fields(SETTINGS)})
     waiting: list[dict[str, Any]] = []
     for line, following in zip(story, [*story[1:], None], strict=True):

@@ -1,4 +1,4 @@
-"""What lies about in a world without being part of it, and whether there is room on the disk."""
+"""Leftover files in a world, and whether there is enough space on the disk."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..world import cut_off, swap
 from ..world.world import World
 
 _LEAST_FREE = 200_000_000
-"""Bytes that should be free; and as many as the world has, so that a store can be rebuilt beside the old one."""
+"""Bytes that should be free; plus as many as the world has, so that a store can be rebuilt next to the old one."""
 
 
 def of_agent(folder: Path) -> Iterator[Finding]:
-    """What lies in an agent's folder: files that were set aside, or cut off while they were written."""
+    """Leftovers in an agent's folder: files that were set aside, or cut off while they were written."""
     aside = [path for path in folder.glob("*-damaged-*") if not path.name.endswith(("-wal", "-shm"))]
     aside += folder.glob("chroma-replaced-*")
     if aside:
@@ -36,7 +36,7 @@ def of_agent(folder: Path) -> Iterator[Finding]:
 
 
 def half_made(world: World, *, repair: bool) -> Iterator[Finding]:
-    """What was being made of a world, or of its backups, when it was cut off; removed if told to repair."""
+    """Half-made files of a world or its backups whose making was cut off; removed on repair."""
     backups = world.settings.backup_folder
     if world.cut_off:
         size = sum(one.size for one in world.cut_off)
@@ -79,7 +79,7 @@ def set_aside(world: Path) -> Iterator[Finding]:
 
 
 def disk(world: Path) -> Finding:
-    """Whether there is room."""
+    """Whether there is enough space."""
     there = next(path for path in (world, *world.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free
     held = sum(file.stat().st_size for file in world.glob("**/*") if file.is_file())

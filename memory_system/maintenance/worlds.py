@@ -1,7 +1,7 @@
 """Worlds as save slots: listed, created, copied, branched, renamed, deleted, restored, and one of them in use.
 
-Whatever makes a world makes it aside and puts it in place by one rename, and a world is deleted by one rename into the
-bin beside the worlds, so that a kill at any instant leaves every world whole.
+A world is always made elsewhere and put in place by one rename, and deleted by one rename into the bin next to the
+worlds, so that a kill at any instant leaves every world whole.
 """
 
 from __future__ import annotations
@@ -57,20 +57,20 @@ _SECONDS = "%Y%m%dT%H%M%S%f"
 
 @dataclass(frozen=True)
 class Saved:
-    """A world in the folder of all worlds, as its files tell it; nothing of it was opened.
+    """A world in the folder of all worlds, according to its files; nothing of it was opened.
 
     Args:
         name: its name.
-        title: what it calls itself; may be empty.
-        characters: how many there are, rehearsals left out.
+        title: its title; may be empty.
+        characters: how many there are, without rehearsals.
         memories: in short-term and long-term memory of all of them.
-        size: bytes of all its files, those of the bin included.
+        size: bytes of all its files, including those of the bin.
         made_at: when it was made, or its first change applied (real time); ``None`` if that is not known.
         changed_at: when its newest change was applied (real time); ``None`` before the first.
-        branched: of which world it is a branch; ``None`` if of none.
-        served: whether it is the one in use here, or that the server serves which is asked.
+        branched: the world that it is a branch of; ``None`` if it is not a branch.
+        served: whether it is the one in use here, or on the server that is asked.
         served_at: the address of the server of another process that serves it; empty if none does.
-        problem: what of it could not be read, in a sentence; empty if all could.
+        problem: what could not be read, in a sentence; empty if everything could.
     """
 
     name: str
@@ -87,14 +87,14 @@ class Saved:
 
 
 class Worlds:
-    """The worlds in one folder of all worlds. Thread-safe, and safe beside other processes.
+    """The worlds in one folder of all worlds. Thread-safe, and safe with other processes.
 
     Args:
         settings: where they are, and which is in use; from the environment if not given.
-        embedder: texts to vectors, for a world that is filled with the sample; as the settings name it if not given.
+        embedder: turns texts into vectors, for a world that is filled with the sample; from the settings if not given.
 
     Raises:
-        Conflict: what is stored is thrown away when the program ends.
+        Conflict: the store is one that is thrown away when the program ends.
     """
 
     def __init__(self, settings: Settings | None = None, *, embedder: Embedder | None = None) -> None:
@@ -112,7 +112,7 @@ class Worlds:
     # -- looked at -------------------------------------------------------------------------------------
 
     def names(self) -> list[str]:
-        """The names of all worlds, sorted; the one in use is among them, also before there is anything in it."""
+        """The names of all worlds, sorted; including the one in use, even if it is still empty."""
         held = {path.name for path in self.folder.glob("*") if _is_world(path)}
         return sorted({*held, self.used})
 
@@ -121,7 +121,7 @@ class Worlds:
 
         Raises:
             InvalidAgentName: its name cannot be used.
-            StoreError: its folder cannot be looked at, or the server cannot be reached.
+            StoreError: its folder cannot be read, or the server cannot be reached.
         """
         folder = self.folder / checked_name(self.used, "world name")
         finish(Spot(folder, Path(self.settings.personalities)))
@@ -131,10 +131,10 @@ class Worlds:
             return folder.is_dir()
 
     def known(self, name: str) -> str:
-        """The name of a world that there is.
+        """The name of an existing world.
 
         Raises:
-            WorldNotFound: there is none of this name.
+            WorldNotFound: there is no world of this name.
         """
         return self._held(name).name
 
@@ -146,14 +146,14 @@ class Worlds:
         """What is known of one world.
 
         Raises:
-            WorldNotFound: there is none of this name.
+            WorldNotFound: there is no world of this name.
         """
         folder = self._held(name)
         told = Saved(folder.name, "", 0, 0, size_of(folder), None, None, None, folder.name == self.used)
         problems: list[str] = []
         with _noted(problems):
             is_own(folder)
-        if problems:  # it may not be entered, so that nothing else of it can be told
+        if problems:  # it may not be entered, so nothing else is known of it
             return dataclasses.replace(told, problem=problems[0])
 
         def tell(**known: object) -> None:
@@ -180,11 +180,11 @@ class Worlds:
         return dataclasses.replace(told, served_at=served_at, problem=" ".join(dict.fromkeys(problems)))
 
     def compare(self, name: str, other: str) -> WorldsCompared:
-        """What two worlds have otherwise; nothing of either is opened or touched.
+        """The differences between two worlds; nothing of either is opened or touched.
 
         Raises:
-            WorldNotFound: there is no world of one of the names.
-            StoreError, InvalidPersonality: something of one of them cannot be read.
+            WorldNotFound: one of the names has no world.
+            StoreError, InvalidPersonality: something in one of them cannot be read.
         """
         sides = [self._held(one) for one in (name, other)]
         shared = Path(self.settings.personalities)
@@ -198,7 +198,7 @@ class Worlds:
         return in_bin(self.folder)
 
     def free_name(self, name: str, but: str = "") -> str:
-        """The checked name, if nothing in the folder of all worlds ``but`` this world has it, in whichever case.
+        """The checked name, if nothing in the folder of all worlds but ``but`` has it, in any case.
 
         Raises:
             InvalidAgentName, AlreadyExists: it cannot be used.
@@ -216,7 +216,7 @@ class Worlds:
         """A new world, empty or with the characters of the sample.
 
         Args:
-            name: the world's, 1 to 64 characters, as those of agents.
+            name: the world's, 1 to 64 characters, with the rules for agents' names.
             sample: whether it is filled.
             progress: called with the share done, 0 to 1; it may raise to stop, and nothing is made then.
 
@@ -243,17 +243,17 @@ class Worlds:
             settings.personalities.rename(half / PERSONALITIES)
 
     def copy(self, name: str, to: str, *, progress: Progress = no_progress) -> Saved:
-        """A copy of a world, whole histories and its bin included; all can go on working in it meanwhile.
+        """A copy of a world, with whole histories and its bin; work in it can go on meanwhile.
 
         Each agent is as it was at one moment.
 
         Args:
             name: the world's.
             to: the copy's.
-            progress: as above.
+            progress: as for ``create``.
 
         Raises:
-            WorldNotFound: there is none of this name.
+            WorldNotFound: there is no world of this name.
             InvalidAgentName, AlreadyExists: the copy's name cannot be used.
             StoreBusy: another program has been writing to an agent for 30 seconds.
             StoreError: something cannot be read or written. Nothing was made.
@@ -262,9 +262,9 @@ class Worlds:
         return self._copy(name, to, progress, branch=False)
 
     def branch(self, name: str, to: str, *, progress: Progress = no_progress) -> Saved:
-        """A copy that knows of which world it was made, and when; ``compare`` tells what has come of both since.
+        """A copy that records which world it was made from, and when; ``compare`` shows how both have changed since.
 
-        Args and errors as ``copy``.
+        Arguments and errors as for ``copy``.
         """
         refuse_uncallable(progress=progress)
         return self._copy(name, to, progress, branch=True)
@@ -303,10 +303,10 @@ class Worlds:
     # -- moved -----------------------------------------------------------------------------------------
 
     def rename(self, name: str, to: str) -> Saved:
-        """The same world under another name; branches of it know it by that.
+        """The same world under another name, which its branches then refer to.
 
         Raises:
-            WorldNotFound: there is none of this name.
+            WorldNotFound: there is no world of this name.
             InvalidAgentName, AlreadyExists: the new name cannot be used.
             Conflict: a server of another process serves it.
             StoreBusy, StoreError: somebody writes it, or it cannot be moved. Nothing was changed.
@@ -331,7 +331,7 @@ class Worlds:
             return self.saved(checked)
 
     def _follow(self, one: str, former: str, name: str) -> None:
-        with suppress(MemorySystemError, OSError):  # what it is a branch of is then told by its former name
+        with suppress(MemorySystemError, OSError):  # its branches then show its former name
             slot = read_slot(self.folder / one)
             if slot is not None and slot.branched is not None and slot.branched.world == former:
                 branched = dataclasses.replace(slot.branched, world=name)
@@ -341,7 +341,7 @@ class Worlds:
         """Move a world to the bin, from where ``restore`` brings it back.
 
         Raises:
-            WorldNotFound: there is none of this name.
+            WorldNotFound: there is no world of this name.
             Conflict: it is in use, or a server of another process serves it.
             StoreBusy, StoreError: somebody writes it, or it cannot be moved. Nothing was changed.
         """
@@ -356,13 +356,13 @@ class Worlds:
                 shared = self._keep_own(folder)
                 binned.parent.mkdir(exist_ok=True)
                 folder.rename(binned)
-            for file in shared:  # nobody else's: what is in the bin has its own copies
+            for file in shared:  # not needed elsewhere: what is in the bin has its own copies
                 with suppress(OSError):
                     file.unlink()
             return Binned(folder.name, now, binned)
 
     def _keep_own(self, folder: Path) -> list[Path]:
-        """Let a world keep its personalities itself; answers the files that no world needs any more."""
+        """Move a world's personalities into its own folder; returns the files that no world needs any more."""
         if is_own(folder):
             return []
         spot = Spot(folder, Path(self.settings.personalities))
@@ -380,7 +380,7 @@ class Worlds:
 
         Args:
             binned: one of ``deleted()``.
-            to: under another name than it had.
+            to: another name than it had.
 
         Raises:
             WorldNotFound: it is no longer there.
@@ -397,13 +397,13 @@ class Worlds:
             return self.saved(name)
 
     def switch(self, name: str) -> Saved:
-        """Let programs that are started from now on open another world, unless they are told which.
+        """Make programs that are started from now on open another world, unless they are given one.
 
-        Those that run go on with the world that they have open; a server is switched by ``InUse``.
+        Running programs go on with the world that they have open; a server is switched by ``InUse``.
 
         Raises:
-            WorldNotFound: there is none of this name.
-            StoreError: it cannot be noted.
+            WorldNotFound: there is no world of this name.
+            StoreError: it cannot be stored.
         """
         folder = self._held(name)
         self._say_in_use(folder.name)
@@ -441,13 +441,13 @@ class Worlds:
 
     @contextmanager
     def _let_go(self, name: str) -> Iterator[None]:
-        """Nobody writes any agent of a world, and a server has none under its name."""
+        """Within the block nobody writes any agent of a world, and no Chroma server has one under its name."""
         with World(self._settings(name), embedder=self._embedder) as world, world.let_go():
             yield
 
     @contextmanager
     def _made(self, name: str) -> Iterator[Path]:
-        """A folder to make a world in, which is put in place at the end; if that fails, nothing is left of it."""
+        """A folder to make a world in, which is put in place at the end; if that fails, it is removed."""
         with as_store_errors(f"The world {name!r}"):
             self.folder.mkdir(parents=True, exist_ok=True)
             with making(self.folder, HALF_WORLD) as scratch:
@@ -460,7 +460,7 @@ class Worlds:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Nobody else puts a world in place or takes one away."""
+        """Within the block nobody else adds or removes a world."""
         with as_store_errors("The folder of all worlds"):
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.folder / _LOCK, timeout=_LOCK_SECONDS)
@@ -492,7 +492,7 @@ class Worlds:
 
 @contextmanager
 def _noted(problems: list[str]) -> Iterator[None]:
-    """What of a world cannot be read is told in its line, and the rest is told all the same."""
+    """Within the block, what cannot be read of a world is noted as its problem, and the rest is still shown."""
     try:
         yield
     except MemorySystemError as error:
@@ -500,9 +500,9 @@ def _noted(problems: list[str]) -> Iterator[None]:
 
 
 def _is_world(folder: Path) -> bool:
-    """Whether there is a world in a folder, and none that was set aside or is being filled.
+    """Whether a folder is a world, not one that was set aside or is being filled.
 
-    One that may not be entered is taken for a world, so that whoever looks for it is told.
+    A folder that may not be entered counts as a world, so that it is listed with its problem.
     """
     try:
         named = checked_name(folder.name, "world name") == folder.name
@@ -519,14 +519,14 @@ def _is_world(folder: Path) -> bool:
 
 
 def _rehearses(folder: Path) -> bool:
-    with suppress(MemorySystemError):  # whoever looks at that agent is told
+    with suppress(MemorySystemError):  # the agent itself reports the problem
         return rehearsal.read(folder) is not None
     return False
 
 
 @contextmanager
 def _still(folder: Path) -> Iterator[None]:
-    """Nobody writes an agent within; one that has no folder yet is nobody's."""
+    """Within the block nobody writes an agent; one without a folder needs no lock."""
     if not folder.is_dir():
         yield
         return
@@ -535,7 +535,7 @@ def _still(folder: Path) -> Iterator[None]:
 
 
 def _copy_agent(folder: Path, target: Path, journals: Journals) -> None:
-    """Copy an agent's folder, the journal as a file wherever it is kept, and without what opening makes anew."""
+    """Copy an agent's folder, the journal as a file wherever it is stored, without what is made again on opening."""
     copying.copy(folder, target, left_out=(*copying.SET_ASIDE, *copying.DERIVED))
     journals.of(folder).copy_into(target / JOURNAL)
 

@@ -1,6 +1,6 @@
-"""Two worlds compared: who is only in one of them, and of each who is in both what differs.
+"""Comparing two worlds: agents that are only in one of them, and the differences of those in both.
 
-Read from their journals, so that nothing of either is opened, touched or made.
+It reads their journals, so that nothing of either is opened, touched or made.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MIND = "personality"
 
 @dataclass(frozen=True)
 class MemoryDiffers:
-    """A memory that is not the same in both worlds; ``None`` where there is none."""
+    """A memory that is not the same in both worlds; ``None`` where it does not exist."""
 
     entry_id: str
     left: MemoryEntry | None
@@ -36,8 +36,8 @@ class TextDiffers:
     """A text that is not the same: the personality, the settings, the saved cues, a record of a person, ...
 
     Args:
-        name: which.
-        lines: what of it differs: what it is called, and in words what it is on the left and on the right.
+        name: its name.
+        lines: the differences: what each is about, and in words what it is on the left and on the right.
     """
 
     name: str
@@ -46,13 +46,13 @@ class TextDiffers:
 
 @dataclass(frozen=True)
 class CharacterDiffers:
-    """What of an agent that both worlds have is not the same in both.
+    """The differences of an agent that is in both worlds.
 
     Args:
         name: the agent's; ``world.knowledge`` for what the worlds know.
         left_changes: changes on the left since both had the same history; all of them if they never had.
         right_changes: the same on the right.
-        common: up to which revision both have the same history, 0 if they never had.
+        common: the revision up to which both have the same history, 0 if they never had.
         memories: those that differ, by id.
         texts: those that differ, by name.
     """
@@ -81,7 +81,7 @@ class CharacterDiffers:
 
 @dataclass(frozen=True)
 class WorldsCompared:
-    """Two worlds, beside each other.
+    """Two worlds, compared.
 
     Args:
         left: the name of the one.
@@ -90,7 +90,7 @@ class WorldsCompared:
         only_right: agents that are only in the other.
         characters: those that are in both and differ, by name.
         same: those that are in both and do not differ.
-        told: what the worlds say of themselves otherwise (title, time ...): what, on the left, and on the right.
+        told: differences of the worlds themselves (title, time ...): what, on the left, and on the right.
     """
 
     left: str
@@ -152,7 +152,7 @@ def _character(left: Spot, right: Spot, name: str, journals: Journals) -> Charac
 
 
 def _common(left: Journal | None, right: Journal | None) -> int:
-    """The newest revision up to which two journals tell the same."""
+    """The newest revision up to which two journals are the same."""
     if left is None or right is None:
         return 0
     low, high = 0, min(left.revision, right.revision)
@@ -167,7 +167,7 @@ def _common(left: Journal | None, right: Journal | None) -> int:
 
 
 def _held(journal: Journal | None, name: str) -> dict[str, MemoryEntry]:
-    tiers = Tier if name == WORLD_AGENT else DECAYING  # facts are told with the personality
+    tiers = Tier if name == WORLD_AGENT else DECAYING  # facts are shown with the personality
     return (
         {} if journal is None else {key: entry for tier in tiers for key, (entry, _) in journal.entries(tier).items()}
     )

@@ -1,8 +1,7 @@
-"""Acquaintance: from what came up about a person to what is known of them and how far they are trusted.
+"""Acquaintance: from memories about a person to what is known of them and how far they are trusted.
 
-Trust is a number from 0 (not at all) to 1 (wholly); where nobody has said anything of it, it begins in the middle.
-As with reflections (Park et al. 2023, section 4.2), whatever changes cites its evidence, and what cites none is
-dropped.
+Trust is a number from 0 (not at all) to 1 (completely); if nothing is said about it, it begins in the middle. As with
+reflections (Park et al. 2023, section 4.2), every change cites its evidence, and what cites none is dropped.
 """
 
 from __future__ import annotations
@@ -21,25 +20,25 @@ from .context import by_age, cited
 from .grounding import checked, names
 
 NEUTRAL = 0.5
-"""Trust in somebody of whom nothing is said yet, 0 to 1."""
+"""Trust in somebody about whom nothing is said yet, 0 to 1."""
 MOST_STEP = 0.3
-"""By how much trust changes at a time, at most: one memory, whoever put it there, does not turn everything over."""
+"""How much trust may change at a time: one memory, of whatever origin, must not reverse everything."""
 _TALKED = "synopsis"
 """The tag of what a talk shows."""
 _TITLES = re.compile(
     r"the|an?|mrs?|ms|miss|dr|old|young|little|sir|lady|lord|captain|father|mother|brother|sister|uncle|aunt"
 )
-"""Words that names begin with and that are no names."""
+"""Words that names begin with but that are not names."""
 _LEAST = 3
-"""Letters that a first name has, to be looked for alone."""
+"""How many letters a first name needs to be searched for on its own."""
 
 
 @dataclass(frozen=True)
 class Acquaintance:
-    """What a reflection makes of a person.
+    """The result of a reflection on a person.
 
     Args:
-        text: what is known of them now, a line each.
+        text: what is known of them now, one line per fact.
         trust: how far they are trusted, 0 to 1; ``None`` if that is still open.
         why: why trust has changed, in a sentence; empty if it has not.
         evidence: the ids of the memories that the change rests on; empty if nothing has changed.
@@ -73,16 +72,16 @@ def about(
 ) -> list[MemoryEntry]:
     """The memories that name a person, of what was perceived and what talks showed, the oldest first.
 
-    A person is named by a memory's ``people``, or in its text by the whole name, or by the first name if nobody else
-    who is known has it. A turn counts for nothing beside the synopsis that rests on it.
+    A person is named by a memory's ``people``, or in its text by the full name, or by the first name if nobody else
+    who is known has it. A turn does not count if a synopsis rests on it.
 
     Args:
-        entries: what is looked through.
+        entries: the memories to search.
         name: the person's.
         others: the names of everybody else who is known.
         since: only what happened then or later; ``None`` = everything.
         until: only what has happened by then.
-        seen: the ids of what happened at ``since`` and was read; a clock may stand still meanwhile.
+        seen: the ids of what happened at ``since`` and was read; a clock may be stopped meanwhile.
     """
     parts = [name]
     first = name.split(maxsplit=1)[0]
@@ -113,19 +112,19 @@ def weight(found: Sequence[MemoryEntry]) -> float:
 def reflect(
     model: LanguageModel, who: str, name: str, text: str, trust: float | None, found: Sequence[MemoryEntry], room: int
 ) -> Acquaintance:
-    """What the memories about a person make of what is known of them; of many, the oldest that one prompt has room for.
+    """Reflect on a person by memories about them; if there are many, by the oldest that fit in one prompt.
 
     Args:
-        model: is asked once.
+        model: asked once.
         who: whose memories they are.
         name: the person's.
         text: what is known of them so far.
         trust: how far they are trusted so far, 0 to 1; ``None`` if that is open.
         found: the memories, at least one, the oldest first; see ``about``.
-        room: characters that what is known may have.
+        room: how many characters may be known of them.
 
     Raises:
-        ModelError: the model did not help, or gave nothing that rests on these memories. Nothing was changed.
+        ModelError: the model failed, or gave nothing that rests on these memories. Nothing was changed.
     """
     given = next(iter(narrate.parts(found)))
     lines = [line for line in text.splitlines() if line.strip()]

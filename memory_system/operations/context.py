@@ -18,21 +18,21 @@ from ..llm import LanguageModel, tasks
 from ..llm.prompts import prompts_of
 
 Progress = Callable[[float, str], None]
-"""Told how far a long operation is, 0 to 1, and what it does; it may raise to cancel, and nothing is changed."""
+"""Called with the share of a long operation that is done, 0 to 1, and what it is doing; it may raise to cancel."""
 
 _Class = TypeVar("_Class", bound=type)
 _TRUTHS = ("bool", "bool | None")
 
 
 def no_progress(_done: float, _doing: str) -> None:
-    """For callers who do not want to be told how far a long operation is."""
+    """The callback for callers that need no progress reports."""
 
 
 def refuse_uncallable(**given: object) -> None:
-    """Refuse what is to be asked or told something, and is no function.
+    """Refuse callbacks that are not callable.
 
     Raises:
-        InvalidParameter: one is none; the message names the parameter.
+        InvalidParameter: one is not callable; the message names the parameter.
     """
     for name, value in given.items():
         if not callable(value):
@@ -40,9 +40,9 @@ def refuse_uncallable(**given: object) -> None:
 
 
 def refusing_no_truth(whose: _Class) -> _Class:
-    """The class, whose methods refuse what is neither true nor false where a ``bool`` can be given by name.
+    """A class decorator: methods refuse values that are not a truth value for keyword arguments of type ``bool``.
 
-    Not so where it is opened, which warns whoever opens it and so may stand no further from them; see ``truth``.
+    ``__init__`` is left out, since its warnings must point at the caller, without a frame in between; see ``truth``.
     """
     for name, method in list(vars(whose).items()):
         if isfunction(method) and name != "__init__":
@@ -78,7 +78,7 @@ def truth(name: str, value: object) -> None:
 
 @dataclass(frozen=True)
 class Ground:
-    """The state an operation is planned on; ``recall`` touches nothing. What is not looked at is not read."""
+    """The state that an operation is planned on; ``recall`` touches nothing. Data is read only when it is used."""
 
     who: str
     now: datetime
@@ -95,9 +95,9 @@ class Ground:
     """How many texts may be rated at a time."""
 
     def newest(self, count: int) -> list[MemoryEntry]:
-        """The ``count`` newest entries of LTM, the oldest first; what is timeless counts as older than all else.
+        """The ``count`` newest entries of LTM, the oldest first; those without a time count as the oldest.
 
-        There have to be as many in ``ltm``, which may hold the newest only.
+        ``ltm``, which may contain only the newest, must contain that many.
         """
         return sorted(self.ltm, key=by_age)[-count:]
 
@@ -108,7 +108,7 @@ class Ground:
     def plan(self, operation: str, title: str, changes: list[Change], **more: Any) -> ChangeSet:
         """A change set planned on this ground.
 
-        Where a language model was asked, that it is planned is told: whoever cancels while the model answers is heard.
+        If a language model was asked, progress is reported, so that a cancel during its answer takes effect.
         """
         if more.get("calls"):
             self.progress(1.0, "Planned")
@@ -129,7 +129,7 @@ def by_age(entry: MemoryEntry) -> tuple[float, str]:
 
 
 def derived(sources: Iterable[MemoryEntry]) -> dict[str, Any]:
-    """How a memory that is worked out from others knows: whoever is in those is in it, and it is where they all are."""
+    """The fields of a memory that is derived from others: the people of all, and the place if all share it."""
     held = list(sources)
     people = dict.fromkeys(name for entry in held for name in entry.people)
     places = {entry.place for entry in held}
@@ -141,12 +141,12 @@ def derived(sources: Iterable[MemoryEntry]) -> dict[str, Any]:
 
 
 def bare(entry: MemoryEntry) -> MemoryEntry:
-    """The entry as change sets hold it: without its last access, which the journal keeps apart."""
+    """The entry as in change sets: without its last access, which the journal stores separately."""
     return entry if entry.last_access is None else entry.accessed(None)
 
 
 class Bare(Sequence[MemoryEntry]):
-    """Entries as change sets hold them, each made when somebody looks at it: adding one memory reads none."""
+    """Entries as in change sets, each made when it is read: adding one memory reads none."""
 
     def __init__(self, entries: Sequence[MemoryEntry]) -> None:
         self._entries = entries
@@ -164,14 +164,14 @@ class Bare(Sequence[MemoryEntry]):
 
 
 def cited(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[MemoryEntry]:
-    """The memories behind the record numbers (from 1) that a model cites; numbers of no record are passed over."""
+    """The memories behind the record numbers (from 1) that a model cites; unknown numbers are skipped."""
     return [context[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(context)]
 
 
 def tried(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall, ModelError | None]:
-    """The entry with the model's rating, by whose memory the model knows it to be.
+    """The entry with the model's rating, given whose memory it is.
 
-    Marked as still to be rated, with the error, if the model did not help.
+    Marked as still to be rated, with the error, if the model failed.
     """
     task = tasks.rate(entry.document, str(getattr(model, "who", ""))).worded(prompts_of(model))
     try:
@@ -183,6 +183,6 @@ def tried(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelC
 
 
 def rated(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall]:
-    """As ``tried``, for callers to whom the call tells enough of the error."""
+    """As ``tried``, without the error, for callers that can use the call."""
     after, call, _ = tried(entry, model)
     return after, call

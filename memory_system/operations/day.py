@@ -1,4 +1,4 @@
-"""How a day goes beside its plan: what is being done, what is next, and what was missed."""
+"""How a day compares with its plan: what is being done, what is next, and what was missed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..recall.hybrid.words import stems
 _CLOCK = re.compile(r"[0-2]\d:[0-5]\d")
 _MIDNIGHT = "24:00"
 _TELLS = (Kind.OBSERVATION, Kind.CONVERSATION)
-"""The kinds of memories that tell what happened at a time."""
+"""The kinds of memories that say what happened at a time."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Intended:
         end: when it ends, HH:MM; 24:00 at midnight.
         activity: what it is.
         place: where; empty if that is not said.
-        entry_id: the memory that holds it; ``None`` for an item of the routine.
-        seen: the ids of the memories of its time that tell of it, in their order.
+        entry_id: the memory with it; ``None`` for an item of the routine.
+        seen: the ids of the memories of its time that show it, in their order.
     """
 
     start: str
@@ -43,15 +43,15 @@ class Intended:
 
 @dataclass(frozen=True)
 class PlanNow:
-    """How a day stands beside its plan.
+    """How a day compares with its plan.
 
     Args:
-        at: the world's time that it is told of.
-        by: ``plan`` where the day has one, else ``routine`` where the personality has one, else ``nothing``.
-        doing: what is being done; ``None`` where nothing is planned for now.
-        following: what comes next today; ``None`` where nothing does.
-        missed: what is over, and of which no memory of its time tells.
-        done: what is over, and of which a memory of its time tells.
+        at: the world's time of the comparison.
+        by: ``plan`` if the day has one, else ``routine`` if the personality has one, else ``nothing``.
+        doing: what is being done; ``None`` if nothing is planned for now.
+        following: what comes next today; ``None`` if nothing does.
+        missed: what is over, without a memory of its time that shows it.
+        done: what is over, with a memory of its time that shows it.
     """
 
     at: datetime
@@ -70,7 +70,7 @@ class PlanNow:
 
 
 def stand(at: datetime, held: Sequence[MemoryEntry], routine: Sequence[RoutineItem]) -> PlanNow:
-    """How the day of ``at``, in its zone, stands beside its plan, or beside the routine where it has none.
+    """How the day of ``at``, in its zone, compares with its plan, or with the routine if it has none.
 
     Args:
         at: the world's time.
@@ -78,8 +78,8 @@ def stand(at: datetime, held: Sequence[MemoryEntry], routine: Sequence[RoutineIt
         routine: what the agent usually does.
 
     Returns:
-        what is over is done where a memory of its time names its place, or shares a word with its activity, stop words
-        aside and by their stems; it is missed where none does.
+        what is over counts as done if a memory of its time names its place, or shares a word with its activity (by
+        stem, without stop words), and as missed if none does.
     """
     day, clock = at.date().isoformat(), f"{at:%H:%M}"
     planned = sorted(_of_plan(held, day), key=lambda one: (one.start, one.end))
@@ -116,7 +116,7 @@ def _of_routine(routine: Sequence[RoutineItem]) -> list[Intended]:
 
 
 def _seen(one: Intended, held: Iterable[MemoryEntry], at: datetime) -> Intended:
-    """What is over, with the memories of its time that tell of it."""
+    """What is over, with the memories of its time that show it."""
     about, place = set(stems(one.activity)), one.place.casefold()
     found = [
         entry
@@ -130,7 +130,7 @@ def _seen(one: Intended, held: Iterable[MemoryEntry], at: datetime) -> Intended:
 
 
 def _clock(entry: MemoryEntry, at: datetime) -> str:
-    """When a memory happened on the day of ``at``, HH:MM; empty if on another day, or nobody knows."""
+    """When a memory happened on the day of ``at``, HH:MM; empty if it was on another day or is unknown."""
     zone: tzinfo | None = at.tzinfo
     if entry.timestamp is None or abs((entry.timestamp - at).days) > 1:
         return ""

@@ -21,7 +21,7 @@ from .rating import Rated, rate_all
 
 Find = Callable[[str], MemoryEntry | None]
 PROTECTED = "It is protected; unprotect it first."
-"""Why a memory is left as it is."""
+"""The reason for leaving a memory as it is."""
 EDITABLE = (
     "document",
     "timestamp",
@@ -48,9 +48,9 @@ def add(
     rate: bool,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[ChangeSet, tuple[Outcome, ...]]:
-    """Plan to add events to STM; an id that is held is overwritten or skipped, as asked.
+    """Plan to add events to STM; an existing id is overwritten or skipped, as requested.
 
-    Each unrated event is rated. One that the model could not rate is added unrated, marked as still to be rated; where
+    Each unrated event is rated. One that the model could not rate is added unrated, marked as still to be rated; if
     the server is down or ``cancelled`` says so, the model is not asked about the others.
 
     Raises:
@@ -84,7 +84,7 @@ def add(
 
 
 def _refusal(event: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -> str:
-    """Why an event is skipped, in a sentence; empty if it is taken.
+    """Why an event is skipped, in a sentence; empty if it is added.
 
     Raises:
         Immutable: its id belongs to static memory.
@@ -111,7 +111,7 @@ def listed(ids: str | Sequence[str], what: str = "Ids") -> list[str]:
 
 
 def ids_of(memories: MemoryIds, what: str = "Ids") -> list[str]:
-    """The ids of memories, or of one, that are given by themselves or by their ids, without repeats.
+    """The ids of memories, or of one, given as memories or ids, without repeats.
 
     Raises:
         InvalidParameter: something else; the message says ``what`` must be one or the other.
@@ -139,7 +139,7 @@ def writable(find: Find, entry_id: str) -> MemoryEntry:
 
     Raises:
         InvalidParameter: the id is not a text.
-        EntryNotFound, Immutable: there is none, or it is a fact, a message or a passage.
+        EntryNotFound, Immutable: there is no such memory, or it is a fact, a message or a passage.
     """
     if not isinstance(entry_id, str):
         raise InvalidParameter(f"The id of a memory is a text, not {shown(entry_id)}.")
@@ -152,7 +152,7 @@ def writable(find: Find, entry_id: str) -> MemoryEntry:
 
 
 def elsewhere(entry: MemoryEntry) -> str | None:
-    """Why an entry is not changed by itself, in a sentence; ``None`` where it is a memory that can be."""
+    """Why an entry cannot be changed on its own, in a sentence; ``None`` if it is a memory that can be."""
     match entry.tier:
         case Tier.STATIC if known_to(entry):
             return "This is a fact of the world: change it with “know”, or forget it with “unknow”."
@@ -242,7 +242,7 @@ def rate_again(ground: Ground, find: Find, ids: MemoryIds) -> ChangeSet:
 def rate_entries(
     ground: Ground, entries: Sequence[MemoryEntry], cancelled: Callable[[], bool] = lambda: False
 ) -> tuple[ChangeSet, Rated]:
-    """As ``rate_again``, of entries of STM or LTM; with what came of asking."""
+    """As ``rate_again``, for entries of STM or LTM; with the results."""
     kept = [Kept(entry.id, PROTECTED) for entry in entries if entry.protected]
     free = [entry for entry in entries if not entry.protected]
     ratings = rate_all(ground, free, cancelled)
@@ -281,7 +281,7 @@ def configure(ground: Ground, held: str | None, after: AgentSettings) -> ChangeS
 def personality(
     plan: Callable[..., ChangeSet], held: str | None, text: str, static: Sequence[MemoryEntry], source: str
 ) -> ChangeSet:
-    """Plan to take a personality text as the static memory; facts that stay as they are are not touched.
+    """Plan to use a personality text as the static memory; unchanged facts are not touched.
 
     Raises:
         InvalidPersonality: all that is wrong with the text, by line and field.
@@ -293,7 +293,7 @@ def personality(
 
 
 def personality_changes(text: str, static: Sequence[MemoryEntry], source: str) -> list[Change]:
-    """What makes the static memory say what a personality's text says; facts that stay as they are are not touched.
+    """The changes that bring the static memory in line with a personality's text; unchanged facts are not touched.
 
     Raises:
         InvalidPersonality: all that is wrong with the text, by line and field.
@@ -338,12 +338,12 @@ def changes(
     remove_tags: str | Sequence[str],
     fields: Mapping[str, Any],
 ) -> tuple[list[Change], list[Kept], str]:
-    """The change of each memory, those that are left alone and why, and what is done, in words for a title.
+    """The change of each memory, those that are left alone and why, and a title.
 
     Raises:
-        EntryNotFound: there is no memory of an id.
+        EntryNotFound: an id has no memory.
         InvalidParameter: a field that cannot be set for many, or the same tag is to be added and removed.
-        InvalidEntry: a value that cannot be accepted; the message says of which memory.
+        InvalidEntry: a value that cannot be accepted; the message says for which memory.
     """
     adding, removing = _tags("add_tags", add_tags), _tags("remove_tags", remove_tags)
     if both := sorted(set(adding) & set(removing)):
@@ -391,7 +391,7 @@ def _changed(
     if "explanation" not in wanted and not getattr(rating, "shape", ()) and rating != before.rating:
         wanted["explanation"] = "" if rating is None else _BY_HAND
     if adding or removing:
-        # a list of anything else is refused by the entry itself, in its words
+        # a list of anything else is refused by the entry itself
         held = wanted.get("tags", before.tags)
         if isinstance(held, list | tuple):
             wanted["tags"] = (
@@ -423,13 +423,13 @@ MOST_MERGED = 1_000
 def merged(
     find: Find, ids: Sequence[str], keep: str | None, text: str | None, all_entries: Iterable[MemoryEntry]
 ) -> tuple[list[Change], list[Kept], list[str]]:
-    """The changes that make one memory of several, what is left alone and why, and what could not be kept.
+    """The changes that merge several memories into one, what is left alone and why, and what could not be kept.
 
     Raises:
-        EntryNotFound, Immutable: there is no memory of an id, or it is protected or a fact of the personality.
+        EntryNotFound, Immutable: an id has no memory, or it is protected or a fact of the personality.
         InvalidParameter: fewer than two memories, more than 1,000, or the one to keep is not among them.
-        InvalidEntry: the text cannot be one.
-        Conflict: one that would go is pinned.
+        InvalidEntry: the text cannot be a memory.
+        Conflict: one that would be forgotten is pinned.
     """
     entries = _chosen(find, ids)
     wanted = ids[0] if keep is None else keep
@@ -482,7 +482,7 @@ def _united(kept: MemoryEntry, going: Sequence[MemoryEntry], text: str | None, r
     every = (kept, *going)
     highest = max(every, key=lambda entry: entry.rating or 0)
     tags = tuple(dict.fromkeys(tag for entry in every for tag in entry.tags))[:MAX_TAGS]
-    # nothing that rests on one of these can be what they rest on
+    # what rests on one of these cannot be their evidence
     sources = [one for entry in every for one in entry.evidence if one not in resting]
     evidence = tuple(dict.fromkeys(sources))
     times = _times(every) if "evidence_times" in kept.extras else {}
@@ -504,7 +504,7 @@ def _united(kept: MemoryEntry, going: Sequence[MemoryEntry], text: str | None, r
 
 
 def _times(entries: Iterable[MemoryEntry]) -> dict[str, str]:
-    """When each piece of evidence happened, as summaries keep it beside their list of evidence."""
+    """When each piece of evidence happened, as summaries store it with their list of evidence."""
     found: dict[str, str] = {}
     for entry in entries:
         written = str(entry.extras.get("evidence_times", "")).split()
@@ -518,7 +518,7 @@ def _tags_left(entries: Sequence[MemoryEntry], after: MemoryEntry) -> bool:
 
 
 def _resting_on(ids: set[str], others: Sequence[MemoryEntry]) -> set[str]:
-    """These, and all that rests on one of them, through however many."""
+    """These, and everything that rests on one of them, directly or not."""
     above: dict[str, list[str]] = {}
     for entry in others:
         for source in entry.evidence:
@@ -550,7 +550,7 @@ def _renamed(ids: Iterable[str], gone: set[str], to: str) -> tuple[str, ...]:
 
 
 def renamed_texts(text_of: Callable[[str], str | None], gone: set[str], to: str) -> tuple[TextChange, ...]:
-    """Saved cues and judgments that name a memory which goes, naming the one that stays."""
+    """Saved cues and judgments with the memory that stays in place of one that goes."""
     held, judged = text_of("cues"), text_of("judgments")
     cues = parse_cues(held)
     judgments = parse_judgments(judged)
@@ -572,7 +572,7 @@ def _cue(saved: SavedCue, gone: set[str], to: str) -> SavedCue:
 
 def _judgment(judgment: Judgment, gone: set[str], to: str) -> Judgment:
     right, wrong = _renamed(judgment.right, gone, to), _renamed(judgment.wrong, gone, to)
-    if to in right and to in wrong:  # what was said of the one that stays holds; else that it is a right answer
+    if to in right and to in wrong:  # the judgment on the one that stays counts; else a right answer wins
         if to in judgment.wrong:
             right = tuple(one for one in right if one != to)
         else:

@@ -9,26 +9,26 @@ from typing import Any
 import yaml
 
 _INLINE = re.compile(r"[\\`*_\[\]<>!|~&$^]|(?<=[a-zA-Z]):(?=//)|(?<=www)\.|(?<=\w)@(?=\w)")
-"""What is a sign of Markdown wherever it stands: emphasis, code, links, pictures, HTML, tables, formulas, addresses."""
+"""What is Markdown anywhere in a line: emphasis, code, links, pictures, HTML, tables, formulas, addresses."""
 _AT_START = re.compile(r"^([ \t]*)([#+\-=:])", re.MULTILINE)
-"""What is one at the beginning of a line: a heading, a list, a rule."""
+"""What is Markdown at the beginning of a line: a heading, a list, a rule."""
 _NUMBERED = re.compile(r"^([ \t]*\d{1,9})([.)])", re.MULTILINE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _HIDDEN = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
-"""Characters that are not seen, and hide or turn what stands beside them."""
+"""Invisible characters that hide or reorder the text around them."""
 _FENCE = "---"
 _HEAD = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _WHOLE = "document"
-"""The key under which a text stands that a page cannot hold exactly."""
+"""The key for a text that a page cannot represent exactly."""
 _MOST = 200_000
-"""Characters of front matter."""
+"""How many characters front matter may have."""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def escaped(text: str) -> str:
-    """A text as Markdown in which none of its signs means anything."""
+    """A text as Markdown with all its markup escaped."""
     told = _INLINE.sub(lambda found: f"\\{found[0]}", text)
     return _NUMBERED.sub(r"\1\\\2", _AT_START.sub(r"\1\\\2", told))
 
@@ -39,7 +39,7 @@ def unescaped(markdown: str) -> str:
 
 
 def visible(text: str) -> str:
-    """A text without characters that are not seen."""
+    """A text without invisible characters."""
     return _HIDDEN.sub("", text)
 
 
@@ -53,7 +53,7 @@ def written(header: Mapping[str, Any], body: str) -> str:
 
     Args:
         header: texts, numbers, truth values, and lists and mappings of them.
-        body: the text; where a page cannot hold it exactly, it also stands in the front matter.
+        body: the text; if a page cannot represent it exactly, it is also in the front matter.
     """
     shown = visible(body)
     if shown != body:
@@ -67,7 +67,7 @@ def read(page: str) -> tuple[dict[str, Any], str]:
     """The front matter of a page, and its text.
 
     Raises:
-        ValueError: it has none, or one that is not read; the message is half a sentence.
+        ValueError: it has none, or one that cannot be read; the message is half a sentence.
     """
     page = page.removeprefix("\ufeff").replace("\r\n", "\n")
     found = _HEAD.match(page)

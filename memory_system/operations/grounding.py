@@ -1,12 +1,12 @@
-"""Whether a sentence rests on the memories that it cites: they exist, and it names nobody, no number and no date else.
+"""Whether a sentence rests on the memories that it cites: they exist, and it adds no names, numbers or dates.
 
-It is a check that what it drops deserves it, not that what passes is true. Said of a sentence are
+It drops only what deserves it, but does not prove that the rest is true. Checked are
 
-- numbers in digits, which must stand in a source, in digits or words; and in words from eleven on, since smaller
+- numbers in digits, which must be in a source, in digits or words; and in words from eleven on, since smaller
   ones also count what is told ("the two of them"),
-- dates, years and clock times, which must stand in a source or be the time of one,
-- words with a capital within the sentence, where it is English: other languages write more than names so. The first
-  word has its capital anyway; it counts if it is a name elsewhere among the memories, or a weekday.
+- dates, years and clock times, which must be in a source or be the time of one,
+- words with a capital within the sentence, if it is English: other languages capitalise more than names. The first
+  word always has a capital; it counts if it is a name elsewhere among the memories, or a weekday.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _DATE = re.compile(
     r"|\b\d{1,2}(?:st|nd|rd|th)\b|\b(?:1\d|20)\d\d\b",
     re.IGNORECASE,
 )
-"""What stands for a day, a year or a time of day, as far as it holds digits."""
+"""Days, years and times of day that contain digits."""
 _WORD = re.compile(word_of(r"[^\W\d_]"))
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _CUT = re.compile(r"\S*…")
 """A word that a quotation cut off."""
 _BEGINS = re.compile(r"(?:^|[.!?:;…“”\"‘(\[«»—–-]|(?<!\w)['’])\s*$")
-"""What stands before a word that has its capital for its place."""
+"""What precedes a word that has a capital only because of its position."""
 _GENITIVE = re.compile(r"['’]s?$")
 _PLURAL = re.compile(r"(?:(?<=\w{3})es|s)$")
 
 _CALENDAR = {*_DAYS, *_MONTHS} - {"march", "may"}
-"""Words that are dates wherever they stand."""
+"""Words that are dates wherever they occur."""
 
 _UNITS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -77,8 +77,8 @@ def checked(
         text: one sentence that a language model wrote.
         numbers: the records that it cites, from 1.
         given: the memories behind the records.
-        known: names that may stand in any sentence, such as the character's own.
-        among: what ``names`` finds in all that was given.
+        known: names that may be in any sentence, such as the character's own.
+        among: what ``names`` finds in everything that was given.
     """
     sources = [given[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(given)]
     if not numbers:
@@ -89,7 +89,7 @@ def checked(
 
 
 def _made_up(sentence: str, sources: Sequence[MemoryEntry], known: Iterable[str], among: Collection[str]) -> str:
-    """What a sentence says that none of its sources does, in words; empty if there is nothing."""
+    """What a sentence says but none of its sources does, in words; empty if there is nothing."""
     said = _plain(_CUT.sub(" ", sentence))
     texts = [_plain(source.document) for source in sources]
     times = [source.timestamp for source in sources if source.timestamp is not None]
@@ -109,7 +109,7 @@ def _made_up(sentence: str, sources: Sequence[MemoryEntry], known: Iterable[str]
 
 
 def names(texts: Iterable[str]) -> frozenset[str]:
-    """The words, in small letters, that have a capital within a sentence somewhere and are nowhere written small."""
+    """The words, in lower case, that have a capital within a sentence somewhere and are never in lower case."""
     capital: set[str] = set()
     small: set[str] = set()
     for text in map(_plain, texts):

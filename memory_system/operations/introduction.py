@@ -1,7 +1,7 @@
-"""A personality from a paragraph about somebody: what a sentence says of them, and the rest word for word.
+"""A personality from a paragraph about somebody: what its sentences say about them, and the rest word for word.
 
-The rules invent nothing and lose no sentence: one of which no rule makes anything is kept as a fact. A language model
-reads more of it where one is set, and they are what is fallen back on.
+The rules invent nothing and lose no sentence: one that no rule understands is kept as a fact. If a language model is
+set, it reads more, and the rules are the fallback.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..llm.offline import OfflineModel
 
 RULES = "plain rules"
 MOST = 8_000
-"""Characters of a paragraph that are read."""
+"""How many characters a paragraph may have."""
 _CAPITAL = f"[{''.join(one for one in map(chr, range(ord('A'), ord('ԯ'))) if one.isupper())}]"
 """A capital of a European language: Latin, Greek or Cyrillic."""
 _NAME = rf"{_CAPITAL}[\w'’-]*(?:\s+(?:(?:de|da|di|du|la|le|van|von|of|the)\s+){{0,2}}{_CAPITAL}[\w'’-]*){{0,3}}"
@@ -31,11 +31,11 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _PIECE = re.compile(r'"[^"]{1,40}"|“[^”]{1,40}”|«[^»]{1,40}»|‘[^’]{1,40}’|[^\s,،、，;:(–—]+')
-"""A word of a name in any script; what stands in quotes, such as a nickname, is one."""
+"""A word of a name in any script; something in quotes, such as a nickname, is one."""
 _AFTER = re.compile(r"\s*(?:[,،、，(:–—]|$|-(?!\w)|(?:is|was|works|lives|has|wants|runs|keeps)\b)")
 _PARTICLES = frozenset({"de", "da", "di", "du", "la", "le", "van", "von", "of", "the"})
 _PIECES, _LONGEST_PIECE = 5, 40
-"""Words of a name at most; fewer where nothing stands behind it, since they may be a sentence."""
+"""How many words a name may have; fewer if nothing follows it, since they may be a sentence."""
 _AGED = re.compile(r"(?:aged\s+)?(?P<age>\d{1,3})(?:[\s-]*years?[\s-]*old)?$", re.IGNORECASE)
 _WORKS = re.compile(
     rf"(?:(?:an?|the)\s+)?(?P<what>[a-zà-þ][\w'’-]*(?:\s+(?!in\b|at\b|from\b|of\b|who\b|that\b)[\w'’-]+){{0,4}})"
@@ -77,7 +77,7 @@ _AT = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)\s+|\n+")
 _FEW = 4
-"""Words of a trait; more are a sentence."""
+"""How many words a trait may have; more are a sentence."""
 _NO_TRAIT = re.compile(
     r"^(?:an?|the|in|at|on|from|of|with|not sure|about|\d)\b|\b(?:who|that|which|than|because)\b", re.IGNORECASE
 )
@@ -85,7 +85,7 @@ _LEAD = re.compile(r"^(?:very|quite|rather|also|always|often|both|so)\s+", re.IG
 
 
 def introduced(text: str) -> dict[str, Any]:
-    """The personality that a paragraph tells of, as its JSON document; what is not told is left out.
+    """The personality in a paragraph, as its JSON document; what is not said is left out.
 
     Args:
         text: such as "Rosa, 34, baker in Harrow Quay. She is stubborn. She wants to buy back the mill."
@@ -112,11 +112,11 @@ def introduced(text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Introduction:
-    """A personality as a paragraph tells of it.
+    """A personality read from a paragraph.
 
     Args:
         document: as its JSON document.
-        by: who read it: what the language model is called, or ``"plain rules"``.
+        by: who read it: the language model's name, or ``"plain rules"``.
         problem: why the language model did not read it, in a sentence; empty if it did, or none is set.
     """
 
@@ -126,7 +126,7 @@ class Introduction:
 
 
 def read_introduction(text: str, model: LanguageModel) -> Introduction:
-    """The personality that a paragraph tells of, as a language model reads it; by plain rules where it does not help.
+    """The personality in a paragraph, as read by a language model, or by plain rules if it fails.
 
     Raises:
         InvalidParameter: the paragraph is not a text, or has more than ``MOST`` characters.
@@ -146,7 +146,7 @@ def read_introduction(text: str, model: LanguageModel) -> Introduction:
 
 
 def _told(part: Any) -> Any:
-    """A part of an answer without what the paragraph says nothing of."""
+    """A part of an answer without what is not in the paragraph."""
     if isinstance(part, dict):
         return {name: told for name, one in part.items() if (told := _told(one)) not in (None, "", [], {})}
     return [_told(one) for one in part] if isinstance(part, list) else part
@@ -202,7 +202,7 @@ def _may_be_of_name(piece: str) -> bool:
 
 
 def _read(sentence: str, found: dict[str, list[Any]], identity: dict[str, Any]) -> bool:
-    """Take up what a sentence says; answers whether that is all that it says."""
+    """Add what a sentence says; returns whether that is all that it says."""
     if _relationships(sentence, found):
         return True
     if (goal := _WANTS.search(sentence)) and _is_meant(sentence[: goal.start()], identity):
@@ -253,7 +253,7 @@ _PRONOUNS = frozenset({"she", "he", "they", "i", "her", "his", "their", "my"})
 
 
 def _traits(words: str, found: dict[str, list[Any]], identity: dict[str, Any]) -> bool:
-    """Take up adjectives, or what somebody works as."""
+    """Add adjectives, or somebody's occupation."""
     if work := re.match(r"(?:an?|the)\s+(?P<what>[a-zà-þ][\w'’ -]{1,40})$", words.strip()):
         if "profession" in identity:
             return False

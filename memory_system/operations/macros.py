@@ -1,11 +1,11 @@
-"""Text of strangers in a character card: what would be a macro or decorator there is made text, and read back."""
+"""Text of strangers in a character card: macros and decorators are made plain text, and read back."""
 
 from __future__ import annotations
 
 import re
 
 _JOINER = "\u2060"
-"""A word joiner: it is not seen, has no width, and is no part of a macro."""
+"""A word joiner: it is invisible, has no width, and is not part of a macro."""
 _NAMES = r"(?:user|char|bot|start)\b"
 _SIGNS = re.compile(rf"(?<=\{{)(?=\{{)|(?<=<)(?={_NAMES})|^(?=@@)", re.IGNORECASE | re.MULTILINE)
 _JOINED = re.compile(
@@ -14,7 +14,7 @@ _JOINED = re.compile(
 
 
 def without_macros(text: str) -> str:
-    """A text of which a program that reads cards replaces nothing: ``{{user}}`` and ``@@role`` are words in it."""
+    """A text in which a program that reads cards replaces nothing: ``{{user}}`` and ``@@role`` are words in it."""
     return _SIGNS.sub(_JOINER, text)
 
 

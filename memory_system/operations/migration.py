@@ -1,4 +1,4 @@
-"""Migration: what STM has no room for goes to LTM if it is worth keeping, and is forgotten if not."""
+"""Migration: what overflows STM goes to LTM if it is worth keeping, and is forgotten if not."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MIGRATE = "migrate"
 def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> ChangeSet:
     """Plan a migration.
 
-    STM's overflow is as many entries as it holds beyond ``stm_size``; what was said in talks has as much room of its
-    own, so that a long talk drives no event out. The first that may leave, in the order of
-    the rule, make it up. Pinned and protected entries may not leave; unrated ones wait for their rating; and
-    what is marked "by a person" is moved, but never forgotten by itself.
+    STM's overflow is the number of entries beyond ``stm_size``; what was said in talks has as much room of its own, so
+    that a long talk drives out no event. It consists of the first entries, in the order of the rule, that may leave.
+    Pinned and protected entries may not leave; unrated ones wait for their rating; and what is marked "by a person" is
+    moved, but never forgotten automatically.
 
     Args:
         ground: what to plan on.
@@ -71,7 +71,7 @@ def _stays(entry: MemoryEntry, verdict: Verdict | None) -> str | None:
 
 
 def fills(done: ChangeSet) -> bool:
-    """Whether a change set brings something new into STM; what is taken back or restored is what a person wants."""
+    """Whether a change set brings something new into STM; undoing and restoring, which a person wants, do not count."""
     if done.undoes is not None or done.operation in TAKING_BACK:
         return False
     return any(
@@ -80,7 +80,7 @@ def fills(done: ChangeSet) -> bool:
 
 
 def in_rooms(held: Sequence[MemoryEntry]) -> tuple[list[MemoryEntry], list[MemoryEntry]]:
-    """What was lived and what was said in talks, each of which has room for ``stm_size`` in STM; in the order given."""
+    """Experiences and what was said in talks, each with room for ``stm_size`` in STM; in the order given."""
     return [entry for entry in held if not was_said(entry)], [entry for entry in held if was_said(entry)]
 
 

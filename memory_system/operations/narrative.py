@@ -1,4 +1,4 @@
-"""Narrative: memories told as one text, each sentence with the ids it rests on. It changes nothing."""
+"""Narrative: memories as one text, each sentence with the ids it rests on. It changes nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .context import by_age
 from .grounding import checked, names
 
 Hits = Recall | Sequence[Candidate | MemoryEntry]
-"""What was recalled, or chosen memories; of a ``Recall`` those in its answer."""
+"""What was recalled, or chosen memories; from a ``Recall``, those in its answer."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A sentence that the model gave and that is not told, those of its ids that exist, and why it is not."""
+    """A sentence of the model that is left out, those of its ids that exist, and why it is left out."""
 
     text: str
     ids: tuple[str, ...]
@@ -41,12 +41,12 @@ class Narrative:
     """What memories tell.
 
     Args:
-        text: the narrative; where there is none, a sentence that says why.
-        sentences: what it is made of; empty where there is no narrative.
+        text: the narrative; if there is none, a sentence that says why.
+        sentences: what it is made of; empty if there is no narrative.
         dropped: what the model said beyond the memories.
-        call: the prompt and the answer; ``None`` where no model was asked.
-        told_by: the label of the model, which names the offline rules as such; empty where none was asked.
-        left_out: ids of hits that found no room in the prompt.
+        call: the prompt and the answer; ``None`` if no model was asked.
+        told_by: the label of the model, which names the offline rules as such; empty if none was asked.
+        left_out: ids of hits that did not fit in the prompt.
     """
 
     text: str
@@ -60,19 +60,18 @@ class Narrative:
 def tell(who: str, cue: str, hits: Hits, model: LanguageModel) -> Narrative:
     """Join the hits into a narrative.
 
-    The hits that come first have room in the prompt before the others; they are told in the order of time. A
-    sentence is dropped if it rests on no memory, on one that was not given, or names, counts or dates what none
-    of its memories does.
+    The first hits have priority for the room in the prompt; they are ordered by time. A sentence is dropped if it
+    rests on no memory, on one that was not given, or has names, numbers or dates that are in none of its memories.
 
     Args:
-        who: the character's name, which may stand in any sentence.
+        who: the character's name, which may be in any sentence.
         cue: what the narrative is to answer.
         hits: see ``Hits``.
         model: who tells it.
 
     Raises:
-        InvalidParameter: a hit is no memory.
-        ModelError: the language model did not help.
+        InvalidParameter: a hit is not a memory.
+        ModelError: the language model gave no usable answer.
     """
     found = list({entry.id: entry for entry in map(_entry, *_numbered(hits))}.values())
     if not found:

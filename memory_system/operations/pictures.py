@@ -1,6 +1,6 @@
-"""Pictures of characters: a pattern of their own for those who were given none, portraits, and either as a PNG.
+"""Pictures of characters: portraits, or a pattern of their own for those without one, and either as a PNG.
 
-The colours of the cast are none of those that mean recency, importance and relevancy.
+The colours of the cast differ from those that mean recency, importance and relevancy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..core.extras import needs
 from ..errors import InvalidParameter
 
 CAST = ("#8a5a94", "#b3566a", "#a3643c", "#7c7433", "#5f7f4f", "#4c7f86", "#5b72a8", "#77706a")
-"""Plum, rose, clay, olive, moss, slate, dusk and stone: each can be told from white and from black."""
+"""Plum, rose, clay, olive, moss, slate, dusk and stone: each is distinct from white and from black."""
 CELLS, SIZE, CELL, EDGE = 5, 64, 10, 7
 """Cells a side; and of the picture, a cell of it and the room around them, in units of the picture."""
 _SCALE = 8
@@ -28,16 +28,16 @@ _MOST_SIDE = 1024
 """Pixels of a portrait's side; ours have 256."""
 PNG = b"\x89PNG\r\n\x1a\n"
 LARGEST = 2_000_000
-"""Bytes of a file that is taken as a portrait."""
+"""How many bytes a file for a portrait may have."""
 _PIXELS, _SIDE, _QUALITY = 40_000_000, 256, 82
 _FORMATS = ("PNG", "JPEG", "WEBP")
 _TOLD = frozenset({b"tEXt", b"zTXt", b"iTXt", b"iCCP", b"eXIf"})
-"""Parts of a PNG that say something and show nothing, and may unpack to more than the picture."""
+"""Parts of a PNG with text, which are not visible and may unpack to more than the picture."""
 
 
 @cache
 def pattern(name: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The colour of a name, and the cells (row, column) of its five by five that have it, left like right."""
+    """The colour of a name, and the cells (row, column) of its five by five that have it, symmetric left and right."""
     told = hashlib.sha256(name.casefold().encode("utf-8", "replace")).digest()
     colour, half = CAST[told[0] % len(CAST)], CELLS // 2 + 1
     filled = [(row, column) for row in range(CELLS) for column in range(half) if told[1 + row * half + column] & 1]
@@ -46,7 +46,7 @@ def pattern(name: str) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 
 def webp_size(raw: bytes) -> tuple[int, int]:
-    """How large a WebP says that it is, since its decoder takes the room for that at once; 0 by 0 for other files."""
+    """How large a WebP says that it is, since its decoder reserves memory for that at once; 0 by 0 for other files."""
     if raw[:4] != b"RIFF" or raw[8:12] != b"WEBP":
         return 0, 0
     if raw[12:16] == b"VP8X":
@@ -58,14 +58,14 @@ def webp_size(raw: bytes) -> tuple[int, int]:
 
 
 def portrait(raw: bytes, most: int = LARGEST) -> str:
-    """A picture from elsewhere as a portrait: decoded, cut to a square of 256 by 256 pixels, and written anew.
+    """A picture from elsewhere as a portrait: decoded, cut to a square of 256 by 256 pixels, and encoded again.
 
     Args:
         raw: the file: PNG, JPEG or WebP.
-        most: its bytes at most.
+        most: how many bytes it may have.
 
     Raises:
-        InvalidParameter: it is too large, or no such picture.
+        InvalidParameter: it is too large, or not such a picture.
         ExtraMissing: Pillow is not installed, which comes with the dashboard.
     """
     with needs("dashboard", "A portrait"):
@@ -82,7 +82,7 @@ def portrait(raw: bytes, most: int = LARGEST) -> str:
         small.save(written, "WEBP", quality=_QUALITY)
     except InvalidParameter:
         raise
-    except Exception as error:  # decoders raise types of their own for whatever is no picture
+    except Exception as error:  # decoders raise types of their own for what is not a picture
         raise InvalidParameter("This is not a picture that can be read. A portrait is a PNG, JPEG or WebP.") from error
     return f"data:image/webp;base64,{base64.b64encode(written.getvalue()).decode()}"
 
@@ -93,30 +93,30 @@ def _refuse_large(wide: int, high: int) -> None:
 
 
 def bare(png: bytes) -> bytes:
-    """A PNG without what it says, such as the card that it holds."""
+    """A PNG without its texts, such as the card in it."""
     parts = (part for part in _parts(png) if part[4:8] not in _TOLD)
     return b"".join((PNG, *parts))
 
 
 def is_pattern(png: bytes) -> bool:
-    """Whether a PNG is the pattern of a name as this program draws it, and so nobody's portrait."""
+    """Whether a PNG is the pattern of a name as this program draws it, and so not a portrait."""
     side = struct.pack(">II", SIZE * _SCALE, SIZE * _SCALE)
     held = {part[4:8]: part[8:-4] for part in _parts(png)}
     return held.get(b"IHDR", b"")[:8] == side and held.get(b"PLTE") in {_palette(colour) for colour in CAST}
 
 
 def as_png(name: str, portrait: str | None = None) -> bytes:
-    """The picture of a character as a PNG: the portrait, where there is one that can be read, else the pattern.
+    """The picture of a character as a PNG: the portrait, if there is one that can be read, else the pattern.
 
     Args:
         name: whose pattern.
-        portrait: as it is kept, ``data:image/webp;base64,...``; read only where Pillow is installed.
+        portrait: as it is stored, ``data:image/webp;base64,...``; read only if Pillow is installed.
     """
     return (None if portrait is None else _portrait(portrait)) or _drawn(name)
 
 
 def with_texts(png: bytes, texts: dict[str, bytes]) -> bytes:
-    """A PNG with texts of these names (Latin-1) right before its end; what it held under them is taken out."""
+    """A PNG with texts of these names (Latin-1) right before its end; former ones of these names are removed."""
     found = [PNG]
     held = {name.encode("latin-1") for name in texts}
     for part in _parts(png):

@@ -14,27 +14,27 @@ from ..llm import tasks
 from .context import Ground, cited
 
 CONTEXT = 15
-"""Memories at most of what was promised for today, and as many of what happened today."""
+"""How many memories of what was promised for today are used at most, and as many of what happened today."""
 _ROUTINE = 3
-"""Items of a routine that a note names."""
+"""How many items of a routine a note names."""
 RATING = 5
-"""Plans are not asked about: the published code gives them 5."""
+"""The rating of plans, for which no model is asked: the published code gives them 5."""
 
 
 def plan(ground: Ground, routine: Sequence[RoutineItem], heeded: Sequence[MemoryEntry] = ()) -> ChangeSet:
     """Plan the rest of the day of ``ground.now``, in its zone; the old plan of that day is replaced.
 
-    Actions of the old plan that are pinned, protected or marked "by a person" stand; what would overlap them is left
+    Actions of the old plan that are pinned, protected or marked "by a person" stay; what would overlap them is left
     out.
 
     Args:
         ground: what to plan on.
         routine: what the agent usually does.
-        heeded: memories that stand before those that recall brings to mind.
+        heeded: memories that come before the recalled ones.
 
     Raises:
-        ModelNonsense: the actions overlap, lie in the past or run backwards, also when asked again.
-        ModelError: the language model did not help. Nothing was changed.
+        ModelNonsense: the actions overlap, are in the past or run backwards, even on a second try.
+        ModelError: the language model gave no usable answer. Nothing was changed.
     """
     now = ground.now
     ground.progress(0.1, "Recalling what today holds")
@@ -92,7 +92,7 @@ def _overlaps(action: tasks.Action, old: MemoryEntry) -> bool:
 
 
 def _problem(actions: Sequence[tasks.Action], now: datetime) -> str | None:
-    """What is wrong with a plan, in a sentence; ``None`` if it can be lived."""
+    """What is wrong with a plan, in a sentence; ``None`` if it is possible."""
     clock, ended = f"{now:%H:%M}", ""
     for action in actions:
         span = f"{action.start} to {action.end} ({action.activity[:60]})"

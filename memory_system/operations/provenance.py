@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from ..core.entry import MemoryEntry
 
 MOST = 200
-"""Memories that one lineage tells of; of more, those nearest to the one asked about."""
+"""How many memories one lineage has; if there are more, the nearest to the one asked about."""
 
 Look = Callable[[Collection[str]], Mapping[str, MemoryEntry]]
-"""The memories of these ids as they are or last were; ids of none are left out."""
+"""The memories of these ids as they are or last were; unknown ids are left out."""
 Near = Callable[[Sequence[MemoryEntry]], Iterable[tuple[str, str]]]
 """Pairs of a memory and one that is a step further on, by id."""
 
@@ -22,9 +22,9 @@ class Kin:
 
     Args:
         entry: as it is, or as it last was.
-        level: 0 = the memory asked about; below 0 what it rests on, above 0 what rests on it. A memory lies further
-            off than all that lie between it and the one asked about.
-        forgotten: it is not in recall any more.
+        level: 0 = the memory asked about; below 0 what it rests on, above 0 what rests on it. A memory is further away
+            than all those between it and the one asked about.
+        forgotten: it is no longer in recall.
         stale: what it rests on has changed since.
     """
 
@@ -42,8 +42,8 @@ class Lineage:
         entry_id: the memory asked about.
         kin: it and its kin, the lowest level first, within a level by time.
         links: pairs of ids: a memory, and one that rests on it.
-        unknown: how many memories are cited that there never were.
-        more: how many are further off, or too many, and are not among ``kin``, as far as was looked.
+        unknown: how many cited memories never existed.
+        more: how many are too far away, or too many, and are not among ``kin``, as far as was checked.
     """
 
     entry_id: str
@@ -75,7 +75,7 @@ def trace(
     Args:
         entry: the memory, as it is or last was.
         depth: how many steps to go each way.
-        look: where the memories of ids are to be had.
+        look: returns the memories of ids.
         cites: for memories, pairs of each and the id of one that rests on it, or did so.
         held: whether a memory is in recall.
         stale: ids of memories of which something that they rest on has changed.
@@ -106,7 +106,7 @@ def _by_time(entry: MemoryEntry) -> tuple[float, str]:
 
 
 def _walked(entry: MemoryEntry, depth: int, room: int, look: Look, near: Near) -> _Side:
-    """All memories within so many steps, the nearest first, as many as there is room for."""
+    """All memories within this many steps, the nearest first, up to the limit."""
     side = _Side({entry.id: entry}, set(), set(), set())
     reached: Sequence[MemoryEntry] = [entry]
     for _ in range(depth):
@@ -126,7 +126,7 @@ def _walked(entry: MemoryEntry, depth: int, room: int, look: Look, near: Near) -
 
 
 def _leading(up: _Side, centre: str, held: Callable[[str], bool]) -> Iterable[tuple[str, str]]:
-    """The links upwards that lead to a memory in recall: what was thought and forgotten again is no news."""
+    """The links upwards that lead to a memory in recall: forgotten derivations are not of interest."""
     onward: dict[str, list[str]] = {}
     for source, one in up.links:
         onward.setdefault(one, []).append(source)
@@ -141,7 +141,7 @@ def _leading(up: _Side, centre: str, held: Callable[[str], bool]) -> Iterable[tu
 
 
 def _levels(centre: str, links: Collection[tuple[str, str]]) -> dict[str, int]:
-    """The level of each memory: by the longest way to it, and by the shortest where ways run in a circle."""
+    """The level of each memory: by the longest way to it, or by the shortest if there are cycles."""
     up: dict[str, list[str]] = {}
     down: dict[str, list[str]] = {}
     for source, one in sorted(links):

@@ -1,4 +1,4 @@
-"""Purging: what forgotten memories said leaves every file for good, chosen one by one or once they are old enough."""
+"""Purging: erasing what forgotten memories said from every file, chosen one by one or once they are old enough."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plan(planned: Planned, present: Present, wanted: Sequence[str]) -> ChangeSet
     """Plan to purge memories that were forgotten.
 
     Raises:
-        EntryNotFound: there never was such a memory, or it has been purged before.
+        EntryNotFound: there was never such a memory, or it has been purged before.
         Immutable: it is, or was, a fact of the personality.
         Conflict: one is still remembered.
     """
@@ -45,9 +45,9 @@ def plan(planned: Planned, present: Present, wanted: Sequence[str]) -> ChangeSet
 
 
 def emptying(planned: Planned, present: Present, days: int, now: datetime) -> ChangeSet:
-    """Plan to purge what has been in the bin for more than so many days of the world's time; 0 = nothing.
+    """Plan to purge what has been in the bin for more than this many days of the world's time; 0 = nothing.
 
-    It is purged with the migration after which it is old enough, or when somebody asks for it.
+    It is purged with the first migration once it is old enough, or when somebody asks for it.
     """
     if not days:
         return _plan(planned, present, (), "Forgotten memories are kept for ever", "")
@@ -85,7 +85,7 @@ def _plan(planned: Planned, present: Present, wanted: Sequence[str], nothing: st
 
 
 def _quoting(present: Present, wanted: Sequence[str]) -> tuple[int, int]:
-    """Of how many talks the core memory quotes one of these memories, and what is known of how many people."""
+    """In how many talks the core memory, and in how many people's records the text, quotes one of these memories."""
     scrubber = Scrubber(present.journal.bin.texts(wanted))
     quoting = [name for name, text in present.texts().items() if cleaned_text(name, text, scrubber) != text]
     core, people = (sum(name.startswith(kind) for name in quoting) for kind in (CORE, PERSON))

@@ -1,4 +1,4 @@
-"""Rating many texts: several at a time, each text once, stopped by the caller or by a model that does not help."""
+"""Rating many texts: several at a time, each text once, stopped by the caller or by a model that fails."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .context import Ground, refuse_uncallable, tried
 
 STOPPED = "Rating was stopped before its end."
 _MISSES = 3
-"""Texts that a model which has rated none may fail at before the others are left."""
+"""How many texts a model that has rated none may fail at before the others are left."""
 _SECONDS = 0.2
-"""How often the caller is asked whether to stop, and is told how far it is."""
+"""How often ``cancelled`` and ``progress`` are called."""
 REFUSALS = (ModelNonsense, ModelOverflow, UnknownLanguage)
-"""Errors that are about one text, and need not meet another."""
+"""Errors that concern one text, and need not occur for another."""
 _Tried = tuple[MemoryEntry, ModelCall, ModelError | None]
 
 
 @dataclass
 class Rated:
-    """What came of rating texts.
+    """The result of rating texts.
 
     Args:
-        found: for each text that was asked about an entry with its rating, or as it was; the call; and the error.
+        found: for each text that was asked about: an entry with its rating, or as it was; the call; and the error.
         stopped: why the others were not asked about, in a sentence; empty if all were.
         problem: the error that the model stopped it with.
     """
@@ -40,22 +40,22 @@ class Rated:
 
     @property
     def calls(self) -> tuple[ModelCall, ...]:
-        """The calls, in the order of the texts; what a budget has no room for was not asked."""
+        """The calls, in the order of the texts; what exceeded the budget was not asked."""
         return tuple(call for _, call, error in self.found.values() if not isinstance(error, BudgetSpent))
 
     @property
     def failed(self) -> frozenset[str]:
-        """The texts that the model was asked about, and gave no rating of."""
+        """The texts that the model was asked about, but gave no rating for."""
         found = self.found.items()
         return frozenset(text for text, (_, _, error) in found if error and not isinstance(error, BudgetSpent))
 
     @property
     def refused(self) -> frozenset[str]:
-        """Those of them that it would hardly rate if it were asked again, while it may rate others."""
+        """Those of them that it would probably fail at again, while it may rate others."""
         return frozenset(text for text, (_, _, error) in self.found.items() if isinstance(error, REFUSALS))
 
     def take(self, text: str, outcome: _Tried) -> None:
-        """Take in what came of one text, and whether to go on after it: another text may not meet this failure."""
+        """Add the result of one text; returns whether to go on: another text may not fail like this."""
         self.found[text] = outcome
         error = outcome[2]
         if error is None or self.stopped or isinstance(error, UnknownLanguage):
@@ -78,7 +78,7 @@ class Rated:
 
 
 def rated_later(entry: MemoryEntry, rules: LanguageModel | None) -> MemoryEntry:
-    """A new event as it is stored without waiting: marked as still to be rated, and rated by rules if there are any."""
+    """A new event as it is stored without waiting: marked as still to be rated, and rated by rules if possible."""
     if entry.rating is not None or entry.explanation:
         return entry
     judged = None if rules is None else tried(entry, rules)[0].rating
@@ -88,8 +88,8 @@ def rated_later(entry: MemoryEntry, rules: LanguageModel | None) -> MemoryEntry:
 def rate_all(ground: Ground, entries: Sequence[MemoryEntry], cancelled: Callable[[], bool] = lambda: False) -> Rated:
     """Ask for the ratings of all entries, each text once, at most ``ground.at_once`` of them at a time.
 
-    They are asked about one by one until the first answer, so that a server which is down is waited for once. What is
-    being asked when it is stopped is not waited for.
+    They are asked about one by one until the first answer, so that a server that is down costs one wait. Running calls
+    are not waited for when it is stopped.
     """
     refuse_uncallable(cancelled=cancelled)
     waiting = deque({entry.document: entry for entry in entries}.values())
@@ -132,7 +132,7 @@ def _side_by_side(ground: Ground, waiting: deque[MemoryEntry], done: Rated, canc
             beside = len(asked) > 1
             for one in answered:
                 entry, outcome = asked.pop(one), one.result()
-                if beside and isinstance(outcome[2], BudgetSpent):  # what the others may take is held until they end
+                if beside and isinstance(outcome[2], BudgetSpent):  # reserved for running calls until they end
                     width = widest = max(1, len(asked))
                     waiting.appendleft(entry)
                 else:

@@ -17,15 +17,15 @@ from .context import Ground, bare, cited
 DERIVED_AGAIN = "Derived again from"
 
 _Made = tuple[dict[str, Any] | None, tuple[ModelCall, ...], tuple[str, ...]]
-"""The fields of the memory derived anew, what was asked, and notes; no fields = nothing follows any more."""
+"""The fields of the memory derived again, the calls, and notes; no fields = nothing follows any more."""
 
 
 def plan(
     ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry], routine: Sequence[RoutineItem]
 ) -> ChangeSet:
-    """Plan to derive a memory again; it keeps its id, rating, tags and marks, but is by a person no more.
+    """Plan to derive a memory again; it keeps its id, rating, tags and marks, but no longer counts as a person's.
 
-    Where the new text is the old one, the change says only that it rests on its evidence as it is now.
+    If the text does not change, the change only records that it rests on its present evidence.
 
     Args:
         ground: what to plan on.
@@ -35,7 +35,7 @@ def plan(
 
     Raises:
         InvalidParameter: it was not derived from memories.
-        ModelError: the language model did not help. Nothing was changed.
+        ModelError: the language model gave no usable answer. Nothing was changed.
     """
     if not entry.evidence or entry.kind not in (Kind.REFLECTION, Kind.SUMMARY, Kind.PLAN):
         raise InvalidParameter(
@@ -65,7 +65,7 @@ def plan(
 
 
 def keep(ground: Ground, entry: MemoryEntry, found: Stale | None) -> ChangeSet:
-    """Plan to say that a person looked at a stale memory and keeps it as it is."""
+    """Plan to record that a person reviewed a stale memory and keeps it as it is."""
     if found is None:
         kept = (Kept(entry.id, "What it rests on is as it was."),)
         return ground.plan(KEEP, "Nothing to decide", [], kept=kept)
@@ -136,12 +136,12 @@ def _synopsis(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry]
 
 
 def _is_turn(one: MemoryEntry) -> bool:
-    """Whether it still says which turn of which conversation it is; a person may have edited that away."""
+    """Whether it still says which turn of which conversation it is; a person may have removed that."""
     return isinstance(one.extras.get("turn"), int) and {"speaker", "conversation"} <= one.extras.keys()
 
 
 def _as_made(entry: MemoryEntry, made: MemoryEntry, *, moved: bool = True) -> dict[str, Any]:
-    """The text of a memory made again, and what its metadata says of the evidence."""
+    """The new text of a memory, and the metadata about its evidence."""
     metadata: Mapping[str, Any] = {**entry.extras, **made.extras}
     return {
         "document": made.document,

@@ -1,4 +1,4 @@
-"""Vectors made again: for another embedding model than the one they were made with, or a store of another distance."""
+"""Making vectors again: for another embedding model, or for a store with another distance."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..store.ledger import REEMBED, Ledger
 from .context import Progress, refuse_uncallable
 
 BATCH = 64
-"""Texts at a time: what is lost at most when it is stopped, and how long a writer waits."""
+"""How many texts at a time: what a stop can lose, and how long a writer waits."""
 
 
 @dataclass(frozen=True)
 class Reembedded:
-    """What came of it.
+    """The result of re-embedding.
 
     Args:
         embedded: how many texts were embedded.
-        waiting: how many memories still have no vector, since it was stopped.
+        waiting: how many memories still have no vector because it was stopped.
         store_made_anew: whether the store was written from the journal.
     """
 
@@ -44,9 +44,9 @@ def reembed(
     cancelled: Callable[[], bool],
     tell: Callable[[ChangeSet], None] = lambda _noted: None,
 ) -> Reembedded:
-    """Embed what has no vector, batch by batch, and then write the store anew if it holds other vectors.
+    """Embed what has no vector, batch by batch, and then rewrite the store if it has other vectors.
 
-    ``tell`` is told what is going to be noted in the history.
+    ``tell`` is called with what will be noted in the history.
 
     Raises:
         ReadOnly: nothing can be written.
@@ -86,5 +86,5 @@ def _write_store(ledger: Ledger, progress: Progress) -> bool:
     aside = ledger.make_store_anew(lambda share: progress(0.8 + 0.2 * share, "Writing the store"))
     if aside is None:
         return False
-    shutil.rmtree(aside, ignore_errors=True)  # the journal keeps the vectors that it held
+    shutil.rmtree(aside, ignore_errors=True)  # the journal keeps its former vectors
     return True

@@ -11,12 +11,12 @@ from ..llm import tasks
 from .context import Ground, by_age, cited, derived, rated
 
 RECENT = 100
-"""Records that the questions are drawn from (section 4.2)."""
+"""How many records the questions are drawn from (section 4.2)."""
 QUESTIONS = 3
 CONTEXT = 12
-"""Memories recalled for each question."""
+"""How many memories are recalled for each question."""
 INSIGHTS = 2
-"""Insights a question, at most; the paper asks five of all three."""
+"""How many insights per question at most; the paper asks for five for all three."""
 _PERCEIVED = (Kind.OBSERVATION, Kind.CONVERSATION)
 
 
@@ -35,14 +35,14 @@ def plan(ground: Ground, *, only_if_due: bool = False) -> ChangeSet:
     """Plan reflections on the recent memories in STM.
 
     Three questions are drawn from the (at most 100) most recent records; for each, memory is queried, and the
-    insights that answer it are kept with the ids of their evidence. An insight that cites nothing is dropped.
+    insights that answer it are stored with the ids of their evidence. An insight that cites nothing is dropped.
 
     Args:
         ground: what to plan on.
         only_if_due: plan nothing unless the ratings since the last reflection add up to the trigger.
 
     Raises:
-        ModelError: the language model did not help. Nothing was changed.
+        ModelError: the language model gave no usable answer. Nothing was changed.
     """
     recent = sorted(ground.stm, key=by_age)[-RECENT:]
     felt = weight((*ground.stm, *ground.ltm))
@@ -77,7 +77,7 @@ def plan(ground: Ground, *, only_if_due: bool = False) -> ChangeSet:
 
 
 def entry(now: datetime, question: str, text: str, evidence: Sequence[MemoryEntry]) -> MemoryEntry:
-    """The memory of one insight, one deeper than its deepest evidence."""
+    """The memory of one insight, one level deeper than its deepest evidence."""
     return MemoryEntry(
         text,
         {"question": question},

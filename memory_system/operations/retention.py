@@ -3,7 +3,7 @@
 ``ByImportance`` is the rule of the first memory system: an importance threshold, the oldest first. ``Learned`` is the
 default: a logistic regression of ten signs that anybody can read in a memory. The weights of the seven in its text are
 fitted to labelled conversations (LoCoMo, Maharana et al. 2024, arXiv 2402.17753: whether a turn was asked for later),
-and ``python -m benchmarks.retention DATA`` fits them again. Those of the three beside it are set.
+and ``python -m benchmarks.retention DATA`` fits them again. Those of the other three are set by hand.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from ..recall.hybrid.words import words
 from .context import by_age
 
 BESIDE = 200
-"""Memories before one that it is compared with to see what is new in it."""
+"""How many earlier memories one is compared with to see what is new in it."""
 POIGNANT = 8
 """The rating, 1 to 10, from which a memory is kept whatever its signs."""
 
 
 @dataclass(frozen=True)
 class Sign:
-    """What can be read in a memory, what it counts, and how that is put in words.
+    """A sign that can be read in a memory, its weight, and its words.
 
     Args:
         weight: what one unit of it adds to the log-odds of being asked for. The units are the logarithm of 1 + a count
             (``says``: words but for stop words and small talk; ``names``: capitals within a sentence; ``new``), 0 or 1
             (``numbers``, ``times``, ``self``, ``recalled``, ``cited``), a share of the words (``asks``), and how far a
-            rating lies from the middle, -.8 to 1 (``rated``).
+            rating is from the middle, -.8 to 1 (``rated``).
         usual: its mean over the turns that it was fitted on.
-        pro: what is said where it speaks for a memory.
-        con: what is said where it speaks against one.
+        pro: the words if it speaks for a memory.
+        con: the words if it speaks against one.
     """
 
     weight: float
@@ -70,8 +70,8 @@ BESIDE_THE_TEXT: Mapping[str, Sign] = {
     "rated": Sign(1.0, 0.0, "it is rated high", "it is rated low"),
 }
 """Set, not fitted: in those conversations nothing is recalled, nothing rests on a turn, and no model rated them. Having
-been recalled doubles the odds, what rests on a memory makes them eight times as high, and the highest rating 2.7
-times as high as a middle one. The offline rules tell nothing of being asked for, so their rating counts nothing."""
+been recalled doubles the odds, being evidence makes them eight times as high, and the highest rating 2.7 times as high
+as a middle one. The offline rules cannot predict being asked for, so their rating does not count."""
 _EVERY = {**SIGNS, **BESIDE_THE_TEXT}
 
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
@@ -83,17 +83,17 @@ _SMALL_TALK = frozenset(
     "hi hello hey hiya ok okay bye goodbye thanks thank thx welcome yes yeah yep yup no nope sure please sorry pardon "  # noqa: SIM905
     "wow oh ah aha uh um hm hmm haha hahaha hehe lol great cool nice good fine right well really".split()
 )
-"""Words that are said to be polite, or to show that one listens: they tell nothing, and so nothing new."""
+"""Words that are said out of politeness, or to show that one listens: they say nothing new."""
 _DERIVED = frozenset({Kind.REFLECTION, Kind.PLAN, Kind.SUMMARY})
 _CITING = frozenset({Kind.REFLECTION, Kind.PLAN})
-"""What rests on single memories; the synopsis of a talk rests on each of its turns, the small talk included."""
+"""The kinds that rest on single memories; the synopsis of a talk rests on all its turns, including small talk."""
 _KEPT_READINGS = 4096
 _MIDDLE = 5.0
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a text shows by itself: five of the signs, and the stems of its words, of which the other two are made."""
+    """What a text shows by itself: five of the signs, and the stems of its words, for the other two."""
 
     names: float
     numbers: float
@@ -106,7 +106,7 @@ class Reading:
 
 @lru_cache(maxsize=_KEPT_READINGS)
 def read(document: str) -> Reading:
-    """Read a memory's text; who speaks, "Mira: ...", is no part of what is said."""
+    """Read a memory's text; the speaker ("Mira: ...") is not part of what is said."""
     _speaker, text = speaker_of(document)
     sentences = [(one.strip(), list(words(one))) for one in _SENTENCE.findall(text)]
     said = [word for _, some in sentences for word in some]
@@ -129,7 +129,7 @@ def signs(entries: Sequence[MemoryEntry], wanted: Iterable[str]) -> dict[str, di
 
     Args:
         entries: memories in the order in which they came.
-        wanted: the ids of those to read; what is new in one is what no word of the ``BESIDE`` before it said.
+        wanted: the ids of those to read; new in one are the words that are not in the ``BESIDE`` memories before it.
     """
     asked_for = set(wanted)
     found: dict[str, dict[str, float]] = {}
@@ -148,7 +148,7 @@ def signs(entries: Sequence[MemoryEntry], wanted: Iterable[str]) -> dict[str, di
                 "self": shown.first_person,
                 "new": math.log1p(new),
             }
-        if entry.kind in _DERIVED:  # a summary says nothing that was not said before
+        if entry.kind in _DERIVED:  # a summary says nothing new
             continue
         window.append(shown.stems)
         known.update(shown.stems)
@@ -165,7 +165,7 @@ def beside_the_text(entry: MemoryEntry, cited: AbstractSet[str]) -> dict[str, fl
 
     Args:
         entry: the memory.
-        cited: the ids of what a reflection or a plan rests on.
+        cited: the ids of memories that a reflection or a plan rests on.
     """
     rated = 0.0 if entry.rating is None or rated_by_rules(entry.explanation) else (entry.rating - _MIDDLE) / _MIDDLE
     return {"recalled": float(entry.last_access is not None), "cited": float(entry.id in cited), "rated": rated}
@@ -173,11 +173,11 @@ def beside_the_text(entry: MemoryEntry, cited: AbstractSet[str]) -> dict[str, fl
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a rule says of a memory.
+    """A rule's verdict on a memory.
 
     Args:
-        kept: whether it goes to long-term memory when it leaves short-term memory; it is forgotten otherwise.
-        worth: what its place in the order is by, 0 to 1: its importance, or the chance that it is asked for.
+        kept: whether it goes to long-term memory when it leaves short-term memory; if not, it is forgotten.
+        worth: what it is ordered by, 0 to 1: its importance, or the chance that it is asked for.
         why: the reason, as the end of a sentence.
     """
 
@@ -198,22 +198,22 @@ class Rule(Protocol):
 
         Args:
             entries: rated memories, in any order.
-            before: what else there is that came before them, in any order.
+            before: other memories that came before them, in any order.
         """
 
     def order(self, entries: Sequence[MemoryEntry], verdicts: Mapping[str, Verdict], size: int) -> list[MemoryEntry]:
         """The memories in the order in which they leave.
 
         Args:
-            entries: what short-term memory holds.
-            verdicts: those on the entries that are rated.
-            size: how many of them it has room for.
+            entries: the memories in short-term memory.
+            verdicts: those on the rated entries.
+            size: how many short-term memory may have.
         """
 
 
 @dataclass(frozen=True)
 class ByImportance:
-    """Whatever exceeds an importance, 0 to 1, is kept; the oldest leave first, of one age the more important ones."""
+    """Memories above an importance, 0 to 1, are kept; the oldest leave first, of one age the more important ones."""
 
     threshold: float
     leaving = ""
@@ -236,9 +236,9 @@ class ByImportance:
 
 @dataclass(frozen=True)
 class Learned:
-    """What is likely enough to be asked for is kept; of the older half, what is least likely leaves first.
+    """Memories that are likely enough to be asked for are kept; of the older half, the least likely leave first.
 
-    Kept in any case is what is rated ``POIGNANT`` or more. What the signs cannot judge goes by importance: texts whose
+    Ratings of ``POIGNANT`` or more are always kept. What the signs cannot judge is judged by importance: texts whose
     letters are mostly not Latin, and reflections, plans and summaries, which nobody said.
 
     Args:
@@ -303,7 +303,7 @@ def rule_of(
     Args:
         settings: the agent's.
         threshold: the one to exceed; the setting that belongs to the rule if not given.
-        retention: the rule; the setting if not given, but for a threshold that is given, which is one of importance.
+        retention: the rule; if not given, the setting, or importance if a threshold is given.
 
     Raises:
         InvalidParameter: the threshold is out of its range, or there is no such rule.

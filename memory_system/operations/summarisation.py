@@ -17,13 +17,13 @@ MARKED = "marked “by a person”"
 def plan(ground: Ground, count: int) -> ChangeSet:
     """Plan to replace the ``count`` least important LTM entries by one summary.
 
-    The summary keeps its sources' ids (``evidence``) and dates; it stands at the date of its latest source and
-    is as important as its most important one. The sources leave recall and stay in the journal, from where
-    they can be restored. Pinned, protected and authored entries are never chosen, nor is what is planned for a day
-    that is not over, nor are unrated ones, whose importance nobody knows.
+    The summary keeps its sources' ids (``evidence``) and dates; it has the date of its latest source and is as
+    important as its most important one. The sources leave recall and stay in the journal, from where they can be
+    restored. Pinned, protected and authored entries are never chosen, nor are plans for a day that is not over, nor
+    unrated ones, whose importance is unknown.
 
     Raises:
-        ModelError: the language model did not help. Nothing was changed.
+        ModelError: the language model gave no usable answer. Nothing was changed.
     """
     free = to_summarise(ground.ltm, ground.now)
     chosen = sorted(free, key=lambda entry: (entry.importance or 0, *by_age(entry)))[:count]
@@ -72,7 +72,7 @@ def _too_few(ground: Ground, free: int) -> str:
 
 
 def entry(text: str, sources: Sequence[MemoryEntry]) -> MemoryEntry:
-    """The memory that stands for others: at the date of the latest, as important as the most important."""
+    """The memory that replaces others: with the date of the latest, as important as the most important."""
     times = [entry.timestamp for entry in sources if entry.timestamp is not None]
     highest = max(sources, key=lambda entry: entry.rating or 0)
     dates: dict[str, str | int | float | bool] = {}

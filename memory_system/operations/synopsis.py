@@ -1,4 +1,4 @@
-"""Synopsis: what a conversation shows, as one memory beside the turns it rests on."""
+"""Synopsis: what a conversation shows, as one memory in addition to the turns it rests on."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SORTS = {
     "preferred": "Preferred",
     "reasons": "Why",
 }
-"""What a conversation may show, with the word that stands before it in the synopsis."""
+"""What a conversation may show, with the word before it in the synopsis."""
 NOT_WRITTEN = "No synopsis was written"
 MOST = 8
-"""Statements of one sort; of a long conversation they are taken from all its parts in turn."""
+"""How many statements of one sort; in a long conversation they are taken from all its parts in turn."""
 _NOTED = 5
-"""Dropped statements that the notes quote."""
+"""How many dropped statements the notes quote."""
 _SPEAKERS = 4
 
 
@@ -43,7 +43,7 @@ Part = dict[str, list[_Statement]]
 
 @dataclass(frozen=True)
 class Read:
-    """What a conversation was found to show, by sort; nothing where the model did not help, as ``notes`` say."""
+    """What a conversation was found to show, by sort; empty if the model failed, as ``notes`` say."""
 
     shown: Part
     calls: tuple[ModelCall, ...]
@@ -53,12 +53,12 @@ class Read:
 def plan(ground: Ground, added: ChangeSet) -> ChangeSet:
     """The change set that adds a conversation's turns, with its synopsis.
 
-    The synopsis goes to STM, as everything does that was lived through: migration carries it to LTM, or
-    forgets it, by its importance, which is that of its most important turn. It is a summary and no
-    conversation, so that reflection does not weigh the same talk twice. Unlike a summary of LTM it replaces
-    nothing: its turns stay, and what becomes of them later leaves it as it is.
+    The synopsis goes to STM, like every experience: migration moves it to LTM, or forgets it, by its importance,
+    which is that of its most important turn. It is of the kind summary, not conversation, so that reflection does not
+    weigh the same talk twice. Unlike a summary of LTM it replaces nothing: its turns stay, and later changes to them
+    do not affect it.
 
-    A model that does not help costs the synopsis alone; the notes say so.
+    If the model fails, only the synopsis is missing; the notes say so.
 
     Args:
         ground: what to plan on.
@@ -102,7 +102,7 @@ def read(ground: Ground, turns: Sequence[MemoryEntry], speakers: Sequence[str]) 
             break
         calls.append(done.call)
         found.append(_kept(done.answer, part, (ground.who, *speakers), dropped))
-    ground.progress(1.0, "Read the conversation")  # whoever cancels while the model answers is heard
+    ground.progress(1.0, "Read the conversation")  # so that a cancel during the model's answer takes effect
     shown = {} if failure else _merged(found)
     return Read(shown, tuple(calls), tuple(_notes(failure, shown, found, dropped)))
 
@@ -184,7 +184,7 @@ def _notes(failure: str | None, shown: Part, found: Sequence[Part], dropped: Seq
 
 
 def listed(speakers: Sequence[str]) -> str:
-    """The names as a list in words; of many the first few and a number."""
+    """The names as a list in words; if there are many, the first few and a number."""
     if len(speakers) > _SPEAKERS:
         return f"{', '.join(speakers[:_SPEAKERS])} and {len(speakers) - _SPEAKERS} more"
     return " and ".join(filter(None, (", ".join(speakers[:-1]), speakers[-1])))

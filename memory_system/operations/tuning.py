@@ -1,27 +1,27 @@
 """Tuning: weights, decay, threshold and retention that serve labelled cues better, if that can be shown.
 
-The cues are those of one agent, or of several that recall in the same way: each is asked of its own agent, and all are
-tuned by the same values.
+The cues are those of one agent, or of several with the same settings: each is asked of its own agent, and all are
+tuned to the same values.
 
 A labelled cue names memories that were judged right or wrong answers to it, that a saved cue must or must not recall,
-or that a test of the world's story wants recalled. What is counted is how well each answer matches its labels, the F
-measure 2 TP / (TP + FP + right) of van Rijsbergen 1979, "Information Retrieval", chapter 7; of a cue without a right
-memory, whether nothing wrong is recalled.
+or that a test of the world's story expects. The measure is how well each answer matches its labels, the F measure
+2 TP / (TP + FP + right) of van Rijsbergen 1979, "Information Retrieval", chapter 7; for a cue without a right memory,
+whether nothing wrong is recalled.
 
-Labels are given to what was recalled, so that any other answer has fewer memories that are known to be wrong. That
-would speak for every change; so what the settings in use do not recall, and nobody judged, counts as wrong too (as in
+Labels are given to what was recalled, so any other answer has fewer memories that are known to be wrong. That would
+favour every change; so memories that the settings in use do not recall and nobody judged count as wrong too (as in
 TREC, where what was not judged is not relevant). To gain, right memories have to come in, or wrong ones to stay out and
-leave their seats empty. A right memory that is not recalled can only be gained, though; so what is taken off is what
-memories drawn at random into the new seats would gain (their expectation, as in the adjusted Rand index: Hubert and
-Arabie 1985, Journal of Classification 2).
+leave their seats empty. A right memory that is not recalled can only be gained, though; so the expected gain of
+memories drawn at random into the new seats is subtracted (as in the adjusted Rand index: Hubert and Arabie 1985,
+Journal of Classification 2).
 
-The settings are searched one at a time over a few values each, from those in use, twice over; a value is taken only
-where the answers match better. How much that gains is measured on cues that the search has not seen (5-fold
+The settings are searched one at a time over a few values each, from those in use, twice over; a value is used only
+if the answers match better. The gain is measured on cues that the search has not seen (5-fold
 cross-validation), with a 95 % bootstrap interval over cues (the percentile method: Efron & Tibshirani 1993, "An
 Introduction to the Bootstrap", chapter 13). Nothing is proposed unless the whole interval is above 0.
 
-Retention is fitted to the same labels: which rule, and which threshold of it, keeps the most of the right memories of a
-cue, of what is held and what migration forgot, without keeping more memories in all than the rule in use does. It is
+Retention is fitted to the same labels: the rule and threshold that keep most of the right memories of a cue, among
+those remembered and those that migration forgot, without keeping more memories in all than the rule in use. It is
 measured on held-out cues, and proposed, in the same way.
 """
 
@@ -48,11 +48,11 @@ from .retention import rule_of
 
 TUNE = "tune"
 MIN_CUES = 20
-"""Labelled cues below which nothing is tuned."""
+"""How many labelled cues are needed for tuning."""
 MORE_NEEDED = "more labelled cues are needed"
 """How it is said then, after how many."""
 MAX_CUES = 200
-"""Labelled cues that are asked: the last ones."""
+"""How many labelled cues are asked: the last ones."""
 FOLDS, RESAMPLES, SEED = 5, 1_000, 20_260_327
 _WORSE_TOLD = 10
 _WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -90,13 +90,13 @@ class Point:
 
     @classmethod
     def of(cls, settings: AgentSettings) -> Self:
-        """Where settings stand."""
+        """The point of some settings."""
         scoring = settings.scoring
         weights = scoring.weights
         return cls(weights.recency, weights.importance, scoring.decay, scoring.decay_form, settings.threshold)
 
     def over(self, settings: AgentSettings) -> AgentSettings:
-        """The settings with these in their place."""
+        """The settings with these values."""
         weights = replace(settings.scoring.weights, recency=self.recency, importance=self.importance)
         scoring = replace(settings.scoring, weights=weights, decay=self.decay, decay_form=self.decay_form)
         return replace(settings, threshold=self.threshold, scoring=scoring)
@@ -114,7 +114,7 @@ class Labelled:
 def labelled(
     judgments: Iterable[Judgment], saved: Iterable[SavedCue], held: Callable[[str], bool]
 ) -> tuple[Labelled, ...]:
-    """The labels of thumbs and saved cues, cue by cue; what is forgotten, or labelled both ways, is left out."""
+    """The labels of thumbs and saved cues, cue by cue; memories forgotten, or labelled both ways, are left out."""
     right: dict[str, set[str]] = {}
     wrong: dict[str, set[str]] = {}
     told = [(judgment.cue, judgment.right, judgment.wrong) for judgment in judgments] + [
@@ -133,7 +133,7 @@ def labelled(
 
 
 def enough(pool: Iterable[Labelled]) -> bool:
-    """Whether so many cues have a right memory that something can be tuned."""
+    """Whether enough cues have a right memory for tuning."""
     return _missing(pool) <= 0
 
 
@@ -142,7 +142,7 @@ def _missing(pool: Iterable[Labelled]) -> int:
 
 
 def ways(settings: AgentSettings) -> dict[str, Any]:
-    """How settings recall and what they keep, by name: agents of equal ways can be tuned together."""
+    """The settings for recall and retention, by name: agents with equal ones can be tuned together."""
     scoring = asdict(settings.scoring)
     weights = {f"weight of {name}": value for name, value in scoring.pop("weights").items()}
     own = {name.replace("_", " "): value for name, value in scoring.items()}
@@ -157,7 +157,7 @@ class Asked:
         agent: its name.
         labels: see ``labelled``.
         settings: those in use.
-        asker: asks the memory as it stands.
+        asker: asks the memory as it is now.
         query: a cue's query with the settings in use.
     """
 

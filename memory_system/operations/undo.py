@@ -1,4 +1,4 @@
-"""Taking back: what undoing one change set, or all since a moment, would do, and where later work stands in its way.
+"""Undoing: what undoing one change set, or all since a moment, would do, and where later work is in its way.
 
 Pure: it plans on values and writes nothing.
 """
@@ -24,13 +24,13 @@ _WHYS = ("Undoes: ", "Undoes, over what came later: ", "Does again: ", "Does aga
 
 @dataclass(frozen=True)
 class Present:
-    """How an agent stands now, as far as taking back asks.
+    """The present state of an agent, as far as undoing needs it.
 
     Args:
         find: the memory of an id, without its last access.
         text: the text of a name.
         static: the facts of the personality.
-        purged: which of the memories that are asked about were purged, and at which revision.
+        purged: which of the given memories were purged, and at which revision.
     """
 
     find: Callable[[str], MemoryEntry | None]
@@ -41,11 +41,11 @@ class Present:
 
 @dataclass(frozen=True)
 class Clash:
-    """A memory, or a text that is none, on which an undo would overwrite later work.
+    """A memory, or another text, where an undo would overwrite later work.
 
     Args:
-        key: the memory's id, or the text's name: what ``undo`` takes in ``keep`` and ``overwrite``.
-        was: what the change set that is to be undone made of it; ``None`` = it was taken away.
+        key: the memory's id, or the text's name: what ``undo`` accepts in ``keep`` and ``overwrite``.
+        was: what the change set to be undone made of it; ``None`` = it was removed.
         now: what it is now.
         would_be: what the undo would make of it.
         later: what happened to it since, the oldest first.
@@ -61,16 +61,16 @@ class Clash:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is the personality, the settings, or another text that is no memory."""
+        """Whether it is the personality, the settings, or another text that is not a memory."""
         return any(isinstance(end, str) for end in (self.was, self.now, self.would_be))
 
     @property
     def sentence(self) -> str:
-        """What it is, and what stands in the way."""
+        """What it is, and what is in the way."""
         return str(self)
 
     def __str__(self) -> str:
-        """In a sentence: what it is, and what stands in the way."""
+        """In a sentence: what it is, and what is in the way."""
         held = next(end for end in (self.now, self.would_be, self.was) if end is not None)
         what = f"What is kept as {self.key}" if isinstance(held, str) else f"{excerpt(held.document)}"
         if self.purged:
@@ -83,18 +83,18 @@ class Clash:
 
 @dataclass
 class Undoing:
-    """What an undo would do, while it is put together."""
+    """What an undo would do, while it is being computed."""
 
     changes: list[Change] = field(default_factory=list)
     texts: list[TextChange] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
     clashes: list[Clash] = field(default_factory=list)
     chosen: int = 0
-    """How many are left as they are because that was chosen."""
+    """How many are left as they are by choice."""
 
 
 def refuse_undone(told: Applied) -> None:
-    """Do nothing if a change set can be undone at all.
+    """Raise unless a change set can be undone at all.
 
     Raises:
         Conflict: it has been undone already, it is how the character came to be, or it purged something.
@@ -109,7 +109,7 @@ def refuse_undone(told: Applied) -> None:
 
 
 def undoing(told: Applied, now: Present, keep: Collection[str] = (), overwrite: Collection[str] = ()) -> Undoing:
-    """What undoing a change set would do to each memory and text, with those to be kept or overwritten all the same.
+    """What undoing a change set would do to each memory and text, given those to keep or to overwrite.
 
     Raises:
         InvalidParameter: something is to be kept or overwritten that it did not change, or both at once.
@@ -154,7 +154,7 @@ def _undo_change(
 
 
 def _why(reason: str, how: str = "") -> str:
-    """The reason for taking back what had a reason; an undo that is taken back is done again, however often."""
+    """The reason for undoing what had a reason; undoing an undo is a redo, however often."""
     begins = next((one for one in _WHYS if reason.startswith(one)), "")
     return f"{'Does again' if begins.startswith('Undoes') else 'Undoes'}{how}: {reason.removeprefix(begins)}"
 
@@ -177,10 +177,10 @@ def _undo_text(
 
 
 def refuse_clashes(title: str, clashes: Sequence[Clash]) -> None:
-    """Do nothing if nothing stands in the way.
+    """Raise if later work is in the way.
 
     Raises:
-        StaleChange: something does; the message says what, and what can be chosen.
+        StaleChange: it is; the message says what, and what can be chosen.
     """
     if not clashes:
         return
@@ -193,7 +193,7 @@ def refuse_clashes(title: str, clashes: Sequence[Clash]) -> None:
 
 
 def title_of(told: ChangeSet) -> str:
-    """What the undoing of a change set is called; that of an undo is a redo."""
+    """The title for undoing a change set; for an undo, a redo."""
     if told.operation == UNDO:
         return f"Redo: {told.title.removeprefix('Undo: ')}"
     return f"Undo: {told.title.removeprefix('Redo: ')}"
@@ -202,13 +202,13 @@ def title_of(told: ChangeSet) -> str:
 def going_back(
     revision: int, bodies: Mapping[str, MemoryEntry | None], texts: Mapping[str, str | None], now: Present
 ) -> Undoing:
-    """What brings memories and texts to what they were.
+    """The changes that bring memories and texts back to what they were.
 
     Args:
-        revision: right after which.
-        bodies: what each memory was that has changed since; ``None`` = there was none.
-        texts: what the named texts were.
-        now: how the agent stands.
+        revision: the revision right after which they were so.
+        bodies: the former state of each memory that has changed since; ``None`` = it did not exist.
+        texts: the former named texts.
+        now: the present state of the agent.
     """
     plan, then = Undoing(), dict(texts)
     held = {name: now.text(name) for name in then}

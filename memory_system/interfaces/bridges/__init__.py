@@ -1,6 +1,6 @@
 """Memory for programs that are written for another library: each bridge is a class of that library, over an agent.
 
-They are loaded when they are asked for, and the libraries are no part of this package.
+They are loaded on first use, and the libraries are not part of this package.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _BRIDGES = {
     "MemoryStore": ("langgraph_store", "langgraph", "langgraph-checkpoint"),
     "MemorySession": ("agents_session", "agents", "openai-agents"),
 }
-"""Each bridge with its module, the package that it imports, and what that is installed as."""
+"""Each bridge with its module, the package that it imports, and the name to install that by."""
 
 
 def __getattr__(name: str) -> Any:
     """A bridge, loaded now.
 
     Raises:
-        ModuleNotFoundError: its library is not installed; the message says which one it is.
+        ModuleNotFoundError: its library is not installed; the message names it.
     """
     if name not in _BRIDGES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

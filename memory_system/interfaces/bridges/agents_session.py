@@ -1,6 +1,6 @@
-"""A session of the OpenAI Agents SDK over an agent: the items of a talk stand on the agent's shelf of messages.
+"""A session of the OpenAI Agents SDK over an agent: the items of a talk are stored among the agent's messages.
 
-There they are searched with what else was said, are journalled and undone, and no operation forgets them.
+There they are searched with everything else that was said, are journalled and undone, and no operation forgets them.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from .notes import Ends, Notes
 _KEY, _ITEM, _MORE, _OF = "session_item", "session_json", "session_json_", "session"
 _PIECE, _MOST_PIECES = 30_000, MAX_EXTRAS
 _MOST = _PIECE * (MAX_EXTRAS - 3)
-"""Characters of an item; beside its pieces its session, its id and its speaker are kept."""
+"""How many characters an item may have; its session, id and speaker are stored in addition to its pieces."""
 _DIGITS = 14
-"""Digits of an item's id by which items stand in their order."""
+"""How many digits of an item's id give its position."""
 
 
 class MemorySession(SessionABC):
-    """The session, to be handed to ``Runner.run(..., session=...)``.
+    """The session, to be passed to ``Runner.run(..., session=...)``.
 
     Args:
-        session_id: which talk; another program can go on with it.
-        agent: on whose shelf it stands.
+        session_id: which talk; another program can continue it.
+        agent: the agent that stores it.
         author: the name under which the history shows the changes.
     """
 
@@ -54,12 +54,12 @@ class MemorySession(SessionABC):
             await asyncio.to_thread(self._add, items)
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Take the last item away, and answer it; ``None`` if there is none."""
+        """Remove the last item, and return it; ``None`` if there is none."""
         taken = await asyncio.to_thread(self._take, "Take back the last item of a session", 1)
         return _item(taken[0]) if taken else None
 
     async def clear_session(self) -> None:
-        """Take all items away; one undo brings them back."""
+        """Remove all items; one undo brings them back."""
         await asyncio.to_thread(self._take, "Clear a session")
 
     def _held(self) -> list[MemoryEntry]:
@@ -67,18 +67,18 @@ class MemorySession(SessionABC):
         return sorted(mine, key=lambda one: one.id)
 
     def _take(self, title: str, last: int = 0) -> list[MemoryEntry]:
-        """Take items away: so many of the last, or all."""
+        """Remove items: this many of the last ones, or all."""
         with self._notes.alone():
             if taken := self._held()[-last:]:
                 self._notes.apply("forget", title, [(entry, None) for entry in taken])
             return taken
 
     def _add(self, items: list[TResponseInputItem]) -> None:
-        with self._notes.alone():  # its number is that of nobody else
+        with self._notes.alone():  # its number is unique
             self._notes.apply("add", f"Keep {counted(len(items), 'item')} of a session", self._made(items))
 
     def _made(self, items: list[TResponseInputItem]) -> list[Ends]:
-        """Entries for items that go on after what is held."""
+        """Entries for items that follow the stored ones."""
         held, now = self._held(), self._notes.agent.now
         last = _number(held[-1]) if held else 0
         of = hashlib.sha256(self.session_id.encode()).hexdigest()[:16]
@@ -94,7 +94,7 @@ class MemorySession(SessionABC):
             entry_id = f"session:{of}-{last:0{_DIGITS}x}{made_up[_DIGITS:]}"
             metadata: dict[str, Scalar] = {_OF: self.session_id, _KEY: entry_id, "speaker": self._speaker(item)}
             metadata |= {f"{_MORE}{place}" if place else _ITEM: piece for place, piece in enumerate(pieces)}
-            text = storable(said(item))[:MAX_DOCUMENT]  # the item itself is kept as it came
+            text = storable(said(item))[:MAX_DOCUMENT]  # the item itself is stored as it came
             kind = Kind.CONVERSATION if "role" in item else Kind.PROCEDURE
             made.append((None, MemoryEntry(text, metadata, entry_id, tier=Tier.RECALL, kind=kind, timestamp=now)))
         return made
@@ -105,7 +105,7 @@ class MemorySession(SessionABC):
 
 
 def said(item: TResponseInputItem) -> str:
-    """What an item says, in words; its JSON where it says nothing."""
+    """The text of an item; its JSON if it has none."""
     content = item.get("content", item.get("output"))
     parts = content if isinstance(content, list) else [content]
     texts = [part.get("text", "") if isinstance(part, dict) else part for part in parts]
@@ -114,7 +114,7 @@ def said(item: TResponseInputItem) -> str:
 
 
 def _number(entry: MemoryEntry) -> int:
-    """The place of an item; once items were counted, and one took the id of an item that was taken back."""
+    """The position of an item; a mere count could give the id of an item that was removed."""
     told = entry.id.rpartition("-")[2]
     return int(told[:_DIGITS], 16) if len(told) > _DIGITS else int(told)
 

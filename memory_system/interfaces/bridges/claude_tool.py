@@ -1,6 +1,6 @@
 """Anthropic's memory tool (``memory_20250818``) over an agent: each file that the model writes is a memory.
 
-What the model does is a change set each. Files lie in long-term memory, pinned, so that nothing forgets them.
+Each act of the model is a change set. Files are in long-term memory, pinned, so that nothing forgets them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from .notes import Ends, Notes, below
 ROOT = "/memories"
 _KEY = "memory_tool_path"
 _BLANK = "memory_tool_blank"
-"""The metadata with the text of a file in which nothing stands; a memory has words, and its are the file's path."""
+"""The metadata with the text of an empty file; since a memory needs words, its text is the file's path."""
 _MOST = 1000
 _COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 
 
 class MemoryTool(BetaAbstractMemoryTool):
-    """The tool, to be handed to ``client.beta.messages.run_tools(tools=[...])``.
+    """The tool, to be passed to ``client.beta.messages.run_tools(tools=[...])``.
 
     Args:
-        agent: in whose memory the files lie.
+        agent: in whose memory the files are.
         author: the name under which the history shows what the model does.
     """
 
@@ -40,17 +40,17 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._notes = Notes(agent, author, _KEY, Tier.LTM)
 
     def execute(self, command: beta.BetaMemoryTool20250818Command) -> str:
-        """Carry out a command; nobody else changes the files from when it looks at them until it has.
+        """Carry out a command; nobody else can change the files meanwhile.
 
         Raises:
-            ToolError: it cannot be done; a sentence tells the model why. Nothing was changed.
+            ToolError: it cannot be done; a sentence says why, for the model. Nothing was changed.
         """
         _refuse_misshapen(command)
         with nullcontext() if command.command == "view" else self._notes.alone():
             return str(super().execute(command))
 
     def undo(self) -> ChangeSet | None:
-        """Take the last act of this tool that still stands back; ``None`` if there is none."""
+        """Undo the last act of this tool that is not undone yet; ``None`` if there is none."""
         return self._notes.undo()
 
     def view(self, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
@@ -80,7 +80,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         return f"File created successfully at: {path}"
 
     def str_replace(self, command: beta.BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Put a text in the place of another that stands once in a file."""
+        """Replace a text that occurs once in a file."""
         path, entry = self._file(command.path)
         text = _text(entry)
         if (count := text.count(command.old_str)) != 1:
@@ -92,7 +92,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         return "The memory file has been edited."
 
     def insert(self, command: beta.BetaMemoryTool20250818InsertCommand) -> str:
-        """Put lines after a line of a file, 0 for its beginning."""
+        """Insert lines after a line of a file, 0 for its beginning."""
         path, entry = self._file(command.path)
         lines = _text(entry).removesuffix("\n").split("\n") if _text(entry) else []
         if not 0 <= command.insert_line <= len(lines):
@@ -156,14 +156,14 @@ class MemoryTool(BetaAbstractMemoryTool):
 
 
 def _refuse_misshapen(command: object) -> None:
-    """Tell the model what its command lacks, or has of another kind; the SDK takes it as it came."""
+    """Raise for what a command lacks, or has of another type; the SDK passes it on unchecked."""
     if not isinstance(command, BaseModel):
         raise ToolError("A command is an object with the field `command`.")
     if getattr(command, "command", None) not in _COMMANDS:
         raise ToolError(f"Invalid `command` parameter. It is one of {', '.join(_COMMANDS)}.")
     said = command.model_dump(exclude_unset=True, exclude_none=True, warnings=False)
     try:
-        type(command).model_validate({"new_str": ""} | said)  # what is put in a text's place may be nothing
+        type(command).model_validate({"new_str": ""} | said)  # the replacement may be empty
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         where = ".".join(str(one) for one in problem["loc"])
@@ -171,12 +171,12 @@ def _refuse_misshapen(command: object) -> None:
 
 
 def _text(entry: MemoryEntry) -> str:
-    """What stands in a file."""
+    """The text of a file."""
     return str(entry.extras.get(_BLANK, entry.document))
 
 
 def _path(given: str) -> str:
-    """A path below /memories in one spelling; it is a name, and no file of this machine."""
+    """A path below /memories in a standard spelling; it is only a name, not a file of this machine."""
     parts = given.strip().rstrip("/").split("/")
     plain = all(part not in ("", ".", "..") and part.isprintable() for part in parts[1:])
     if parts[:2] != ["", "memories"] or not plain or len(given) > _MOST:

@@ -1,6 +1,6 @@
 """A LangGraph ``BaseStore`` over an agent: each item is a memory, and a search is answered by recall.
 
-Items lie in long-term memory, pinned, so that nothing forgets them. A batch with something to put is one change set.
+Items are in long-term memory, pinned, so that nothing forgets them. A batch with something to put is one change set.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _COMPARES: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 class MemoryStore(base.BaseStore):
-    """The store, to be handed to ``graph.compile(store=...)``.
+    """The store, to be passed to ``graph.compile(store=...)``.
 
     A search with a query ranks items by the agent's own score: relevancy, importance, recency. Times are the world's.
 
     Args:
-        agent: in whose memory the items lie.
+        agent: in whose memory the items are.
         author: the name under which the history shows the changes.
     """
 
@@ -44,7 +44,7 @@ class MemoryStore(base.BaseStore):
         self._notes = Notes(agent, author, _KEY, Tier.LTM)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carry out operations: those that look see the store as it was before those that put."""
+        """Carry out operations: reads see the store as it was before the puts."""
         asked = list(ops)
         with self._notes.alone() if any(isinstance(op, base.PutOp) for op in asked) else nullcontext():
             return self._done(asked)
@@ -142,7 +142,7 @@ def _fits(value: Any, wanted: Any) -> bool:
     if wanted and all(name in _COMPARES for name in wanted):
         try:
             return all(_COMPARES[name](value, than) for name, than in wanted.items())
-        except TypeError:  # of two kinds, of which none is the greater
+        except TypeError:  # of two types that cannot be compared
             return False
     return isinstance(value, dict) and all(name in value and _fits(value[name], one) for name, one in wanted.items())
 

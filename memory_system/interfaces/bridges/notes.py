@@ -1,4 +1,4 @@
-"""What another program keeps among an agent's memories: entries that it knows by a name in their metadata."""
+"""What another program stores among an agent's memories: entries with its own name for them in their metadata."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...core.kinds import Scalar
 from ...operations.context import bare
 
 Ends = tuple[MemoryEntry | None, MemoryEntry | None]
-"""An entry before and after a change; ``None`` = it is not there."""
+"""An entry before and after a change; ``None`` = it does not exist."""
 
 
 class Notes:
@@ -21,7 +21,7 @@ class Notes:
     Args:
         agent: whose memories.
         author: the name under which the history shows the changes.
-        key: the name of the metadata that holds what the other program calls an entry.
+        key: the name of the metadata with the other program's name for an entry.
         tier: where they are.
     """
 
@@ -30,7 +30,7 @@ class Notes:
         self.key, self.tier = key, tier
 
     def held(self) -> dict[str, MemoryEntry]:
-        """The entries by what the other program calls them; touches nothing."""
+        """The entries by the other program's names; touches nothing."""
         return {
             str(entry.extras[self.key]): entry for entry in self.agent.entries(self.tier) if self.key in entry.extras
         }
@@ -40,11 +40,11 @@ class Notes:
         return bare(entry).evolve(metadata={**entry.extras, **metadata})
 
     def alone(self) -> AbstractContextManager[None]:
-        """Nobody else changes the agent within: what is looked up there is still so when it is changed."""
+        """Within the block nobody else changes the agent: what is read there still holds when it is changed."""
         return self.agent.contents.alone()
 
     def undo(self) -> ChangeSet | None:
-        """Take the author's last change that still stands back; ``None`` if there is none among the last hundred."""
+        """Undo the author's last change that is not undone yet; ``None`` if there is none among the last hundred."""
         acts = self.agent.history(100, author=self.agent.author)
         last = next((act for act in acts if act.undone_by is None and act.change_set.undoes is None), None)
         return None if last is None else self.agent.undo(last.revision)
@@ -61,7 +61,7 @@ class Notes:
 
 
 def below(path: str, sizes: Mapping[str, int], levels: int = 2) -> dict[str, int]:
-    """The size of a folder, and of what is in it so many levels deep, by path; what begins with a full stop is hidden.
+    """The size of a folder and of its content down to some levels, by path; names that begin with a dot are hidden.
 
     Args:
         path: the folder.
