@@ -54,7 +54,7 @@ DEMO_WORLD = "demo"
 ROOM = 500_000_000
 _CLOSING_SECONDS = 2.0
 _NOBODY_SECONDS, _LOOK_SECONDS = 60.0, 0.5
-"""For how long a first page is waited for, and how often is looked whether that is still wanted."""
+"""How long to wait for a first page, and how often to check whether that is still needed."""
 _LARGEST_MESSAGE, _PING_SECONDS = 64_000_000, 30
 SCRIPTS = re.compile(r"dashboard\.(app|serve|views\.(\w+)\.\2)")
 """What is run and not imported."""
@@ -85,7 +85,7 @@ def prepare(settings: Settings, *, demo: bool = False) -> None:
 
 
 def main(settings: Settings | None = None, *, sample: bool = True, browser: bool = False) -> int:
-    """Serve until Ctrl+C; answers the exit code.
+    """Serve until Ctrl+C; returns the exit code.
 
     Args:
         settings: where things are; the environment's if not given.
@@ -96,10 +96,10 @@ def main(settings: Settings | None = None, *, sample: bool = True, browser: bool
 
 
 def demo(settings: Settings, *, browser: bool = False) -> int:
-    """Serve the sample world to everybody until Ctrl+C, and to nobody who could change it; answers the exit code.
+    """Serve the sample world read-only to everybody until Ctrl+C; returns the exit code.
 
-    It is made in a temporary folder, nothing happens in it by itself, no language model is asked, and it is thrown
-    away at the end.
+    It is made in a temporary folder, nothing happens in it by itself, no language model is asked, and it is deleted
+    at the end.
 
     Args:
         settings: where to listen; the rest is the demo's own.
@@ -121,7 +121,7 @@ def _of_demo(settings: Settings, home: Path) -> Settings:
 
 
 def _begun(settings: Settings | None, *, sample: bool, browser: bool, demo: bool = False) -> int:
-    """Serve; answers 1 if that cannot be, and has said why."""
+    """Serve; returns 1, after saying why, if that is impossible."""
     # by a filter: what configures logging later takes a logger's ``disabled`` back
     logging.getLogger(_NO_BROWSER_YET).addFilter(_unsaid)
     try:
@@ -189,11 +189,11 @@ def _serve(in_use: InUse, settings: Settings, *, browser: bool, lives: bool) -> 
 
 
 def _warm_up(world: World, server: Server, drawn: threading.Event) -> None:
-    """Load what pages need before anybody asks for them, and work out what the first recalls would have to.
+    """Load what pages need before anybody asks for them, and compute what the first recalls would have to.
 
-    The latter waits until a page has been drawn, whose place on the processor it would take, or until it seems that
-    nobody opens one. What is loaded stays, so that no collection of garbage has to look at it ever again: it made each
-    step of a slider ten times as long.
+    The latter waits until a page has been drawn, since it would compete for the processor, or until it seems that
+    nobody opens one. What is loaded stays, so it is excluded from garbage collection, which made each step of a slider
+    ten times as long.
     """
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if not SCRIPTS.fullmatch(module.name) and not server.should_exit:

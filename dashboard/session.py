@@ -44,9 +44,9 @@ drawn = threading.Event()
 def in_use(
     _say: Callable[[str], None] = lambda _line: None, _settings: Settings | None = None, *, _sample: bool = True
 ) -> InUse:
-    """What holds the world that this process serves, opened by the first caller's settings or the environment's.
+    """The holder of the world that this process serves, opened with the first caller's settings or the environment's.
 
-    It is filled with the sample agents if it is new and they are wanted.
+    It is filled with the sample agents if it is new and they are requested.
     """
     made = World(_settings or Settings(), author="dashboard")
     if _sample:
@@ -60,7 +60,7 @@ def opened() -> World:
 
 
 def switchable() -> InUse:
-    """What switches worlds and leads to the others, for whoever may change something.
+    """The object that switches worlds and lists the others, for anybody who may change something.
 
     Raises:
         NotAllowed: a viewer asks.
@@ -82,7 +82,7 @@ def elsewhere() -> str:
 
 
 def follow() -> None:
-    """Where another world is served than this browser shows, begin the page anew in that one, and say so."""
+    """If another world is served than this browser shows, begin the page again in that one, and say so."""
     if elsewhere():
         former = Path(st.session_state[_SHOWN]).name
         take_up(f"{words.ANOTHER_WORLD} {former}. {words.NOT_SAVED_THERE}")
@@ -101,12 +101,12 @@ def take_up(told: str = "") -> None:
 
 
 def came() -> str:
-    """What is to be said of the world that this browser has just been taken to."""
+    """The message about the world that this browser has just been taken to."""
     return str(st.session_state.pop(_CAME, ""))
 
 
 def role() -> Role:
-    """What whoever looks at this page may do, looked up anew each time.
+    """What the user of this page may do, checked again each time.
 
     Raises:
         NotSignedIn: they have not signed in, or no longer are.
@@ -119,15 +119,15 @@ def role() -> Role:
 
 
 def viewing() -> bool:
-    """Whether it is a viewer who looks, and nothing is to be offered that would change something."""
+    """Whether the user is a viewer, so that nothing that changes something must be offered."""
     return role() is Role.VIEWER
 
 
 def world() -> World:
-    """The world as whoever looks at this page may have it: to a viewer it refuses every change, as its agents do.
+    """The world for the user of this page: for a viewer it refuses every change, as its agents do.
 
     Raises:
-        Conflict: another world is served by now than this browser shows, so that nothing of one reaches the other.
+        Conflict: another world is served by now than this browser shows; nothing meant for one may reach the other.
     """
     if name := elsewhere():
         st.rerun()  # which a callback cannot do
@@ -159,13 +159,13 @@ def _kept(folder: str) -> dict[tuple[Hashable, ...], tuple[Any, Any]]:  # noqa: 
 
 
 def kept(what: str, agent: AgentMemory, make: Callable[[AgentMemory], _T], *more: Hashable) -> _T:
-    """What is made of an agent, for all who look, and made again when anything of it changed; not to be changed.
+    """A value computed from an agent, cached for all users until anything in the agent changes; do not change it.
 
     Args:
-        what: what it is, so that it is told from what else is made of the same agent.
-        agent: of whom.
-        make: makes it.
-        more: what it depends on besides.
+        what: its name, which distinguishes it from other values of the same agent.
+        agent: the agent.
+        make: computes it.
+        more: what else it depends on.
     """
     then, stamp, held = moment(), agent.stamp, _kept(str(world().folder))
     key = (what, agent.name, () if then is None else tuple(then.link().values()), *more)
@@ -182,7 +182,7 @@ def kept(what: str, agent: AgentMemory, make: Callable[[AgentMemory], _T], *more
 
 
 def stamps(names: Iterable[str]) -> Iterator[tuple[str, tuple[int, int] | None]]:
-    """What tells ``kept`` whether one of these characters has changed; ``None`` of whoever cannot be opened."""
+    """Keys by which ``kept`` sees whether one of these characters changed; ``None`` for one that cannot be opened."""
     for name in names:
         stamp = None
         with suppress(MemorySystemError):
@@ -196,13 +196,13 @@ def timeline(agent: AgentMemory) -> pd.DataFrame:
 
 
 def checked_cues(agent: AgentMemory) -> list[CueResult]:
-    """What became of an agent's saved cues."""
+    """The results of an agent's saved cues."""
     now = agent.now
     return kept("cues", agent, lambda one: one.check_cues(now), now)
 
 
 def waiting(agent: AgentMemory) -> Inbox:
-    """What asks for a decision about an agent at present, read anew in each minute of its world.
+    """What needs a decision about an agent at present, read again in each minute of its world.
 
     Memories are not compared with each other for it; ``compared.waiting`` adds what that found.
     """
@@ -214,10 +214,10 @@ def history(agent: AgentMemory, most: int, before: int | None = None, **wanted: 
     """Change sets of an agent, as ``AgentMemory.history``.
 
     Args:
-        agent: of whom.
+        agent: the agent.
         most: how many at most.
         before: the revision before which they are.
-        wanted: which, as ``AgentMemory.history`` takes it.
+        wanted: the filters, as for ``AgentMemory.history``.
     """
     which = (most, before, *sorted(wanted.items()))
     return kept("history", agent, lambda one: one.history(most, before, **wanted), *which)
@@ -253,7 +253,7 @@ def scenes(agent: AgentMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def forget() -> None:
-    """Let go of all that was kept of the agents, after others have taken their names."""
+    """Drop everything cached about the agents, after others have taken their names."""
     _kept.clear()
 
 
@@ -267,10 +267,10 @@ NEW = "+"
 
 
 def pick_agent() -> bool:
-    """Settle which agent is shown: the choice stands in the link, and a link that is followed is a choice.
+    """Decide which agent is shown: the choice is in the link, and following a link is a choice.
 
     Returns:
-        Whether the link names one that is not here, so that another one is shown.
+        Whether the link names one that does not exist, so that another one is shown.
     """
     names = in_turn()
     if not names:
@@ -299,7 +299,7 @@ def wants_new() -> bool:
 
 
 def _pick_moment(name: str) -> None:
-    """The moment that is looked at: what a link that is followed says, or else what was chosen before."""
+    """The moment that is viewed: the one in a link that was followed, or else the one chosen before."""
     linked = {one: str(st.query_params[one]) for one in moments.LINK if one in st.query_params}
     wanted = moment()
     try:
@@ -337,7 +337,7 @@ def in_turn() -> list[str]:
 
 
 def labels(names: list[str]) -> dict[str, str]:
-    """What each agent is called in the picker, which tells them apart by it."""
+    """The unique name of each agent in the picker."""
     told = told_apart({name: shown_name(name) for name in names})
     return {**told, NEW: f"+ {words.NEW_CHARACTER}"}
 
@@ -359,7 +359,7 @@ def shown_name(name: str) -> str:
 
 
 def picture(name: str) -> str:
-    """The picture of an agent as an address that holds it whole: its portrait, or else its pattern."""
+    """The picture of an agent as an address that contains it: its portrait, or else its pattern."""
     try:
         return world().agent(name).portrait or portraits.address(name)
     except MemorySystemError:
@@ -367,7 +367,7 @@ def picture(name: str) -> str:
 
 
 def _tried(name: str) -> str | None:
-    """What a rehearsal is for; ``None`` for a character, and where it cannot be told, which the banner says."""
+    """What a rehearsal is for; ``None`` for a character, and if that is unknown, which the banner says."""
     try:
         mark = world().rehearsal(name)
     except MemorySystemError:
@@ -382,7 +382,7 @@ def clock_words() -> str:
 
 
 def clock_goes() -> str:
-    """How the world's clock goes, after "the clock"; empty where it follows the real time."""
+    """How the world's clock runs, after "the clock"; empty if it follows the real time."""
     speed = world().speed
     return {0.0: "is stopped", 1.0: ""}.get(speed, f"runs {speed:g} times as fast")
 
@@ -393,12 +393,12 @@ def on_page(title: str) -> None:
 
 
 def present() -> AgentMemory:
-    """The current agent as it is now, whose changes are told as this page's; there is one wherever a page is shown."""
+    """The current agent as it is now, with this page as the author of its changes; every page has one."""
     return character(st.session_state["agent"])
 
 
 def character(name: str) -> AgentMemory:
-    """An agent as it is now, whose changes are told as this page's, and known as this session's own."""
+    """An agent as it is now, with this page as the author of its changes, which are known as this session's own."""
     made = own_changes()
     author = f"{st.session_state.get('page', 'dashboard')} page"
     return world().agent(name).acting_as(author, lambda change_set: made.add(change_set.id))
@@ -414,17 +414,17 @@ def own_changes() -> set[str]:
 
 
 def agent() -> AgentMemory:
-    """The current agent, as it was at the moment that is looked at, or as it is.
+    """The current agent, as it was at the moment that is viewed, or as it is.
 
-    Of the past it answers all that an agent can be asked, has a sentence in ``read_only``, and refuses whatever would
-    change it.
+    In the past it answers everything that an agent can be asked, has a sentence in ``read_only``, and refuses every
+    change.
     """
     wanted = moment()
     return present() if wanted is None else present().as_of(**wanted.arguments())
 
 
 def place() -> str:
-    """What tells widgets of one agent, and of one moment of its past, from those of another, as part of their keys."""
+    """The part of widgets' keys that distinguishes one agent, and one moment of its past, from another."""
     name = str(st.session_state["agent"])
     wanted = moment()
     return name if wanted is None else f"{name}@{'-'.join(wanted.link().values())}"

@@ -1,6 +1,6 @@
 """The words of the pages that tests name too: a sentence that is changed here is changed for both.
 
-A sentence that at most one test names stands where it is shown; ``tests/house/test_words.py`` says when it moves here.
+A sentence that at most one test names is kept where it is shown; ``tests/house/test_words.py`` says when it moves here.
 """
 
 # bulk.py

@@ -27,7 +27,7 @@ def until_it_runs() -> None:
 
 
 def loaded() -> None:
-    """All is imported: Python looks for garbage again, if it did before."""
+    """Called once everything is imported: Python collects garbage again, if it did before."""
     if _looked_for_garbage:
         gc.enable()
 

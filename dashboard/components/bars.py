@@ -27,8 +27,8 @@ def show(frame: pd.DataFrame, query: Query, opened: Callable[[str], None] | None
     Args:
         frame: as ``tables.candidates`` makes it.
         query: what was asked.
-        opened: is called with the id of the memory that was clicked, before the next run; without it none can be.
-        key: tells these from others on the same page.
+        opened: called with the id of the memory that was clicked, before the next run; without it none can be.
+        key: distinguishes these from others on the same page.
     """
 
     def acted(act: Mapping[str, Any]) -> None:

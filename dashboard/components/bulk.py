@@ -20,7 +20,7 @@ from . import change_set, widgets
 
 _DONE = "last-act-done"
 _LONGEST = 160
-"""Characters of what is told of the last act: a longer line would hide what stands under it."""
+"""How many characters describe the last act: a longer line would hide what is under it."""
 _AS_IS = "as it is"
 _UNRATED = "unrated"
 _MARKS: dict[str, dict[str, bool]] = {
@@ -39,11 +39,11 @@ class _Act:
     """What was done last.
 
     Args:
-        told: how it is said.
+        told: the words for it.
         undo: takes it back.
-        undone: what is said then.
-        holds: answers whether that can still be done: nothing has come of it, and nobody has changed it since.
-        key: tells its button from that of another act.
+        undone: the words for that.
+        holds: returns whether that is still possible: nothing depends on it, and nobody has changed it since.
+        key: distinguishes its button from that of another act.
         where: how it is undone in Python.
     """
 
@@ -56,9 +56,9 @@ class _Act:
 
 
 def last() -> None:
-    """What was last done, in one line at the bottom over what stands there, with its undo.
+    """The last act, in one line at the bottom over the page, with its undo.
 
-    It stays until something else has been changed, or somebody closes it; wherever it is called, its place is the same.
+    It stays until something else is changed, or somebody closes it; wherever it is called, its position is the same.
     """
     with st.container(key="last-act", gap=None):
         widgets.said()
@@ -106,13 +106,13 @@ def _take_back(act: _Act) -> None:
 def did(
     told: str, undo: Callable[[], object], undone: str, *, holds: Callable[[], bool] = lambda: True, where: str
 ) -> None:
-    """Let ``last`` say what was done that no journal of a character tells, and take it back.
+    """Let ``last`` show, and take back, an act that is in no character's journal.
 
     Args:
-        told: how it is said.
+        told: the words for it.
         undo: takes it back.
-        undone: what is said then.
-        holds: answers whether that can still be done.
+        undone: the words for that.
+        holds: returns whether that is still possible.
         where: how it is undone in Python.
     """
     st.session_state[_DONE] = _Act(f"{told.rstrip('.')}.", undo, undone, holds, str(uuid4()), where)
@@ -181,14 +181,14 @@ def apply(
 ) -> None:
     """Apply what was accepted of a plan; ``last`` says so, as ``told`` or by its title, and offers its undo.
 
-    Where it cannot be applied, that is said, and the plan stays.
+    If it cannot be applied, the page says so, and the plan stays.
 
     Args:
         agent: whose it is.
-        held: where the session has the plan, which is let go then.
-        accepted: what of it is to be applied.
-        told: what is said.
-        then: is called when it is applied, and not before.
+        held: where the session has the plan, which is then dropped.
+        accepted: the part of it to apply.
+        told: the words for it.
+        then: called when it is applied, and not before.
     """
     try:
         applied = agent.apply(accepted)
@@ -237,7 +237,7 @@ def panel(agent: AgentMemory, entries: Sequence[MemoryEntry], whose: str) -> Non
 
 
 def forget_and_restore(agent: AgentMemory, entries: Sequence[MemoryEntry], whose: str) -> None:
-    """Forget these memories, or bring back what those of them stand for that are summaries."""
+    """Forget these memories, or bring back the sources of those that are summaries."""
     ids = [entry.id for entry in entries]
     originals = list(dict.fromkeys(one for entry in entries for one in entry.evidence if agent.find(one) is None))
     with st.container(horizontal=True):

@@ -200,7 +200,7 @@ def linked_to(agent: AgentMemory, others: Sequence[tuple[MemoryEntry, str]], key
     Args:
         agent: whose they are.
         others: the memories, and what is said about each.
-        key: tells this list from others of the page.
+        key: distinguishes this list from others of the page.
     """
     drawn = []
     for other, about_it in others:

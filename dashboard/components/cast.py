@@ -103,7 +103,7 @@ def _deleted(name: str) -> None:
 
 
 def _do(act: Callable[[], None]) -> None:
-    """Do it and begin the page anew, or say why not."""
+    """Do it and begin the page again, or say why not."""
     try:
         act()
     except MemorySystemError as error:

@@ -43,20 +43,20 @@ def offer(
     more: Callable[[], None] | None = None,
     sure: str = "",
 ) -> None:
-    """What a change set does, with boxes to accept each memory, and a footer that stays, with a button that applies.
+    """What a change set does, with boxes to accept each memory, and a fixed footer with a button that applies it.
 
     What was changed since it was planned is marked and cannot be accepted; the rest can.
 
     Args:
         agent: whose it is.
         planned: the change set.
-        accept: does what was accepted; it says what came of it, and lets the page be drawn anew.
-        label: what the button is called.
+        accept: does what was accepted; it reports the result, and lets the page be drawn again.
+        label: the label of the button.
         leave: what "Not now" does; without it there is no such button.
         beside: a sentence about what was refused, by the ids.
-        several: whether each memory can be accepted by itself, where there is more than one.
+        several: whether each memory can be accepted on its own, if there is more than one.
         more: draws what else can be done with it, in the footer.
-        sure: what has to be ticked before, where nothing can bring it back.
+        sure: what has to be ticked first, if it cannot be undone.
     """
     _around(planned)
     stale = _stale(agent, planned)
@@ -107,7 +107,7 @@ def foot(key: str) -> Any:
 
 
 def listed(key: str, rows: Sequence[Mapping[str, Any]], *, label: str = "", begins: str = "") -> set[str]:
-    """The list itself; answers the ids of the ticked rows among those that have a box.
+    """The list itself; returns the ids of the ticked rows among those that have a box.
 
     What somebody ticked belongs to ids: it stays when the page is left and come back to, and when rows come and go.
 
@@ -135,7 +135,7 @@ def listed(key: str, rows: Sequence[Mapping[str, Any]], *, label: str = "", begi
 
 
 def _counted(planned: ChangeSet) -> str:
-    """How much changes, of settings each by itself, as the list tells them."""
+    """How much changes, with each setting counted on its own, as in the list."""
     settings = sum(len(diffs.of_text(text)) for text in planned.texts if text.name == "settings")
     others = len(planned.changes) or sum(text.name != "settings" for text in planned.texts)
     told = [tables.counted(others, "change", "changes")] if others or not settings else []

@@ -21,7 +21,7 @@ from . import widgets
 _MOST_MEMORIES = 300
 """Memories that are offered by what they say; any other id can be typed."""
 _LEFT_OUT = frozenset({"now", "as_of", "cursor"})
-"""What the page sets itself: the world's clock, the moment that is looked at, and where a list goes on."""
+"""What the page sets itself: the world's clock, the moment that is viewed, and where a list goes on."""
 
 
 def entered(

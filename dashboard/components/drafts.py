@@ -1,6 +1,6 @@
 """What somebody has begun to write: kept while pages are drawn, left and come back to, and while others write.
 
-Streamlit begins a field anew when what it begins with changes, and forgets it when a page is drawn without it. A draft
+Streamlit begins a field again when what it begins with changes, and forgets it when a page is drawn without it. A draft
 holds the fields of one thing by a key that neither a revision nor a value is part of. What the fields began with stays
 the same while somebody writes; when the thing itself changes beneath, each field is settled by itself:
 
@@ -106,7 +106,7 @@ class Draft:
         return _written(self.key)
 
     def told(self) -> bool:
-        """Say which fields changed beneath what was written, with a choice; answers whether all is settled."""
+        """Say which fields changed beneath what was written, with a choice; returns whether all is settled."""
         for name, there in self._settled.clashes.items():
             with st.container(border=True, gap="small", key=f"clash-{self.key}-{name}"):
                 called = self._labels.get(name, name)
@@ -162,7 +162,7 @@ def _written(key: str) -> dict[str, Any]:
 
 def drop(key: str) -> None:
     """Forget a draft, with what was written into it."""
-    st.session_state.pop(_begun(key), None)  # whose fields begin anew at the next run
+    st.session_state.pop(_begun(key), None)  # whose fields begin again at the next run
     opened: dict[str, None] = st.session_state.setdefault(_OPEN, {})
     opened.pop(key, None)
 
@@ -195,7 +195,7 @@ def next_turn(key: str) -> None:
 
 
 def table(frame: pd.DataFrame, key: str, **more: Any) -> pd.DataFrame:
-    """A table to write into, as ``widgets.edited_table``; answers what stands in it.
+    """A table to write into, as ``widgets.edited_table``; returns what stands in it.
 
     It begins with ``frame`` once, and from then on with what was written: what is passed in later is not taken up
     before ``forget_table``, since the browser knows a cell that is being written into by its place only.
@@ -258,20 +258,20 @@ def table_written(key: str) -> bool:
 
 
 def forget_table(key: str) -> None:
-    """Begin a table anew at the next run, with what is passed in then."""
+    """Begin a table again at the next run, with what is passed in then."""
     turn, _, _ = st.session_state.pop(f"table-{key}", (0, None, None))
     st.session_state[f"turn-{key}"] = turn + 1
 
 
 def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = None, **more: Any) -> list[str]:
-    """A table whose rows are chosen, with a box for all of them; answers the ids of the chosen ones, in its order.
+    """A table whose rows are chosen, with a box for all of them; returns the ids of the chosen ones, in its order.
 
     What is chosen are ids, not places: they stay chosen when a game adds or removes others meanwhile, and a click in a
     table that was drawn before that counts for the memory that it was made on.
 
     Args:
         frame: the rows.
-        key: tells this table from others.
+        key: distinguishes this table from others.
         ids: the name of the column of ids.
         since: another value forgets what is chosen.
         more: as ``widgets.table`` takes it.

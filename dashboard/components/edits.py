@@ -56,7 +56,7 @@ def unfinished(agent: AgentMemory, shown: Callable[[], Collection[str]]) -> None
 
     Args:
         agent: whose memories they are.
-        shown: answers the ids of the memories that this page can show; asked only where anything was written.
+        shown: returns the ids of the memories that this page can show; asked only where anything was written.
     """
     if agent.read_only is not None:
         return

@@ -23,7 +23,7 @@ FORMS: dict[Form, tuple[str, str]] = {
 
 
 def control(agent: AgentMemory) -> None:
-    """Links to the character as files, as it is now or was at the moment that is looked at."""
+    """Links to the character as files, as it is now or was at the moment that is viewed."""
     moment = session.moment()
     then = {} if moment is None else moment.link()
     with st.popover(words.EXPORT, icon=":material/download:", help="In Python: AgentMemory.export_as"):

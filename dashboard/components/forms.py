@@ -188,7 +188,7 @@ def many_events(agent: AgentMemory) -> None:
 def _reading(text: str, form: Form, now: datetime, number: str, order: Order | None = None) -> Reading:
     """What the text becomes, read once and held: a page is drawn again at each click, and 50,000 lines take seconds.
 
-    It is read anew when the minute has changed, if any of its events happens now.
+    It is read again when the minute has changed, if any of its events happens now.
     """
     held: dict[object, tuple[datetime, Reading]] = st.session_state.setdefault(_READINGS, {})
     key = (number, form, text, order)

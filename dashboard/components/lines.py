@@ -56,7 +56,7 @@ def show(key: str, lines: Iterable[Line], *, cards: bool = False, pressed: Calla
     """Draw lines below each other, or cards beside each other where there is room.
 
     Args:
-        key: tells them from others of the page; what is pressed there, ``taken`` answers.
+        key: distinguishes them from others of the page; what is pressed there, ``taken`` answers.
         lines: what is shown.
         cards: whether each stands in a frame.
         pressed: called when a button was pressed, before the next run.

@@ -31,10 +31,10 @@ def show(
     Args:
         name: that of its script and its look.
         data: what is shown, as the script reads it.
-        acted: is called with what was done there, as the script says it, before the next run. A browser may say
+        acted: called with what was done there, as the script says it, before the next run. A browser may say
             anything under any name, and leave out what the script says.
-        kept: is called with how things stand there whenever that changes; no later click overtakes it.
-        key: tells it from others of its name on the same page.
+        kept: called with how things stand there whenever that changes; no later click overtakes it.
+        key: distinguishes it from others of its name on the same page.
         painted: whether its classes of the names of a score's parts have their colours.
     """
     at = allowed(key or name)

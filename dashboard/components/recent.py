@@ -21,7 +21,7 @@ def listed(agent: AgentMemory, most: int, key: str, entry_id: str = "") -> None:
     Args:
         agent: whose.
         most: how many at most.
-        key: tells this list from another on the same page.
+        key: distinguishes this list from another on the same page.
         entry_id: lists only those that changed this memory.
     """
     told = session.history(agent, most, entry_id=entry_id)

@@ -183,7 +183,7 @@ def _prices(used: set[str]) -> None:
 
 
 def _as_begun(held: dict[str, Price]) -> bool:
-    """Whether the prices are those that the table was begun with; it begins anew if nothing was written into it."""
+    """Whether the prices are those that the table was begun with; it begins again if nothing was written into it."""
     begun = st.session_state.setdefault("prices-begun", dict(held))
     if begun != held and not drafts.table_written("prices"):
         _begin_again()

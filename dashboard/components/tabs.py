@@ -18,7 +18,7 @@ def show(labels: Mapping[str, str], key: str, first: str | None = None) -> dict[
 
     Args:
         labels: by name, what each tab is called now.
-        key: tells these tabs from others.
+        key: distinguishes these tabs from others.
         first: the one to open where none was opened yet; the first if ``None``.
     """
     held, drawn = f"{key}-open", f"{key}-labels"
@@ -33,14 +33,14 @@ def show(labels: Mapping[str, str], key: str, first: str | None = None) -> dict[
 
 
 def linked(labels: Mapping[str, str], key: str, link: str) -> tuple[dict[str, Any], str]:
-    """Tabs of which the open one stands in the link; answers them and the name of the open one.
+    """Tabs of which the open one is in the link; returns them and the name of the open one.
 
     A link that is followed to the page opens its tab. While the page is shown, the tab that was clicked counts: the
     browser may still send the link of the tab before.
 
     Args:
         labels: by its word in the link, what each tab is called; the link does not name the first.
-        key: tells these tabs from others.
+        key: distinguishes these tabs from others.
         link: the name in the link.
     """
     asked = session.from_link(link)
@@ -53,7 +53,7 @@ def linked(labels: Mapping[str, str], key: str, link: str) -> tuple[dict[str, An
 
 
 def segments(what: str, labels: Mapping[str, str], link: str) -> str:
-    """Segments of which one is chosen, which stands in the link; answers its name.
+    """Segments of which one is chosen, which is in the link; returns its name.
 
     Args:
         what: what is chosen.

@@ -86,7 +86,7 @@ def _ended(agent: AgentMemory, work: working.Work) -> None:
 
 @st.fragment(run_every=_SECONDS)
 def _background() -> None:
-    """How the work in the background stands, drawn anew by itself; nothing else on the page is."""
+    """How the work in the background stands, drawn again by itself; nothing else on the page is."""
     st.caption(widgets.plain(told(session.world().rerater.state, session.shown_name)))
 
 

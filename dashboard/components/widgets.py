@@ -154,7 +154,7 @@ def problem(error: MemorySystemError, text: str = "") -> None:
 
 
 def try_to(act: Callable[[], None]) -> None:
-    """Do something and begin the page anew, or say why not."""
+    """Do something and begin the page again, or say why not."""
     try:
         act()
     except MemorySystemError as error:
@@ -173,10 +173,10 @@ def closed(agent: AgentMemory) -> bool:
 
 
 def box(label: str, key: str, *, expanded: bool = False) -> ExpanderContainer:
-    """What can be unfolded, and stays so when its label tells another number: Streamlit would fold it then.
+    """A box that can be unfolded, and stays so when the number in its label changes: Streamlit would fold it then.
 
     Args:
-        label: what stands on it.
+        label: its label.
         key: its key.
         expanded: whether it begins unfolded.
     """
@@ -261,13 +261,13 @@ def table(rows: pd.DataFrame | Sequence[Mapping[str, object]], **more: Any) -> A
 
 
 def edited_table(frame: pd.DataFrame, **more: Any) -> pd.DataFrame:
-    """A table that can be edited, as ``table``; answers what stands in it now, as it was typed."""
+    """A table that can be edited, as ``table``; returns its present content, as it was typed."""
     edited: pd.DataFrame = st.data_editor(cells.as_cells(frame), **more)
     return cells.from_cells(edited)
 
 
 def say_next(message: str) -> None:
-    """Show a message at the top of the next run, after the page has been drawn anew."""
+    """Show a message at the top of the next run, after the page has been drawn again."""
     st.session_state["said"] = message
 
 

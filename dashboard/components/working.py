@@ -19,7 +19,7 @@ from . import widgets
 Stop = Callable[[], bool]
 """Answers whether to stop."""
 Do = Callable[[Progress, Stop], Any]
-"""What is done: it is handed a progress to tell, and what answers whether to stop."""
+"""The work: it gets a progress callback, and a function that returns whether to stop."""
 _SECONDS = 0.7
 PERHAPS_STORED = "Cancelled. Anything stored before that is listed in History."
 
@@ -53,7 +53,7 @@ class Going:
 
 
 class Work(Going):
-    """One piece of work that tells how far it is."""
+    """One piece of work that reports its progress."""
 
     def __init__(self, do: Do) -> None:
         self.share = 0.0
@@ -73,9 +73,9 @@ class Work(Going):
 
 @contextmanager
 def beside(cancelled: str = "Cancelled: nothing was changed.") -> Iterator[Progress]:
-    """Work that the page waits for: within it there is a bar, which what is answered moves, and a way to stop.
+    """Work that the page waits for: within the block there is a bar, moved by the returned callback, and a way to stop.
 
-    A click on Cancel draws the page anew, which ends the work at its next step, and tells ``cancelled``.
+    A click on Cancel draws the page again, which ends the work at its next step, and tells ``cancelled``.
     """
     waiting = st.empty()
     with waiting.container(horizontal=True, vertical_alignment="center"):
@@ -110,7 +110,7 @@ def begin(name: str, do: Do) -> None:
 
 
 def put_away(name: str) -> None:
-    """Forget what came of it."""
+    """Forget its result."""
     _here().pop(name, None)
 
 
@@ -125,7 +125,7 @@ def shown_in(place: DeltaGenerator) -> Progress:
 
 @st.fragment(run_every=_SECONDS)
 def bar(name: str) -> None:
-    """How far the work is, with a button that stops it; the page is drawn anew when it ends."""
+    """How far the work is, with a button that stops it; the page is drawn again when it ends."""
     work = of(name)
     if work is None or not work.running:
         st.rerun()

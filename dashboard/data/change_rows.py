@@ -1,4 +1,4 @@
-"""What a change set does, a line an item, as the component takes it. Imports no streamlit, to be tested by itself."""
+"""What a change set does, one line per item, for the component. Imports no streamlit, to be tested on its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 Find = Callable[[str], MemoryEntry | None]
 """What answers a memory by its id, or that it is not known."""
 _LONGEST = 600
-"""Characters of a text in a row, of which two lines are seen until it is pointed at."""
+"""How many characters of a text are in a row; only two lines are visible until the pointer is on it."""
 _VALUE = 120
 _KEPT = 500
 """Memories that were left in place and are listed."""
@@ -31,9 +31,9 @@ def of(planned: ChangeSet, find: Find, *, boxes: bool = False, stale: Collection
 
     Args:
         planned: the change set.
-        find: answers the memories that it only names.
-        boxes: whether each memory can be accepted by itself.
-        stale: the ids of memories that were changed since it was planned: they can be accepted no more.
+        find: returns the memories that it only names.
+        boxes: whether each memory can be accepted on its own.
+        stale: the ids of memories that were changed since it was planned: they can no longer be accepted.
     """
     below = _below(planned)
     under = {one for some in below.values() for one in some}
@@ -93,7 +93,7 @@ def of_change(change: Change, *, word: str = "", flag: str = "", ticked: bool = 
 
 
 def line(key: str, verb: str, word: str, text: str, **more: Any) -> Row:
-    """A row of something that is no memory."""
+    """A row of something that is not a memory."""
     return _blank(key, verb, word, _marked(text, text), [], "") | more
 
 

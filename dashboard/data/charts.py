@@ -24,7 +24,7 @@ _TALL, _LINE = 400, 22
 
 
 def mark(point: Point) -> str:
-    """What tells a memory from all others of the world."""
+    """What distinguishes a memory from all others of the world."""
     return f"{point.agent}/{point.memory}"
 
 

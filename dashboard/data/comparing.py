@@ -1,4 +1,4 @@
-"""A rehearsal beside its original as words and tables. Imports no streamlit, so that each can be tested by itself."""
+"""A rehearsal compared with its original as words and tables. Imports no streamlit, to be tested on its own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def called(name: str) -> str:
 
 
 def label(name: str, purpose: str | None) -> str:
-    """What an agent is called where agents are chosen; ``purpose`` is a rehearsal's, ``None`` = it is none."""
+    """The name of an agent where agents are chosen; ``purpose`` is a rehearsal's, ``None`` = it is not one."""
     if purpose is None:
         return name
     return f"{name} (rehearsal{f': {tables.short(purpose, 40)}' if purpose else ''})"
@@ -80,7 +80,7 @@ def _is_fact(change: Change) -> bool:
 
 
 def state(one: Applied, fit: Fit) -> str:
-    """How a change of a rehearsal stands to the original."""
+    """Whether a change of a rehearsal fits the original."""
     if one.undone_by is not None:
         return "undone here"
     if fit.there:

@@ -18,7 +18,7 @@ from . import setting_names, tables
 
 Part = Literal["same", "gone", "new"]
 MOST_WORDS = 4000
-"""Words of a text that are compared one by one; a longer one is told as a whole, before and after."""
+"""How many words of a text are compared one by one; a longer text is shown as a whole, before and after."""
 _ALIKE = 0.25
 """The share of words that two texts have in common at least, if the rest is to be told word by word."""
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
@@ -61,7 +61,7 @@ def _is_word(token: str) -> bool:
 
 
 def _joined(parts: Sequence[tuple[Part, str]]) -> list[tuple[Part, str]]:
-    """A blank between two changes belongs to both, so that a phrase that was written anew reads as one."""
+    """A blank between two changes belongs to both, so that a rewritten phrase reads as one."""
     found: list[tuple[Part, str]] = []
     gone, new = "", ""
     for number, (what, text) in enumerate(parts):
@@ -83,7 +83,7 @@ def _changed(gone: str, new: str) -> Iterator[tuple[Part, str]]:
 
 
 def markup(before: str, after: str) -> str:
-    """The difference as HTML, in which every sign of the texts is escaped; − and + stand beside what went and came."""
+    """The difference as HTML, with all texts escaped; − and + mark what was removed and added."""
     return f'{STYLE}<div class="diff">{"".join(marked(what, text) for what, text in words(before, after))}</div>'
 
 

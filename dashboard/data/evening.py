@@ -40,7 +40,7 @@ def last_day(lives: Iterable[tuple[str, str, Iterable[MemoryEntry]]], now: datet
 
 
 def mark(lane: Lane, entry: MemoryEntry) -> str:
-    """What tells a memory from all others of a cast: ids are unique within a character only."""
+    """What distinguishes a memory from all others of a cast: ids are unique within a character only."""
     return f"{lane.name}/{entry.id}"
 
 

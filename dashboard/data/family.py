@@ -1,4 +1,4 @@
-"""A lineage as a picture: a row a memory, a column a step. Imports no streamlit, so that it can be tested by itself."""
+"""A lineage as a picture: one row per memory, one column per step. Imports no streamlit, for tests on their own."""
 
 from __future__ import annotations
 

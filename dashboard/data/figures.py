@@ -1,4 +1,4 @@
-"""DataFrames to figures. Imports no streamlit, so that every figure can be tested by itself."""
+"""DataFrames to figures. Imports no streamlit, so that every figure can be tested on its own."""
 
 from __future__ import annotations
 

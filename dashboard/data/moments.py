@@ -39,7 +39,7 @@ class Wanted:
         return {name: value for name, value in told.items() if value is not None}
 
     def link(self) -> dict[str, str]:
-        """What stands in the link for it."""
+        """What is in the link for it."""
         return {
             name: _written(value) if isinstance(value, datetime) else str(value)
             for name in LINK
@@ -56,10 +56,10 @@ class Wanted:
 
 
 def from_link(told: Mapping[str, str]) -> Wanted | None:
-    """The moment that a link asks for; ``None`` if it asks for none.
+    """The moment in a link; ``None`` if it has none.
 
     Raises:
-        InvalidParameter: it is none, or there are several; in words for people.
+        InvalidParameter: it is not a moment, or there are several; in readable words.
     """
     given = {name: told[name].strip() for name in LINK if told.get(name, "").strip()}
     if not given:

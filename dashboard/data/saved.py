@@ -1,4 +1,4 @@
-"""Worlds as tables: which there are, and what two of them have otherwise."""
+"""Worlds as tables: the list of them, and the differences between two."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def rows(held: Sequence[Saved]) -> pd.DataFrame:
 
 
 def differing(found: WorldsCompared, called: Callable[[str], str] = str) -> pd.DataFrame:
-    """What two worlds have otherwise, a memory or a line of a text in each row; at most 500.
+    """The differences between two worlds, a memory or a line of a text in each row; at most 500.
 
-    ``called`` answers what people call an agent.
+    ``called`` returns what people call an agent.
     """
     return pd.DataFrame(list(_lines(found, called))[:_MOST], columns=["character", "what", "left", "right"])
 

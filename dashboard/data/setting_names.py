@@ -1,4 +1,4 @@
-"""What the settings of a character are called, on the Settings page and wherever a change of them is told."""
+"""The names of a character's settings, on the Settings page and wherever a change of them is shown."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What is shown step by step on real pages: a tour for a newcomer, and a presenter's prepared moments.
 
-Imports no streamlit: which steps there are depends only on what the world holds.
+Imports no streamlit: the steps depend only on what is in the world.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Scene(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to look at.
+    """One step.
 
     Args:
-        title: what it is called.
+        title: its title.
         told: what one sees there, in a sentence or two.
         page: the name of its page.
-        link: what its address says beside the character.
+        link: what its address contains in addition to the character.
         changes: whether the one change is offered there.
         undoes: whether the undo of that change is offered there.
     """
@@ -60,9 +60,9 @@ class Found:
     """What there is to show of a character.
 
     Args:
-        cue: a question that it answers with a memory of its life; nothing where it answers none.
+        cue: a question that it answers with a memory of its life; empty if it answers none.
         memory: that memory.
-        changeable: whether the memory may be changed, and by whoever looks.
+        changeable: whether the memory may be changed, also by the present user.
     """
 
     cue: str = ""
@@ -76,11 +76,11 @@ class Found:
 
 
 def found(agent: AgentMemory, cues: Iterable[str]) -> Found:
-    """The first of the questions that the character answers with a memory of its life; looking touches nothing."""
+    """The first of the questions that the character answers with a memory of its life; asking touches nothing."""
     for cue in cues:
         try:
             hits = agent.retrieval.answer(agent.retrieval.query(cue)).hits
-        except MemorySystemError:  # nothing can be recalled from it, which the pages tell
+        except MemorySystemError:  # nothing can be recalled from it, which the pages say
             return Found()
         own = [hit for hit in hits if hit.entry.tier is not Tier.STATIC]
         if own:

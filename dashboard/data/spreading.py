@@ -28,8 +28,8 @@ def picture(spread: Spread, opens: str, portrait: Callable[[str], str], name: Ca
     Args:
         spread: how the fact spread.
         opens: what the button says that opens a memory.
-        portrait: answers the picture of a character.
-        name: answers what a character is called.
+        portrait: returns the picture of a character.
+        name: returns what a character is called.
     """
     rows = {one.cell.agent: False for one in spread.knowers}
     for telling in spread.tellings:

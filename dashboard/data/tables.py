@@ -1,4 +1,4 @@
-"""Records to DataFrames. Imports no streamlit, so that every table can be tested by itself."""
+"""Records to DataFrames. Imports no streamlit, so that every table can be tested on its own."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PAINT = {
     "times": "color-mix(in srgb,#009e73 60%,#000)",
 }
 """The background in CSS of each part of a score, and of each shade of relevancy: on every page the same."""
-"""What hybrid relevancy is told by."""
+"""The parts of hybrid relevancy."""
 _SHADE_OF = {"words": "words", "names": "names", "times": "times"}
 """Of which the rest counts as meaning: what its neighbours lend a memory is mostly that."""
 VERBS = {"add": "Remember", "forget": "Forget", "move": "Move to long-term", "update": "Change"}
@@ -54,20 +54,20 @@ _TURNED_WORDS = re.compile(rf"{_RIGHT_TO_LEFT}+(?:[ '’]{_RIGHT_TO_LEFT}+|\\?-{
 
 
 def visible(text: str) -> str:
-    """Text from strangers on one line, without characters that hide or turn what stands beside it."""
+    """Text from strangers on one line, without characters that hide or reorder the text around it."""
     return " ".join(_HIDDEN.sub("", text).split())
 
 
 def lines(text: str) -> str:
-    """Text with its lines as they are, without characters that hide or turn what stands beside it."""
+    """Text with its lines as they are, without characters that hide or reorder the text around it."""
     return _HIDDEN.sub("", text)
 
 
 def isolated(text: str) -> str:
-    """Text in whose midst words from right to left keep their order, and turn nothing that stands beside them.
+    """Text in which right-to-left words keep their order, and do not reorder the text around them.
 
-    What begins with such words and mostly is them, as a memory in Arabic, is isolated as a whole; of an English
-    sentence each name is.
+    A text that mostly consists of such words and begins with them, such as a memory in Arabic, is isolated as a whole;
+    in an English sentence each name is.
     """
     letters = [letter for letter in text if letter.isalpha()]
     turned = len(_TURNED.findall("".join(letters)))
@@ -81,7 +81,7 @@ def isolated(text: str) -> str:
 def reading(text: str) -> str:
     """Text from strangers on one line, which a place that takes the direction of its first letter shows in its own.
 
-    A sentence in English that begins with a name in Arabic is none in Arabic.
+    A sentence in English that begins with a name in Arabic is not in Arabic.
     """
     shown = visible(text)
     apart = isolated(shown)
@@ -220,7 +220,7 @@ def _told(score: Score) -> str:
 
 
 def shades(score: Score) -> dict[str, float]:
-    """What relevancy adds to a score, by meaning, words, names and times; as a whole where it has no parts."""
+    """What relevancy adds to a score, by meaning, words, names and times; as a whole if it has no parts."""
     made_of: dict[str, float] = {}
     for name, value in score.sub_parts.items():
         shade = _SHADE_OF.get(name, "meaning")
@@ -255,7 +255,7 @@ def compared(first: Sequence[Candidate], second: Sequence[Candidate]) -> pd.Data
 
 
 def evidence(found: Evidence) -> list[str]:
-    """What of a memory met the cue, a line a sort."""
+    """What in a memory matched the cue, one line per sort."""
     lines = []
     if found.words:
         lines.append("words: " + ", ".join(f"{word.cue} ({word.share:.0%} of the cue)" for word in found.words))
@@ -307,26 +307,26 @@ def importance(entry: MemoryEntry) -> str:
 
 
 def told_apart(entry: MemoryEntry) -> str:
-    """What tells a memory apart from another of the same text, in a line."""
+    """A line that distinguishes a memory from another of the same text."""
     when = stamp(entry.timestamp) if entry.timestamp else "timeless"
     return " · ".join([entry.kind.value, TIERS[entry.tier], when, importance(entry), *marks(entry)])
 
 
 def nearest(found: Explanation) -> str:
-    """What came nearest where nothing passed the threshold, and why it did not; empty where something passed."""
+    """What came nearest if nothing passed the threshold, and why it did not; empty if something passed."""
     near = found.nearest
     return f"“{short(near.entry.document, 160)}” {near.because.removeprefix('It ')}" if near else ""
 
 
 def room(held: Sequence[MemoryEntry], size: int, called: str) -> str:
-    """How much short-term memory holds: "20 of 20 remembered"; what was said in talks has as much room of its own."""
+    """How full short-term memory is: "20 of 20 remembered"; what was said in talks has as much room of its own."""
     said = sum(map(was_said, held))
     from_talks = f", and {said:,} of {size:,} from talks" if said else ""
     return f"{len(held) - said:,} of {size:,} {called}{from_talks}"
 
 
 def too_many(held: Sequence[MemoryEntry], size: int) -> int:
-    """How many of these short-term memory has no room for, of what was lived and of what was said in talks."""
+    """How many of these are too many for short-term memory, of experiences and of what was said in talks."""
     said = sum(map(was_said, held))
     return sum(max(0, many - size) for many in (len(held) - said, said))
 

@@ -30,8 +30,8 @@ def picture(
         bonds: what each holds of people; those who are no characters are left out.
         cast: the names of the characters that are drawn.
         opens: what the button says that opens a character.
-        portrait: answers the picture of a character.
-        name: answers what a character is called.
+        portrait: returns the picture of a character.
+        name: returns what a character is called.
     """
     turn = 2 * math.pi / max(len(cast), 1)
     at = {

@@ -40,16 +40,16 @@ def offered(text: str, name: str) -> str:
 
 
 def link(path: str, **names: str) -> str:
-    """The address of a file, with the names that tell which one."""
+    """The address of a file, with the names that identify it."""
     return f"{path}?{urlencode(names)}"
 
 
 def routes(world: Callable[[], World], visitors: Visitors) -> list[Route]:
-    """The addresses of all files that pages offer; the entrance lets nobody there who has not signed in.
+    """The addresses of all files that pages offer; the entrance admits only those who have signed in.
 
     Args:
-        world: answers whose files.
-        visitors: who has signed in, and as what.
+        world: returns the world of the files.
+        visitors: who has signed in, and in which role.
     """
 
     def meant(request: Request) -> AgentMemory:
@@ -72,13 +72,13 @@ def routes(world: Callable[[], World], visitors: Visitors) -> list[Route]:
         return FileResponse(path, media_type="application/zip", filename=path.name)
 
     def judgments(request: Request) -> Response:
-        """What was judged of an agent's answers, with its memories, at the moment that the link names or now."""
+        """The judgments on an agent's answers, with its memories, at the moment that the link names or now."""
         shown = meant(request)
         attached = {"Content-Disposition": f'attachment; filename="{shown.name}-judgments.jsonl"'}
         return Response(shown.cues.judgments_jsonl(memories=True), media_type="application/x-ndjson", headers=attached)
 
     def text(request: Request) -> Response:
-        """A text that a page offers, for whoever has seen its address."""
+        """A text that a page offers, for anybody who has seen its address."""
         held = _offered.get(request.query_params.get("of", ""))
         if held is None:
             raise NotFound("This file is no longer available: open the page again.")

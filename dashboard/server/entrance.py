@@ -1,4 +1,4 @@
-"""The entrance of the dashboard: before anything of it is sent, a browser has to have signed in, if that is wanted."""
+"""The entrance of the dashboard: if sign-in is required, nothing is sent to a browser before that."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def largest_upload(path: str) -> int:
 
 
 class Entrance:
-    """Shows the page to sign in at to who has not, and lets no viewer upload anything.
+    """Shows the sign-in page to those who have not signed in, and lets no viewer upload anything.
 
     Args:
         app: the dashboard.

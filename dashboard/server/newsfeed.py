@@ -1,6 +1,6 @@
-"""What tells an open page that its agent has changed: one number over a socket, so that no page has to ask.
+"""The feed that notifies an open page of changes to its agent: one number over a socket, so that no page has to ask.
 
-The page holds the socket open for as long as it is shown, and nothing of Streamlit runs before a number comes.
+The page keeps the socket open as long as it is shown, and nothing of Streamlit runs before a number comes.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from .visitors import COOKIE, Visitors
 
 PATH = "/news"
 LOOK_SECONDS = 1.0
-"""How often is looked whether anything has changed: another process may write, so that nobody can tell us."""
+"""How often to check whether anything has changed: another process may write, which would not notify us."""
 ELSEWHERE = -2
-"""What is told in the place of a revision once another world is served than the page shows."""
+"""What is sent instead of a revision once another world is served than the page shows."""
 _REFUSED = 1008
 
 
 class Newsfeed:
-    """Tells each socket the revision of its agent, at once and whenever it has become another; and if the world has.
+    """Sends each socket the revision of its agent, at once and whenever it changes; and when the world changes.
 
     Args:
-        world: answers whose agents.
-        visitors: who has signed in; the entrance lets nobody else in, and who signs out hears no more.
+        world: returns the world of the agents.
+        visitors: who has signed in; the entrance admits nobody else, and after signing out nothing more is sent.
     """
 
     def __init__(self, world: Callable[[], World], visitors: Visitors) -> None:

@@ -1,4 +1,4 @@
-"""The ports of a start: an occupied one is told with who holds it, and on a terminal the next free one is offered."""
+"""The ports of a start: an occupied one is reported with its user, and on a terminal the next free one is offered."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OTHER = {"dashboard_port": "api_port", "api_port": "dashboard_port"}
 
 
 def with_free_ports(settings: Settings) -> Settings:
-    """The settings, with the next free port in the place of an occupied one if a person at the terminal likes.
+    """The settings, with the next free port instead of an occupied one if a person at the terminal agrees.
 
     Raises:
         InvalidParameter: both servers are to listen on one port.
@@ -63,7 +63,7 @@ def _refuse_second(settings: Settings) -> None:
 
 
 def _asked(why: str, another: int) -> bool:
-    """Whether somebody at a terminal wants the other port; nobody is asked elsewhere."""
+    """Whether somebody at a terminal accepts the other port; elsewhere nobody is asked."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     sys.stdout.write(f"{why} Use port {another} instead? [Y/n] ")

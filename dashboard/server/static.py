@@ -1,6 +1,6 @@
 """Streamlit's own files, compressed once and kept: they make nine tenths of what a browser loads the first time.
 
-Streamlit sends them as they are, since Starlette would compress them anew for each browser.
+Streamlit sends them as they are, since Starlette would compress them again for each browser.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def takes_gzip(accepted: str) -> bool:
 
 
 def _tag(plain: str) -> str:
-    """The tag of the compressed form of a file: caches tell the two forms apart by it."""
+    """The tag of the compressed form of a file, by which caches distinguish the two forms."""
     return f"{plain.removesuffix(_QUOTE)}{_SUFFIX}{_QUOTE}"
 
 

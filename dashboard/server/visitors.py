@@ -1,4 +1,4 @@
-"""Who is signed in to the dashboard: what a browser's cookie stands for, kept in this process and nowhere else."""
+"""Who is signed in to the dashboard: the meaning of a browser's cookie, stored only in this process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Visitors:
     Args:
         door: which passwords there are.
         clock: seconds.
-        demo: whether it is the sample world that is shown, to everybody, who are told so.
+        demo: whether the sample world is shown to everybody, with a notice that says so.
     """
 
     door: Door
@@ -58,12 +58,12 @@ class Visitors:
         return cookie
 
     def sign_out(self, cookie: str) -> None:
-        """Let a cookie stand for nobody from now on, in every window that shows it."""
+        """Make a cookie invalid from now on, in every window that sends it."""
         with self._lock:
             self._held.pop(_key(cookie), None)
 
     def role(self, cookie: str | None) -> Role | None:
-        """What the holder of a cookie may do; ``None`` for who has to sign in."""
+        """What the owner of a cookie may do; ``None`` if they have to sign in."""
         if not self.door.locked:
             return self.door.most
         key, now = _key(cookie or ""), self.clock()

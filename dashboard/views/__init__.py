@@ -1,7 +1,7 @@
-"""The pages, each in a folder with its own parts beside it, and the places of the workbench that they belong to.
+"""The pages, each in a folder with its own parts, and the places of the workbench that they belong to.
 
-The folder is not called ``pages``: Streamlit takes one of that name for pages of its own making, and tells who opens a
-link first that there is no such page.
+The folder is not called ``pages``: Streamlit treats one of that name as pages of its own, and would first report that
+there is no such page to somebody who opens a link.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ PAGES = (*(page for place in PLACES for page in place.pages), HISTORY, INSTALLAT
 
 
 def page_of(title: str) -> PageOf | None:
-    """The page that is called so."""
+    """The page of this name."""
     return next((page for page in PAGES if page.title == title), None)
 
 
 def place_of(page: PageOf) -> Place | None:
-    """The place that a page belongs to; what lies over all belongs to none."""
+    """The place that a page belongs to; ``None`` for what lies over all pages."""
     return next((place for place in PLACES if page in place.pages), None)

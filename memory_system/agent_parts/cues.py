@@ -240,7 +240,7 @@ class Cues(Part):
         Raises:
             InvalidParameter: ``now`` is not a time with a zone.
             InvalidDocument: something in the file of the story's tests is wrong.
-            OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
+            OtherEmbedder: the agent's vectors were made by an embedder other than the chosen one.
         """
         refuse_uncallable(progress=progress)
         tunable = self.tunable(now, tuning.enough)
@@ -267,7 +267,7 @@ class Cues(Part):
         Raises:
             InvalidParameter: ``now`` is not a time with a zone.
             InvalidDocument: something in the file of the story's tests is wrong.
-            OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
+            OtherEmbedder: the agent's vectors were made by an embedder other than the chosen one.
         """
         context, moment = self.context, self.context.time(now)
         context.refresh()

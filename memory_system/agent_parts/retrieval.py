@@ -115,7 +115,7 @@ class Retrieval(Part):
 
         Raises:
             InvalidParameter: a parameter is out of its range.
-            OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
+            OtherEmbedder: the agent's vectors were made by an embedder other than the chosen one.
         """
         return self.explanation(self.query(prompt, top_k, threshold, **options))
 

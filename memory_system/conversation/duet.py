@@ -204,7 +204,7 @@ class Duet:
             opening: what makes the first one speak; if not given and nothing was said before, that they meet.
             now: the world's time.
             heard: called with what is said as it arrives.
-            cancelled: asked before each turn whether to stop.
+            cancelled: called before each turn, to ask whether to stop.
 
         Raises:
             InvalidParameter: the number is out of its range, the opening is not a text, or both are of one character.
@@ -349,7 +349,7 @@ class Group:
             opening: what makes one speak; if not given and nothing was said before, that they meet.
             now: the world's time.
             heard: called with what is said as it arrives.
-            cancelled: asked before each turn whether to stop.
+            cancelled: called before each turn, to ask whether to stop.
 
         Raises:
             InvalidParameter: the number is out of its range, the opening is not a text, or two are the same character.

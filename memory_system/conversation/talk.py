@@ -244,7 +244,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Talk:
-    """A conversation as it stands.
+    """A conversation as it is.
 
     Args:
         id: of the conversation.

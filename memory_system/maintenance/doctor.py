@@ -219,7 +219,7 @@ def repair_agent(
     Args:
         folder: the agent's.
         personality: its personality file.
-        embedder: texts to vectors.
+        embedder: turns texts into vectors.
         journals: where journals are; in the agents' folders if not given.
         anew: whether a new journal is begun if the old one is damaged.
         server: the Chroma server that has its store; what another agent of its name left there is deleted.

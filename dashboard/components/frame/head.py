@@ -16,7 +16,7 @@ from . import looking_back
 _CLOCK_SECONDS = 5.0
 _ROOM = "[data-testid='stHeader']:not(:has([data-testid='stExpandSidebarButton']))"
 """Streamlit's head while nothing lies in it, as the button does that brings a closed sidebar back. Asked of the whole
-page, which changes at every step, this would have all of it styled anew each time."""
+page, which changes at every step, this would have all of it styled again each time."""
 _STYLE = (
     "<style>"
     ":root{--head-room:16px}"

@@ -50,7 +50,7 @@ def control() -> None:
 
 
 def _start(way: str) -> datetime:
-    """The minute that the fields begin with: the one that is looked at, or the present one."""
+    """The minute that the fields begin with: the one that is viewed, or the present one."""
     wanted = session.moment()
     if way == _WORLD:
         at = session.agent().now
@@ -137,7 +137,7 @@ def offer(revision: int) -> None:
 
 
 def settings(view: AgentMemory, named: dict[str, tuple[str, Any, Any]]) -> None:
-    """The settings of then beside those of now; of the present, which a viewer may not set, those of now.
+    """The settings from then next to the present ones; of the present, which a viewer may not set, those of now.
 
     Args:
         view: the character as it was.

@@ -1,6 +1,6 @@
-"""What others have changed since the page was drawn: a pill says how much, and the page is drawn anew when one likes.
+"""What others have changed since the page was drawn: a pill says how much, and the page is drawn again when one likes.
 
-A page is never drawn anew by itself: that would take away what is being typed or read. The pill floats, so that
+A page is never drawn again by itself: that would take away what is being typed or read. The pill floats, so that
 nothing moves when it comes. The browser listens for news on a socket, and only what it hears lets anything run here.
 """
 

@@ -19,10 +19,10 @@ from .. import widgets, working
 
 
 def admit() -> None:
-    """Do nothing for whoever may look at the page.
+    """Raise for anybody who may not see the page.
 
     Raises:
-        NotSignedIn: nobody who may; a page to sign in at is linked.
+        NotSignedIn: they may not; a page to sign in at is linked.
     """
     try:
         session.role()

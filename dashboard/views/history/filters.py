@@ -21,7 +21,7 @@ _FIRST, _LAST = date(1970, 1, 1), date(9000, 1, 1)
 
 
 def sought(agent: AgentMemory) -> dict[str, Any]:
-    """The fields to look for changes with; answers what ``AgentMemory.history`` takes."""
+    """The fields to look for changes with; returns what ``AgentMemory.history`` takes."""
     kinds = agent.history_kinds()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.text_input(

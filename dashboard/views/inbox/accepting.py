@@ -163,7 +163,7 @@ def _planned(choice: str, plan: Callable[[Progress], ChangeSet]) -> ChangeSet | 
     if choice not in _plans():
         place = st.empty()
         try:
-            # the page that is drawn anew by a click ends the work at its next step
+            # the page that is drawn again by a click ends the work at its next step
             made: ChangeSet | MemorySystemError = plan(working.shown_in(place))
         except MemorySystemError as error:
             made = error
@@ -180,7 +180,7 @@ def _plan(agent: AgentMemory, one: Decision, choice: str, show: Progress) -> Cha
     """What accepting it would change.
 
     Raises:
-        MemorySystemError: it cannot be done, or the language model did not help.
+        MemorySystemError: it cannot be done, or the language model gave no usable answer.
     """
     return _PLAN_OF[one.kind](agent, one, choice, show)
 

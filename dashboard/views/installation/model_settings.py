@@ -240,7 +240,7 @@ def _chosen(models: WorldModel, do: Callable[[], None], words: str) -> None:
 
 
 def _done(do: Callable[[], None], words: str = "") -> None:
-    """Do something, say so, and draw the page anew; or say why not."""
+    """Do something, say so, and draw the page again; or say why not."""
     try:
         do()
     except MemorySystemError as error:

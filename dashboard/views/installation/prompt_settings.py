@@ -1,4 +1,4 @@
-"""The world's prompts: each can be worded anew, looked at as it would be sent, restored, and every version is kept."""
+"""The world's prompts: each can be worded again, looked at as it would be sent, restored, and every version is kept."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def take(key: str) -> Live:
 
 @st.fragment(run_every=_SECONDS)
 def show(key: str, name: str) -> None:
-    """What has been heard so far, and a button that stops it; the page is drawn anew when all is there."""
+    """What has been heard so far, and a button that stops it; the page is drawn again when all is there."""
     live = of(key)
     if live is None or not live.running:
         st.rerun()

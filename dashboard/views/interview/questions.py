@@ -76,7 +76,7 @@ def _form(agent: AgentMemory) -> None:
 
 
 def _asking(agents: list[AgentMemory], asked: list[tuple[str, str]], settings: TalkSettings) -> working.Do:
-    """Asks everybody, one after the other; answers the sittings by name, and how many questions there were."""
+    """Asks everybody, one after the other; returns the sittings by name, and how many questions there were."""
 
     def do(tell: Progress, stopped: Callable[[], bool]) -> tuple[dict[str, Sitting], int]:
         found = {}

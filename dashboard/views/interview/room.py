@@ -38,7 +38,7 @@ def show(agent: AgentMemory) -> None:
 
 
 def _settings(agent: AgentMemory) -> None:
-    """How the interview is held; another strategy begins it anew."""
+    """How the interview is held; another strategy begins it again."""
     with st.popover("Settings", icon=":material/tune:"):
         chosen = talk_settings.fields(f"interview-{agent.name}", talk_state.interview(agent).talk.settings)
         if st.button(

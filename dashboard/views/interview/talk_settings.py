@@ -36,7 +36,7 @@ def fields(key: str, held: TalkSettings) -> TalkSettings | None:
     """The settings as they are chosen; ``None``, with a sentence, where they do not fit together.
 
     Args:
-        key: tells these fields from others.
+        key: distinguishes these fields from others.
         held: what the fields begin with.
     """
     names = list(STRATEGIES)

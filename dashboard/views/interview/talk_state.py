@@ -56,7 +56,7 @@ class Held:
 
     @property
     def talk(self) -> Talk:
-        """The talk as it stands, without its messages."""
+        """The talk as it is, without its messages."""
         return self.source.talk if isinstance(self.source, Interview) else self.source.head
 
     @property
@@ -120,7 +120,7 @@ def interview(agent: AgentMemory) -> Held:
     if key not in st.session_state:
         st.session_state[key] = Held(Interview(agent, wanted_settings(agent)))
     found: Held = st.session_state[key]
-    found.source.agent = agent  # as it is now: another author, or opened anew since
+    found.source.agent = agent  # as it is now: another author, or opened again since
     return found
 
 

@@ -22,7 +22,7 @@ bulk.last()
 
 
 def open_memory(entry_id: str | None) -> None:
-    """Open a memory, or close the one that is open; the picture and the table begin anew, with nothing selected."""
+    """Open a memory, or close the one that is open; the picture and the table begin again, with nothing selected."""
     picture.unbox(agent)
     st.session_state["timeline-round"] = st.session_state.get("timeline-round", 0) + 1
     session.to_link("memory", entry_id)

@@ -36,10 +36,10 @@ class Looking:
 
 
 def show(agent: AgentMemory, shown: Collection[str] | None, memory: str) -> list[str]:
-    """Draw it; answers the ids of the memories in the box.
+    """Draw it; returns the ids of the memories in the box.
 
     Args:
-        agent: whose long-term memories, as they were at the moment that is looked at.
+        agent: whose long-term memories, as they were at the moment that is viewed.
         shown: the ids of those that are shown; ``None`` = all.
         memory: the id of the open memory, or nothing.
     """

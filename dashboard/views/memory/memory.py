@@ -72,7 +72,7 @@ def _bench() -> None:
 
 
 def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, Query | None]:
-    """The list; answers the explanation that it shows, and what is asked with the character's own settings."""
+    """The list; returns the explanation that it shows, and what is asked with the character's own settings."""
     entries, chips = session.kept("remembered", agent, _remembered)
     drawer.follow(agent, at)
     forgotten, shown = listing.FORGOTTEN in at.only, listing.Shown(at.only, at.words)

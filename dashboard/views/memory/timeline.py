@@ -59,7 +59,7 @@ def drawn(
     """What the timeline draws of the window that is looked at; what a cue recalled is marked.
 
     Args:
-        agent: whose life, as it was at the moment that is looked at.
+        agent: whose life, as it was at the moment that is viewed.
         at: what is looked for.
         entries: all memories.
         shown: which of them are shown.

@@ -19,7 +19,7 @@ SHOWN = 20  # of those that are chosen
 
 @dataclass(frozen=True)
 class Past:
-    """A character as it was at the moment that is looked at, as a cast of nobody else."""
+    """A character as it was at the moment that is viewed, as a cast of nobody else."""
 
     only: AgentMemory
 
@@ -33,7 +33,7 @@ class Past:
 
 
 def whose() -> str:
-    """Whose memories are shown; it stands in the link, and a link that is followed to the page counts.
+    """Whose memories are shown; it is in the link, and a link that is followed to the page counts.
 
     Of the past they are those of the character looked at.
     """
@@ -74,7 +74,7 @@ def laid_out(of: str) -> tuple[Chart, dict[str, Any]]:
 
 
 def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
-    """Draw the map, and the clusters below it, which need no pointer; answers what is chosen on either."""
+    """Draw the map, and the clusters below it, which need no pointer; returns what is chosen on either."""
     this = f"{session.place()}-{of}-{bulk.round_()}"
     held, clusters = f"map-{this}", f"map-clusters-{this}"
     marks = [charts.mark(point) for point in chart.points]

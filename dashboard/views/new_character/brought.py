@@ -42,7 +42,7 @@ class Brought:
 
 
 def show(life: Life, now: datetime) -> Brought | None:
-    """Draw it; answers what was brought, if anything was."""
+    """Draw it; returns what was brought, if anything was."""
     with st.expander(words.BRING_A_FILE, icon=":material/upload_file:", expanded=life.get("brought") is not None):
         st.file_uploader(
             "A character card, a persona, a chat or another file", type=material.TYPES, key=life.key("brought-file"),

@@ -34,7 +34,7 @@ _SAID = {Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
 
 
 def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
-    """Draw it; answers the events that can be accepted, or ``None`` where the text as a whole cannot be read."""
+    """Draw it; returns the events that can be accepted, or ``None`` where the text as a whole cannot be read."""
     with st.container(gap="small"):
         st.text_area(
             words.PASTE_A_LIFE, key=life.key("pasted"), height=160, max_chars=_MOST, placeholder=_EXAMPLE,
@@ -100,7 +100,7 @@ def _reading(life: Life, text: str, now: datetime) -> Reading:
 
 
 def _read(life: Life, text: str, form: Form, now: datetime, chosen: dict[str, Any]) -> Reading:
-    """The reading of a text, held while nothing is changed; it is read anew in another minute if an event is of now."""
+    """The reading of a text, cached while nothing changes; it is read again after a minute if an event happens now."""
     key = (text, form, now.date(), tuple((name, str(one)) for name, one in chosen.items()))
     held: dict[Any, tuple[datetime, Reading]] = life.get("readings") or {}
     at, reading = held.get(key, (now, None))

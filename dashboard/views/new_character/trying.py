@@ -28,7 +28,7 @@ _TRIED = "tried"
 
 
 def cue(life: Life) -> str:
-    """The field for the cue; answers what stands in it."""
+    """The field for the cue; returns what stands in it."""
     st.text_input(
         words.TRY_A_CUE, key=life.key("cue"), max_chars=_LONGEST, persist_state="session",
         placeholder="Whom do I trust?",

@@ -34,7 +34,7 @@ _COUNTED = {
 
 
 def show(life: Life) -> dict[str, Any]:
-    """Draw it; answers the personality as it is written."""
+    """Draw it; returns the personality as it is written."""
     with st.container(gap="small"):
         st.text_area(
             words.IN_A_PARAGRAPH, key=life.key("paragraph"), height=110, max_chars=_MOST, placeholder=_EXAMPLE,
@@ -73,7 +73,7 @@ def _wants_it_anew() -> bool:
 
 
 def _read(life: Life, paragraph: str) -> None:
-    """Let the form begin anew with what the paragraph says."""
+    """Let the form begin again with what the paragraph says."""
     model = session.world().model
     try:
         with st.spinner(f"{widgets.plain(model.label)} reads it …"):

@@ -26,7 +26,7 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
     """Tell that it was saved meanwhile, with a choice for each part that both have changed.
 
     Args:
-        key: tells these fields from others.
+        key: distinguishes these fields from others.
         began: the text that one began to write with; empty if there was none.
         mine: the text as it is written now.
         now: the text that is in use.

@@ -45,11 +45,11 @@ _WHOLE = re.compile(r"-?\d{1,9}")
 
 
 def show(base: Mapping[str, Any], key: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Draw the form; answers the personality as it is filled in, and a place beside each section for its problems.
+    """Draw the form; returns the personality as it is filled in, and a place beside each section for its problems.
 
     Args:
         base: the personality that the form begins with.
-        key: another key begins the form anew.
+        key: another key begins the form again.
     """
     document = dict(base)
     slots: dict[str, Any] = {}

@@ -38,14 +38,14 @@ _FIRST_DAY, _LAST_DAY = date(1000, 1, 1), date(2999, 12, 31)
 
 @dataclass(frozen=True)
 class Asked:
-    """The query as it stands on the page, and which candidates are to be shown."""
+    """The query as it is on the page, and which candidates are to be shown."""
 
     query: Query
     shown: str
 
 
 def cue(agent: AgentMemory) -> str:
-    """The cue's field; it stands in the link, and a link that is followed fills it."""
+    """The cue's field; it is in the link, and a link that is followed fills it."""
     linked = session.from_link("cue")
     if linked and st.session_state.get("cue-linked") != linked:
         st.session_state["cue"] = linked

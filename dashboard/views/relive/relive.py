@@ -16,14 +16,14 @@ BADGES = {Shift.LEFT: ("remove", "red"), Shift.ENTERED: ("add", "green"), Shift.
 
 
 def open_query(number: int | None) -> None:
-    """Open a query, or close the one that is open; the table begins anew, with nothing selected."""
+    """Open a query, or close the one that is open; the table begins again, with nothing selected."""
     st.session_state["relive-round"] = st.session_state.get("relive-round", 0) + 1
     session.to_link("query", None if number is None else str(number))
     st.rerun()
 
 
 def to_recall(relived: Relived, *, then: bool, entry_id: str | None = None) -> None:
-    """Go to the Recall page with this query, as of then or as of now, and open a memory there."""
+    """Go to the Recall page with this query, at that moment or as of now, and open a memory there."""
     logged = relived.logged
     session.look_at(Wanted(revision=logged.revision, access=logged.access) if then else None)
     asked = relived.then.query if then else relived.now.query

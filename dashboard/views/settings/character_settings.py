@@ -303,7 +303,7 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
 def _save(
     agent: AgentMemory, values: dict[str, Any], words: str, draft: drafts.Draft, settled: tuple[str, ...]
 ) -> None:
-    """Store the values, say so, and begin the page anew; what is written into other fields than these stays."""
+    """Store the values, say so, and begin the page again; what is written into other fields than these stays."""
     rest = dict(values)
     weights = Weights(*(rest.pop(name) for name in ("recency", "importance", "relevancy")))
     named = {name: rest.pop(name) for name in ("decay", "measure", "normalise", "seats", "decay_form", "passing")}

@@ -153,7 +153,7 @@ def create_app(
     """The API over a world, which is opened at the first request that needs it.
 
     Args:
-        world: answers the world, or holds the one in use, which can be switched.
+        world: returns the world, or holds the one in use, which can be switched.
         door: which tokens let somebody in; without, everybody may do everything.
         hosts: the names of this server; without, those of this machine.
         origins: the other servers whose pages may ask, such as that of a game in the browser; none by default.

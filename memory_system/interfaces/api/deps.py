@@ -318,7 +318,7 @@ class Desk:
     """What the routes of one server share.
 
     Args:
-        world: answers the world, which is opened at the first request that needs it.
+        world: returns the world, which is opened at the first request that needs it.
         in_use: holds the world, and exchanges it for another.
         previews: change sets that were shown and wait.
         lanes: the threads.
@@ -331,7 +331,7 @@ class Desk:
 
     @property
     def worlds(self) -> Worlds:
-        """All worlds beside the one that is served, for whoever may change them.
+        """All worlds beside the one that is served, for anybody who may change them.
 
         Raises:
             NotAllowed: a viewer asks.
@@ -372,7 +372,7 @@ class Desk:
             return False
 
     def origin(self, name: str) -> str:
-        """What tells a character from another one that had its name; empty where there is none of this name."""
+        """What tells a character from another one that had its name; empty where there is nothing of this name."""
         try:
             return self.world().agent(name).timeline.origin
         except MemorySystemError:

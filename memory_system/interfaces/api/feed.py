@@ -80,7 +80,7 @@ class Feed:
 
     def _news(self, held: AgentMemory, since: int) -> list[ChangeSet]:
         agent = self._desk.agent(held.name)
-        if held.gone:  # there is one of its name, which is another, or will be opened anew
+        if held.gone:  # there is one of its name, which is another, or will be opened again
             raise AgentGone(
                 f"The agent {held.name!r} was renamed, deleted or replaced. Listen to it again by its name."
             )

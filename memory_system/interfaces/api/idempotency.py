@@ -65,7 +65,7 @@ class Idempotency:
     deleted since, for as long as it is not restored.
 
     Args:
-        app: answers what is not kept.
+        app: returns what is not kept.
         tells_of_purged: whether an agent, named first, has purged a memory since this revision.
         origin: what an agent of this name began with; empty where there is none.
         clock: seconds that only go forward.

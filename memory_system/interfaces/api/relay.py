@@ -90,7 +90,7 @@ class Relay:
         self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and the answer back; what changes nothing is asked anew where it was lost on the way."""
+        """Pass a request on, and the answer back; what changes nothing is asked again where it was lost on the way."""
         if scope["type"] != "http":
             if scope["type"] == "websocket":  # there is none here
                 await send({"type": "websocket.close", "code": 1008})
@@ -109,7 +109,7 @@ class Relay:
     async def _answered(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, scope: Scope, receive: Receive, send: Send
     ) -> bool:
-        """Pass a request on, and the answer back; answers whether one had begun."""
+        """Pass a request on, and the answer back; returns whether one had begun."""
         up = asyncio.ensure_future(_hand_on(scope, receive, writer))
         begun, more = False, True
         try:
@@ -140,7 +140,7 @@ def _gone(what: str) -> Any:
 
 
 async def _hand_on(scope: Scope, receive: Receive, writer: asyncio.StreamWriter) -> bool:
-    """Pass on what comes; answers whether who asked has left, and not who was asked."""
+    """Pass on what comes; returns whether who asked has left, and not who was asked."""
     with suppress(ConnectionError):
         writer.write(_request(scope))
         while (message := await receive())["type"] == "http.request":

@@ -69,7 +69,7 @@ class Pieces:
 
     Args:
         begin: runs a function in a thread.
-        work: the work; it is handed what to tell by, and answers the response that it would be without a listener.
+        work: the work; it is handed what to tell by, and returns the response that it would be without a listener.
     """
 
     def __init__(

@@ -80,7 +80,7 @@ class Board:
 
     @property
     def turn(self) -> int:
-        """How often the world was exchanged, or opened anew; who has seen fewer is behind."""
+        """How often the world was exchanged, or opened again; who has seen fewer is behind."""
         return int(_BOARD.unpack(self._shared[:])[0])
 
     @property

@@ -1,4 +1,4 @@
-"""What commands have in common: their arguments and options, the world they open, and how they tell of errors."""
+"""What commands have in common: their arguments and options, the world they open, and how they report errors."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from .terminal import json_of, say
 
 
 def moment(text: str | datetime) -> datetime:
-    """A time with its zone, as options take it.
+    """A time with its zone, as given to options.
 
     Raises:
-        typer.BadParameter: it is none.
+        typer.BadParameter: it is not a time.
     """
     try:
         return parse_time(text)
@@ -89,7 +89,7 @@ def preset(name: str) -> str:
     """The name of a preset.
 
     Raises:
-        typer.BadParameter: there is none of this name.
+        typer.BadParameter: there is nothing of this name.
     """
     if name not in PRESETS:
         raise typer.BadParameter(there_is_no("preset", name, PRESETS))
@@ -199,10 +199,10 @@ _MOST_NAMED = 20
 
 @contextmanager
 def errors_told(*, json: bool = False) -> Iterator[None]:
-    """Within it an error on purpose, or Ctrl+C, ends the command with a sentence on stderr.
+    """Within the block an expected error, or Ctrl+C, ends the command with a sentence on stderr.
 
     Args:
-        json: whether an error is told as JSON.
+        json: whether an error is printed as JSON.
 
     Raises:
         typer.Exit: the exit code: 1 for an error on purpose, 2 for packages that are missing, 130 for Ctrl+C.
@@ -224,8 +224,8 @@ def the_world(
     """The world that the environment names, or another of this name, for one command.
 
     Args:
-        json: whether an error is told as JSON, too. Either way it goes to stderr.
-        name: of another world.
+        json: whether an error is also printed as JSON. Either way it goes to stderr.
+        name: the name of another world.
         embedder: the name of another embedder.
         begins: whether the command may begin a world that is not there yet.
 
@@ -261,7 +261,7 @@ def no_world_yet(settings: Settings) -> str:
 
 
 def served_already(settings: Settings) -> str:
-    """A sentence that a server of another process has hold of the world, and where; empty if none has.
+    """A sentence that a server of another process serves the world, and where; empty if none does.
 
     Raises:
         InvalidAgentName: the world's name cannot be used.
@@ -284,7 +284,7 @@ def _tell(error: MemorySystemError, *, json: bool) -> None:
 
 
 def opened(world: World, name: str) -> AgentMemory:
-    """An agent; what was found when it was opened is told on stderr.
+    """An agent; what was found when it was opened is printed to stderr.
 
     Raises:
         InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.

@@ -351,7 +351,7 @@ def lived_table(
 
     Args:
         data: files and folders.
-        embedder: texts to vectors.
+        embedder: turns texts into vectors.
         folder: where vectors and token states are kept between runs.
         say: is told how far it is.
         limit: only so many questions of each data set.

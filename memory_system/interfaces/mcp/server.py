@@ -1,8 +1,8 @@
 """The MCP server: tools of memory for any client of the Model Context Protocol. The only import of the SDK.
 
-Tools run in threads of their own, so that a slow one holds nobody up. What is wrong with a call is a tool error in a
-sentence, which the client's model can read and mend; what is wrong with this server is a protocol error that tells
-nothing of its insides.
+Tools run in threads of their own, so that a slow one does not delay others. A wrong call gives a tool error in a
+sentence, which the client's model can read and fix; a fault of this server gives a protocol error that reveals nothing
+about its internals.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Answer(BaseModel):
 
 
 def always_wanted() -> None:
-    """Nothing calls it off."""
+    """The check for a call that cannot be cancelled."""
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,16 @@ class Tool:
     """One tool.
 
     Args:
-        name: as it is called.
+        name: its name.
         title: for people, in a few words.
         about: for the model that may call it: what it does, and when to use it.
-        takes: its arguments, those beside ``agent``.
+        takes: its arguments, except ``agent``.
         gives: its answer, as a form.
-        run: what is called; with the agent, or with ``None`` for a tool that needs none.
+        run: the function, called with the agent, or with ``None`` for a tool that needs none.
         looks: whether it changes nothing.
-        turn: calls of tools with the same word here wait for each other, for one agent; empty = none waits.
-        destroys: whether something may be lost that nothing brings back.
-        of_agent: whether it is about one agent, whose name is its argument ``agent`` where the server has several.
+        turn: calls of tools with the same word here wait for each other, per agent; empty = they do not wait.
+        destroys: whether something may be lost that cannot be brought back.
+        of_agent: whether it is about one agent, named by its argument ``agent`` if the server has several.
     """
 
     name: str

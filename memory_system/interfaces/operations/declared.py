@@ -1,7 +1,7 @@
-"""The operations: what each is called, what it wants to know, and how the agent is asked to plan it.
+"""The operations: the name of each, its form, and how the agent plans it.
 
-Every front end is made of this list: the addresses of the HTTP API, the commands, and the tools for curating over MCP.
-What is said of a field (``Says``) is its help there.
+Every front end is made from this list: the addresses of the HTTP API, the commands, and the tools for curating over
+MCP. The explanation of a field (``Says``) is its help there.
 """
 
 from __future__ import annotations
@@ -313,21 +313,21 @@ class Operation:
     """One operation: ``plan`` changes nothing.
 
     Args:
-        name: what it is called; over HTTP, the last part of its address.
+        name: its name; over HTTP, the last part of its address.
         title: what it is, in a few words.
         about: what it does, for people.
-        form: what it wants to know.
-        plan: plans it, by the agent and the form, and, where it is slow, by what is told how far it is; answers a
-            change set, or what several agents were planned ``Together``.
+        form: its parameters.
+        plan: plans it, given the agent, the form and, if it is slow, a progress callback; returns a change set, or
+            what was planned ``Together`` for several agents.
         example: its parameters on the command line, as an example.
         slow: whether a language model may be asked.
-        destroys: whether something is lost that nothing brings back.
-        refuses: fields of its form that it never takes, so that nobody need be offered them.
-        kind: what its change sets are called in the history (``ChangeSet.operation``), where that is not its name.
-        label: what people read there, where that is not its title.
-        command: what it is called on the command line, where that is not its name.
-        call: what it is called in Python, where that is not its name with underscores; with a dot, a function of
-            that module of the client.
+        destroys: whether something is lost that cannot be brought back.
+        refuses: fields of its form that it never accepts, so that they need not be offered.
+        kind: the name of its change sets in the history (``ChangeSet.operation``), if that is not its name.
+        label: the words for it there, if they are not its title.
+        command: its name on the command line, if that is not its name.
+        call: its name in Python, if that is not its name with underscores; with a dot, a function of that module of
+            the client.
     """
 
     name: str
@@ -350,12 +350,12 @@ class Operation:
         return self.kind or self.name
 
     def planned(self, agent: AgentMemory, body: BaseModel, progress: Progress) -> ChangeSet:
-        """What it would do; only one that is slow tells how far it is."""
+        """What it would do; only a slow one reports its progress."""
         plan: ChangeSet = self.plan(agent, body, progress) if self.slow else self.plan(agent, body)
         return plan
 
     def done(self, agent: AgentMemory, body: BaseModel, progress: Progress, *, preview: bool) -> ChangeSet:
-        """What it does, or would do; planned anew as ``anew.carried_out`` says."""
+        """What it does, or would do; planned again as ``anew.carried_out`` says."""
         plan = self.planned(agent, body, progress)
         if preview:
             return plan

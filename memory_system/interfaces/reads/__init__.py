@@ -1,7 +1,7 @@
-"""The reads: what each is called, what it wants to know, how the agent or the world is asked, and what it answers.
+"""The reads: the name of each, its form, how the agent or the world is asked, and the answer.
 
-Every front end is made of this list, as it is of ``operations``: the addresses of the HTTP API, the commands, and the
-tools for looking over MCP. All of it looks and changes nothing.
+Every front end is made from this list, as from ``operations``: the addresses of the HTTP API, the commands, and the
+tools for reading over MCP. All of them only read and change nothing.
 """
 
 from . import memories, recall, talks, world

@@ -164,7 +164,7 @@ def one_memory(view: View, form: OneMemory) -> MemoryEntry:
     """A memory.
 
     Raises:
-        EntryNotFound: there is none of this id.
+        EntryNotFound: there is no memory of this id.
     """
     found = view.find(form.entry_id)
     if found is None:

@@ -99,25 +99,25 @@ class Read:
     """One read.
 
     Args:
-        name: what it is called.
+        name: its name.
         title: what it is, in a few words.
-        about: what it tells, for people.
-        form: what it wants to know.
-        ask: asks an agent, or the world where it is not about one, with the form; where it is slow, also with what is
-            told how far it is; where it is ``of_world``, with the world and the agent before the form.
+        about: what it shows, for people.
+        form: its parameters.
+        ask: asks an agent, or the world if it is not about one, with the form; if it is slow, also with a progress
+            callback; if it is ``of_world``, with the world and the agent before the form.
         gives: the value or shape of its answer.
         address: over HTTP, below that of the agent, or of the API.
         example: its parameters on the command line, as an example.
         tag: the part of the API that it belongs to.
         asks: whether its form is sent as a body.
         slow: whether a language model may be asked.
-        told: whether it tells how far it is.
+        told: whether it reports its progress.
         of_agent: whether it is about an agent.
         of_world: whether the agent's world is asked.
-        command: the command that tells it, where that is not one of its own.
-        tool: the tool of MCP that tells it, where that is not one of its own.
-        call: what the client calls it, where that is not its name with underscores.
-        nothing: what the command says where it finds nothing; that there is nothing if not given.
+        command: the command that shows it, if that is not one of its own.
+        tool: the tool of MCP that returns it, if that is not one of its own.
+        call: its name in the client, if that is not its name with underscores.
+        nothing: what the command says if it finds nothing; that there is nothing if not given.
     """
 
     name: str
@@ -155,12 +155,12 @@ class Read:
 
     @property
     def on_command_line(self) -> str:
-        """The command that tells it."""
+        """The command that shows it."""
         return self.command or self.name
 
     @property
     def over_mcp(self) -> str:
-        """The tool that tells it."""
+        """The tool that returns it."""
         return self.tool or self.name.replace("-", "_")
 
     @property

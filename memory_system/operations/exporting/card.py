@@ -151,7 +151,7 @@ class _Card:
         """Whether an entry of the imported card stays: it is switched off, or the character knows what it says."""
         ours = entry.get("extensions")
         if isinstance(ours, Mapping) and OURS in ours:
-            return False  # it is told anew
+            return False  # it is told again
         parts = parts_of(self.base, {"character_book": {"entries": [entry]}}, self.character.now)
         return self._all_known(parts)
 

@@ -220,7 +220,7 @@ def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[
         chosen: by the name of a field, the name of the column to take for it, empty for none; guessed for the others.
 
     Raises:
-        InvalidFile: it is no table, or has no column for the text of a memory; the message names the line.
+        InvalidFile: it is not a table, or has no column for the text of a memory; the message names the line.
     """
     announced = _ANNOUNCED.match(text)
     delimiter = announced[1] if announced else _delimiter(text)

@@ -205,7 +205,7 @@ _CALLED = {
 
 
 def _merged(parts: Iterable[Part], merging: _Personality, wanted: Container[Take], rows: list[Becomes]) -> list[Part]:
-    """Add what is wanted to a personality, and tell what is not; answers the facts for which it has no room."""
+    """Add what is wanted to a personality, and tell what is not; returns the facts for which it has no room."""
     lore: list[Part] = []
     for part in parts:
         of = Take.FACTS if part.section == "facts" else Take.PERSONALITY

@@ -65,7 +65,7 @@ def knows(world: Asked, name: str, fact: str, *, at: datetime | None = None, ask
     Raises:
         InvalidAgentName, AgentNotFound: there is no such agent.
         InvalidParameter: the fact or the time cannot be asked about.
-        OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
+        OtherEmbedder: the agent's vectors were made by an embedder other than the chosen one.
     """
     return with_author(world, who_knows(world, fact, [checked_name(name)], at=at, ask_model=ask_model)[0])
 
@@ -98,7 +98,7 @@ def who_knows(
 
     Raises:
         AgentNotFound, InvalidParameter: there is no such agent, or the fact or the time cannot be asked about.
-        OtherEmbedder: an agent's vectors were made by another embedder than the chosen one.
+        OtherEmbedder: an agent's vectors were made by an embedder other than the chosen one.
     """
     refuse_uncallable(progress=progress)
     sentence = by_hand.told_fact(fact)

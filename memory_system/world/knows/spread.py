@@ -102,7 +102,7 @@ def spread(
 
     Raises:
         InvalidParameter: the fact or the time cannot be asked about.
-        OtherEmbedder: an agent's vectors were made by another embedder than the chosen one.
+        OtherEmbedder: an agent's vectors were made by an embedder other than the chosen one.
     """
     refuse_uncallable(progress=progress)
     return spread_of(world, who_knows(world, fact, at=at, ask_model=ask_model, progress=progress), fact)

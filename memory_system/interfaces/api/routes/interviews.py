@@ -60,7 +60,7 @@ class Interviews:
         self._lock = threading.Lock()
 
     def begin(self, agent: str, interview: Interview) -> str:
-        """Keep a new one; answers its id."""
+        """Keep a new one; returns its id."""
         with self._lock:
             name = new_id()
             self._held[name] = _Held(agent, interview, self._clock() + self.seconds)

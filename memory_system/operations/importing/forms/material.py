@@ -230,7 +230,7 @@ class Gathering:
         self.parts.append(Part(place, section, dict(value)))
 
     def memory(self, where: str, document: object, /, **fields: Any) -> str | None:
-        """A memory by its fields; answers its id, or ``None`` where it cannot be one, which is then left out."""
+        """A memory by its fields; returns its id, or ``None`` where it cannot be one, which is then left out."""
         if not isinstance(document, str):
             self.drop(where, document, "It has no text.")
             return None
@@ -256,7 +256,7 @@ class Gathering:
             self.pieces.append(Piece(place, entry.accessed(None), exact=True))
 
     def take(self, place: str, entry: MemoryEntry) -> str:
-        """A memory; answers its id, or that of the one that has said the same before, at the same time."""
+        """A memory; returns its id, or that of the one that has said the same before, at the same time."""
         key = (same_words(entry.document), entry.timestamp, entry.extras.get("conversation"), entry.extras.get("turn"))
         if (at := self._seen.get(key)) is None:
             self._seen[key] = len(self.pieces)
