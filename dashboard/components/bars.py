@@ -41,8 +41,8 @@ def show(frame: pd.DataFrame, query: Query, opened: Callable[[str], None] | None
 def drawn(frame: pd.DataFrame, query: Query) -> dict[str, Any]:
     """What is drawn.
 
-    A dashed line is the threshold, the dotted one static memory's own; there is none where a confidence has to pass,
-    which then stands beside the number.
+    A dashed line is the threshold, the dotted one static memory's own; there is none if a confidence has to pass,
+    which is then shown next to the number.
     """
     found = frame.to_dict("records")
     rows = [_row(rank, one) for rank, one in enumerate(found, start=1)]

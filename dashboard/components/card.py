@@ -27,7 +27,7 @@ def show(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 
 def about(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """What a memory says and how it stands, with the way back where it is forgotten."""
+    """The text and the state of a memory, with the way back if it is forgotten."""
     now, gone = agent.now, agent.find(entry.id) is None
     with st.container(horizontal=True, gap="small"):
         st.badge(entry.kind.value, color="blue")
@@ -128,7 +128,7 @@ def _counted(group: str, count: int) -> str:
 
 
 def _trail(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """How it came to the character, back to whoever knew of it first."""
+    """How it came to the character, back to who knew of it first."""
     try:
         hops = session.world().trail(agent.name, entry.id)
     except MemorySystemError as error:
@@ -144,7 +144,7 @@ def _trail(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 
 def _lineage(agent: AgentMemory, found: Lineage) -> None:
-    """The graph of where a memory comes from and what came of it; a click opens another one."""
+    """The graph of what a memory rests on and what rests on it; a click opens another one."""
     opened = f"lineage-opened-{found.entry_id}"
     mounting.show("lineage", family.tree(found), mounting.keeping(opened), key=f"lineage-{found.entry_id}")
     if wanted := mounting.text(mounting.taken(opened), "memory"):
@@ -195,7 +195,7 @@ def _sources(agent: AgentMemory, entry: MemoryEntry) -> tuple[list[MemoryEntry],
 
 
 def linked_to(agent: AgentMemory, others: Sequence[tuple[MemoryEntry, str]], key: str) -> None:
-    """Linked memories: of each its text, what is said about it, and a button that opens it.
+    """Linked memories: for each its text, a remark, and a button that opens it.
 
     Args:
         agent: whose they are.

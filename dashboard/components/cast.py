@@ -17,7 +17,7 @@ from . import bulk, drafts, widgets
 def manage(agent: AgentMemory | None) -> None:
     """Create, copy, rename, delete and restore characters, behind one button; nothing for a viewer.
 
-    Where there is no character, only those that were deleted are offered, if there are any.
+    If there is no character, only deleted ones are offered, if there are any.
     """
     if session.viewing():
         return
@@ -59,7 +59,7 @@ def _of(agent: AgentMemory) -> None:
 
 
 def made(agent: AgentMemory, told: str) -> None:
-    """Let the line at the bottom tell of a character that is there now; its undo sends the whole of it to the bin."""
+    """Let the line at the bottom show that a character was made; its undo sends all of it to the bin."""
     world, name, revision = session.world(), agent.name, agent.revision
     where = _called(len(world.agents()) > 1)
 

@@ -21,7 +21,7 @@ SOON = 5_000
 AT_HAND = 500
 """Memories up to which it takes a few hundredths of a second, so that it is done wherever decisions are counted."""
 _RECENT = 20
-"""Changes that are looked at for whether any of them is of a memory."""
+"""How many changes are checked for one of a memory."""
 _MOST = 60
 """What is kept of a world: the looks at so many characters, or by so many thresholds."""
 _AT_ONCE = 0.5
@@ -57,10 +57,10 @@ def _looks(world: str) -> dict[tuple[str, float, bool], Compared]:  # noqa: ARG0
 
 
 def found(agent: AgentMemory, threshold: float = THRESHOLD, *, ask: bool = False) -> Compared | None:
-    """What of an agent's memories may be the same or contradict each other, as far as that is known.
+    """The memories of an agent that may be the same or contradict each other, as far as that is known.
 
-    They are compared in the background, which is begun here, or offered where it takes long; what a language model was
-    asked for counts until it is asked again.
+    They are compared in the background, which is begun here, or offered if it takes long; the answers of a language
+    model count until it is asked again.
 
     Args:
         agent: whose memories.
@@ -68,7 +68,7 @@ def found(agent: AgentMemory, threshold: float = THRESHOLD, *, ask: bool = False
         ask: whether to let the language model read the nearest pairs now.
 
     Returns:
-        What was found; ``None`` while they are compared, or as long as nobody asked for it.
+        The suspicions; ``None`` while memories are compared, or as long as nobody asked for it.
     """
     looks, name = _looks(str(session.world().folder)), f"compare-{agent.name}"
     _take(looks, agent, name)
@@ -138,7 +138,7 @@ def _take(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, na
 
 def _keep(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, threshold: float, made: Compared) -> None:
     """Keep one look, for all who look."""
-    looks.pop((agent.name, threshold, made.asked), None)  # the newest stands last
+    looks.pop((agent.name, threshold, made.asked), None)  # the newest is last
     looks[agent.name, threshold, made.asked] = made
     while len(looks) > _MOST:
         del looks[next(iter(looks))]

@@ -1,4 +1,4 @@
-"""A form made of a declaration: what an operation or a read wants to know, as widgets, and what was entered."""
+"""A form made from a declaration: the parameters of an operation or a read, as widgets, and what was entered."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _offered(field: FormField, agent: AgentMemory | None) -> dict[str, str] | No
 
 
 class _Word:
-    """What a word stands for, which may be ``None`` and is entered all the same."""
+    """The meaning of a word, which may be ``None`` and still counts as entered."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

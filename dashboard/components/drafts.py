@@ -1,11 +1,11 @@
-"""What somebody has begun to write: kept while pages are drawn, left and come back to, and while others write.
+"""Drafts: what somebody has begun to write is kept while pages are drawn, left and opened again, and others write.
 
 Streamlit begins a field again when what it begins with changes, and forgets it when a page is drawn without it. A draft
-holds the fields of one thing by a key that neither a revision nor a value is part of. What the fields began with stays
-the same while somebody writes; when the thing itself changes beneath, each field is settled by itself:
+keeps the fields of one thing under a key that contains neither a revision nor a value. What the fields began with stays
+the same while somebody writes; when the thing itself changes meanwhile, each field is settled on its own:
 
-* not written into: it shows what is there now.
-* written into, and not changed beneath: it stays.
+* not written into: it shows the new value.
+* written into, and not changed meanwhile: it stays.
 * both, and they differ: it stays, both are shown, and a person chooses. Nothing is saved before that.
 """
 
@@ -34,8 +34,8 @@ class Settled(Generic[Key]):
 
     Args:
         base: what each field now began with.
-        mine: what stands in each field.
-        clashes: what is there now, of the fields that were written into and changed beneath, too.
+        mine: the content of each field.
+        clashes: the new values of the fields that were written into and also changed meanwhile.
     """
 
     base: dict[Key, Any]
@@ -44,12 +44,12 @@ class Settled(Generic[Key]):
 
     @property
     def written(self) -> dict[Key, Any]:
-        """The fields that were written into, with what stands in them."""
+        """The fields that were written into, with their content."""
         return {name: value for name, value in self.mine.items() if value != self.base[name]}
 
 
 def settle(base: Mapping[Key, Any], mine: Mapping[Key, Any], now: Mapping[Key, Any]) -> Settled[Key]:
-    """Settle each field by itself, from what it began with, what stands in it, and what is there now."""
+    """Settle each field on its own, from what it began with, its content, and the new value."""
     began, stands, clashes = dict[Key, Any](), dict[Key, Any](), dict[Key, Any]()
     for name, there in now.items():
         start = base.get(name, there)
@@ -64,13 +64,13 @@ def settle(base: Mapping[Key, Any], mine: Mapping[Key, Any], now: Mapping[Key, A
 
 
 class Draft:
-    """The fields of one thing, as they stand in this browser session.
+    """The fields of one thing, as they are in this browser session.
 
     Args:
-        key: what it is about, such as the id of a memory; of each agent another.
-        now: what is there, by the name of each field.
-        labels: what the fields are called where their names are not what the page calls them.
-        shown: how the value of a field is told to people.
+        key: what it is about, such as the id of a memory; different for each agent.
+        now: the stored values, by the name of each field.
+        labels: the names of fields on the page, if they differ.
+        shown: turns the value of a field into words.
     """
 
     def __init__(
@@ -102,11 +102,11 @@ class Draft:
         return f"draft-{self.key}-{name}"
 
     def written(self) -> dict[str, Any]:
-        """The fields that were written into and differ from what is there, with what stands in them."""
+        """The fields that were written into and differ from the stored values, with their content."""
         return _written(self.key)
 
     def told(self) -> bool:
-        """Say which fields changed beneath what was written, with a choice; returns whether all is settled."""
+        """Show which fields changed meanwhile, with a choice; returns whether everything is settled."""
         for name, there in self._settled.clashes.items():
             with st.container(border=True, gap="small", key=f"clash-{self.key}-{name}"):
                 called = self._labels.get(name, name)
@@ -150,7 +150,7 @@ class Draft:
 
 
 def _begun(key: str) -> str:
-    """Where what a draft's fields began with is held: never where a field of another draft is, whatever its key."""
+    """The key for what a draft's fields began with: never that of a field of another draft, whatever its key."""
     return f"begun-{key}"
 
 
@@ -182,7 +182,7 @@ def unsaved(prefix: str) -> dict[str, dict[str, Any]]:
 
 
 def turn(key: str) -> str:
-    """The key of a field that is emptied once what stands in it is kept: see ``next_turn``."""
+    """The key of a field that is emptied once its content is stored: see ``next_turn``."""
     return f"{key}-{st.session_state.setdefault(f'turn-{key}', 0)}"
 
 
@@ -195,10 +195,10 @@ def next_turn(key: str) -> None:
 
 
 def table(frame: pd.DataFrame, key: str, **more: Any) -> pd.DataFrame:
-    """A table to write into, as ``widgets.edited_table``; returns what stands in it.
+    """A table to write into, as ``widgets.edited_table``; returns its content.
 
-    It begins with ``frame`` once, and from then on with what was written: what is passed in later is not taken up
-    before ``forget_table``, since the browser knows a cell that is being written into by its place only.
+    It begins with ``frame`` once, and from then on with what was written: what is passed in later is ignored until
+    ``forget_table``, since the browser identifies a cell that is being written into only by its position.
     """
     at = f"table-{key}"
     turn, begun, stands = st.session_state.get(at, (st.session_state.get(f"turn-{key}", 0), frame, frame))
@@ -213,9 +213,9 @@ def table(frame: pd.DataFrame, key: str, **more: Any) -> pd.DataFrame:
 
 
 def taken_away(prefix: str) -> None:
-    """Tell that the tables whose keys begin so were drawn and taken away again in the same run.
+    """Note that the tables whose keys begin like this were drawn and removed again in the same run.
 
-    The browser has forgotten their cells then, while Streamlit holds them for one more run.
+    The browser has then forgotten their cells, while Streamlit keeps them for one more run.
     """
     for key in st.session_state.get(_TABLES, {}):
         if key.startswith(prefix):
@@ -240,7 +240,7 @@ def with_edits(begun: pd.DataFrame, edits: Mapping[str, Any]) -> pd.DataFrame:
 
     Args:
         begun: the table as it was drawn.
-        edits: what the browser tells: cells by place and column, the places of rows taken away, and rows added.
+        edits: what the browser reports: cells by position and column, the positions of removed rows, and added rows.
     """
     frame = begun.reset_index(drop=True)
     for row, written in edits["edited_rows"].items():
@@ -266,8 +266,8 @@ def forget_table(key: str) -> None:
 def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = None, **more: Any) -> list[str]:
     """A table whose rows are chosen, with a box for all of them; returns the ids of the chosen ones, in its order.
 
-    What is chosen are ids, not places: they stay chosen when a game adds or removes others meanwhile, and a click in a
-    table that was drawn before that counts for the memory that it was made on.
+    Ids are chosen, not positions: they stay chosen when a game adds or removes others meanwhile, and a click in a
+    table that was drawn before that counts for the memory that was clicked.
 
     Args:
         frame: the rows.

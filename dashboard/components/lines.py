@@ -19,7 +19,7 @@ class Act:
     """A button of a line.
 
     Args:
-        name: tells it from the others of the line.
+        name: distinguishes it from the others of the line.
         label: what it says.
         help: what it does, shown under the pointer.
         off: whether it cannot be pressed now.
@@ -36,7 +36,7 @@ class Line:
     """A text, and what can be done about it.
 
     Args:
-        id: tells it from the others.
+        id: distinguishes it from the others.
         text: what it says, as it is; it comes from strangers.
         note: smaller, below it.
         title: above it, as the name of whose it is.

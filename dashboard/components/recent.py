@@ -51,7 +51,7 @@ def _drawer() -> None:
 
 
 def opener() -> None:
-    """The button that opens the drawer; to be called where it stands.
+    """The button that opens the drawer; call it where the button is to be.
 
     It is no fragment: what a fragment opens takes the place of the style that a page begins with.
     """

@@ -31,7 +31,7 @@ _MOST = 30
 
 
 def banner(name: str) -> None:
-    """Say of a rehearsal that it is one, of whom, and how to get back; nothing for a character of its own."""
+    """Say that a rehearsal is one, whose it is, and how to get back; nothing for a character of its own."""
     world = session.world()
     try:
         mark = world.rehearsal(name)

@@ -20,7 +20,7 @@ _NO_LIMIT = "0 means no limit."
 
 
 def line(agent: AgentMemory) -> str:
-    """What was taken so far, in a few words for the foot of a page."""
+    """What was used so far, in a few words for the foot of a page."""
     try:
         spent = total(agent.spent)
     except MemorySystemError as error:
@@ -39,7 +39,7 @@ def cost(value: float) -> str:
 
 
 def section(agent: AgentMemory) -> None:
-    """What was taken by model and task, the budget, and the prices."""
+    """What was used by model and task, the budget, and the prices."""
     with st.container(border=True, key="spending"):
         st.header("Tokens and cost", anchor=False)
         try:

@@ -17,7 +17,7 @@ def show(labels: Mapping[str, str], key: str, first: str | None = None) -> dict[
     there. Here the open tab is known by its name, and is only ever set through the session.
 
     Args:
-        labels: by name, what each tab is called now.
+        labels: the present label of each tab, by its name.
         key: distinguishes these tabs from others.
         first: the one to open where none was opened yet; the first if ``None``.
     """
@@ -33,7 +33,7 @@ def show(labels: Mapping[str, str], key: str, first: str | None = None) -> dict[
 
 
 def linked(labels: Mapping[str, str], key: str, link: str) -> tuple[dict[str, Any], str]:
-    """Tabs of which the open one is in the link; returns them and the name of the open one.
+    """Tabs with the open one in the link; returns them and the name of the open one.
 
     A link that is followed to the page opens its tab. While the page is shown, the tab that was clicked counts: the
     browser may still send the link of the tab before.
@@ -53,7 +53,7 @@ def linked(labels: Mapping[str, str], key: str, link: str) -> tuple[dict[str, An
 
 
 def segments(what: str, labels: Mapping[str, str], link: str) -> str:
-    """Segments of which one is chosen, which is in the link; returns its name.
+    """Segments with the chosen one in the link; returns its name.
 
     Args:
         what: what is chosen.

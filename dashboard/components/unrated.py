@@ -27,7 +27,7 @@ _PIECES = 200
 
 
 def section(agent: AgentMemory) -> None:
-    """How many are unrated, rating them with its progress, what came of it, and the work in the background."""
+    """How many are unrated, rating them with its progress, the result, and the work in the background."""
     st.text(
         "Memories are stored without a rating when the language model fails. Ratings made"
         " here are stored as they come: you can stop and continue later."
@@ -66,7 +66,7 @@ def section(agent: AgentMemory) -> None:
 
 
 def _ended(agent: AgentMemory, work: working.Work) -> None:
-    """Say what came of it; the line at the bottom takes all of its pieces back at once."""
+    """Show the result; the line at the bottom takes all of its pieces back at once."""
     if work.problem is not None:
         widgets.problem(work.problem)
     elif work.result is not None:

@@ -1,1 +1,1 @@
-"""What stands around every page: its head, the places, the palette, the past, news, presenting, who may do what."""
+"""What is around every page: its head, the places, the palette, the past, news, presenting, who may do what."""

@@ -20,7 +20,7 @@ _TITLE = 70
 
 
 def control() -> None:
-    """The control: a time in the story or at the desk to look at, and the way back."""
+    """The control: a time in the story, or a real time, to view, and the way back."""
     looking = session.moment() is not None
     label = "Looking at the past" if looking else "Look at the past"
     with st.popover(label, icon=":material/history_toggle_off:", key="look-open"):

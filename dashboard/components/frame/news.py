@@ -1,4 +1,4 @@
-"""What others have changed since the page was drawn: a pill says how much, and the page is drawn again when one likes.
+"""What others have changed since the page was drawn: a pill says how much, and a click draws the page again.
 
 A page is never drawn again by itself: that would take away what is being typed or read. The pill floats, so that
 nothing moves when it comes. The browser listens for news on a socket, and only what it hears lets anything run here.
@@ -25,9 +25,9 @@ _OTHER = "Somebody has switched to another world. Nothing you do on this page re
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Within it a page is drawn; from then on there is a pill as soon as others change the agent.
+    """Draw a page within the block; from then on there is a pill as soon as others change the agent.
 
-    Of the past there is no news, since nobody changes it.
+    In the past there is no news, since nobody changes it.
     """
     if session.moment() is not None:
         yield
@@ -41,8 +41,8 @@ def watched() -> Iterator[None]:
 def _of_others(name: str) -> int:
     """How many changes others have made since the page was drawn; none if the agent is gone, as the next run tells.
 
-    Own ones are told by their ids, which are known before anybody can see the change: a page may save in a callback,
-    in a fragment or by work in the background, and two people may be on the same page.
+    Own ones are recognised by their ids, which are known before anybody can see the change: a page may save in a
+    callback, in a fragment or by work in the background, and two people may be on the same page.
     """
     seen, made = int(st.session_state.get(_KEY, 0)), session.own_changes()
     try:

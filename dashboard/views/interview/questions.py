@@ -97,7 +97,7 @@ def _within(tell: Progress, number: int, of: int, done: float, doing: str) -> No
 
 
 def _ended(work: working.Work) -> None:
-    """Take what came of the asking."""
+    """Take the results."""
     working.put_away(WORK)
     if work.problem is not None:
         widgets.problem(work.problem)
@@ -179,7 +179,7 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
     kept = list(interview.sittings(agent))
     runs = {sitting.id: sitting for sitting in [*kept, *([fresh] if fresh is not None else [])]}
     if len(runs) < 2 and not kept and agent.read_only is not None:
-        return  # of whom nothing can be kept, there is nothing to compare
+        return  # if nothing can be kept, there is nothing to compare
     st.header("Before and after", anchor=False)
     if len(runs) < 2:
         widgets.empty("Nothing to compare yet.", "Ask, keep the answers, change something, and ask again.")

@@ -1,4 +1,4 @@
-"""The talk itself: the mode it is held in, its settings, the chat, and beside it what is in the prompt."""
+"""The talk itself: the mode it is held in, its settings, the chat, and next to it what is in the prompt."""
 
 from __future__ import annotations
 

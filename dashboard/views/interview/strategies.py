@@ -35,7 +35,7 @@ _LISTED = 60
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of a comparison: each strategy under its name."""
+    """The result of a comparison: each strategy under its name."""
 
     names: tuple[str, ...]
     found: tuple[Compared, ...]
@@ -91,7 +91,7 @@ def _transcript(agent: AgentMemory) -> list[Message]:
 
 
 def _chosen() -> dict[str, TalkSettings]:
-    """The settings of each strategy, two of them summaries, so that a template can be seen beside another."""
+    """The settings of each strategy, two of them summaries, so that two templates can be compared."""
     with st.container(horizontal=True):
         budget = st.number_input(
             "Budget in tokens", LEAST_VIRTUAL, 1_000_000, 2000, 100, key="strategies-budget", persist_state="session"

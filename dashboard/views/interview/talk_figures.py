@@ -34,14 +34,14 @@ _LINES = {
 def gauge(
     sections: pd.DataFrame, budget: int, warn_at: float | None, evict_at: float | None, ink: str = _GREY
 ) -> go.Figure:
-    """How full a prompt is: a bar stacked from its sections, beside its budget and the levels of memory pressure.
+    """How full a prompt is: a bar stacked from its sections, with its budget and the levels of memory pressure.
 
     Args:
         sections: with the columns ``section`` and ``tokens``, in the order of the prompt.
         budget: tokens that the prompt may have.
-        warn_at: the share of the budget at which the model is warned; ``None`` where it is not.
-        evict_at: the share at which messages are evicted; ``None`` where none are.
-        ink: the colour of what is written.
+        warn_at: the share of the budget at which the model is warned; ``None`` if it is not.
+        evict_at: the share at which messages are evicted; ``None`` if none are.
+        ink: the colour of the text.
     """
     figure = go.Figure()
     used = int(sections["tokens"].sum())

@@ -33,7 +33,7 @@ _LONGEST = 7 * 24 * 60
 
 
 def fields(key: str, held: TalkSettings) -> TalkSettings | None:
-    """The settings as they are chosen; ``None``, with a sentence, where they do not fit together.
+    """The chosen settings; ``None``, with a sentence, if they do not fit together.
 
     Args:
         key: distinguishes these fields from others.

@@ -39,10 +39,10 @@ _MOST_MESSAGES = 10_000
 
 @dataclass
 class Held:
-    """A talk that goes on, and the steps that were taken in this browser session.
+    """A talk in progress, and the steps that were taken in this browser session.
 
     Args:
-        source: what is spoken with: fleeting, or a conversation that is kept.
+        source: the talk: an interview that leaves no trace, or a stored conversation.
         steps: by the number of their first message.
     """
 
@@ -61,7 +61,7 @@ class Held:
 
     @property
     def key(self) -> str:
-        """What tells it from other talks in this session."""
+        """A key that distinguishes it from other talks in this session."""
         return f"fleeting-{id(self.source)}" if isinstance(self.source, Interview) else self.source.id
 
     def messages(self, most: int) -> tuple[Message, ...]:
@@ -80,10 +80,10 @@ class Held:
             self.steps[step.messages[0].number] = step
 
     def edit_core(self, block: str, text: str) -> None:
-        """Rewrite a block of core memory: for good, or of the fleeting talk alone.
+        """Rewrite a block of core memory: permanently, or only in the fleeting talk.
 
         Raises:
-            InvalidParameter: the text has no room.
+            InvalidParameter: the text does not fit.
         """
         if isinstance(self.source, Interview):
             talk = self.source.talk
@@ -135,10 +135,10 @@ def begin_anew() -> None:
 
 
 def kept(agent: AgentMemory, talk_id: str) -> Held:
-    """A conversation that is kept, with the steps that were taken here.
+    """A stored conversation, with the steps that were taken here.
 
     Raises:
-        ConversationNotFound: there is none of this id.
+        ConversationNotFound: there is no conversation of this id.
     """
     key = f"talk-kept-{session.place()}-{talk_id}"
     conversation = Conversation.open(agent, talk_id)

@@ -1,4 +1,4 @@
-"""Conversations as records: turns with the functions called in them, what a prompt held, what differs between two.
+"""Conversations as records: turns with the functions called in them, the content of a prompt, differences between two.
 
 Imports no streamlit.
 """
@@ -72,17 +72,17 @@ class Call:
 
 @dataclass
 class Turn:
-    """What came of one message: the functions that were called, and the answer.
+    """The result of one message: the functions that were called, and the answer.
 
     Args:
-        number: of its first message, by which it is told from others.
-        asked: what was said to the character; empty where nobody said anything.
+        number: the number of its first message, which identifies it.
+        asked: what was said to the character; empty if nobody said anything.
         speaker: who said it.
         at: when, in the world's time.
         answer: what the character said; empty while it has not.
         calls: the functions called on the way, ``send_message`` left out.
         notices: what the system said meanwhile, memory pressure for instance.
-        thoughts: what the model wrote beside the functions that it called.
+        thoughts: what the model wrote in addition to the functions that it called.
     """
 
     number: int
@@ -137,7 +137,7 @@ def turns(messages: Sequence[Message]) -> list[Turn]:
 
 
 def written(arguments: Any) -> str:
-    """Arguments as a person reads them: ``name: mother · page: 2``; what is no object is shown as it is."""
+    """Arguments as a person reads them: ``name: mother · page: 2``; what is not an object is shown as it is."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -149,12 +149,12 @@ def written(arguments: Any) -> str:
 
 
 def spoken(text: str) -> str:
-    """What somebody said, line by line, without characters that hide or turn what stands beside them."""
+    """What somebody said, line by line, without characters that hide or reorder the text around them."""
     return "\n".join(visible(line) for line in text.strip().splitlines())
 
 
 def result(text: str) -> str:
-    """What came of a call, as a person reads it: its message, and what was found, a line each."""
+    """The result of a call, as a person reads it: its message, and what was found, one line each."""
     try:
         held = json.loads(text)
     except (ValueError, RecursionError):
@@ -172,7 +172,7 @@ def result(text: str) -> str:
 
 
 def _day(when: str) -> str:
-    """A time of a result in words; what is none is shown as it is."""
+    """A time of a result in words; other values are shown as they are."""
     try:
         return exact(datetime.fromisoformat(when))
     except ValueError:
@@ -236,7 +236,7 @@ def sections(context: Context) -> pd.DataFrame:
 
 
 def changed_sections(before: Context, after: Context) -> pd.DataFrame:
-    """The sections of two prompts beside each other: tokens in both, and whether the text is the same."""
+    """The sections of two prompts side by side: tokens in both, and whether the text is the same."""
     was, became = ({section.name: section for section in some.sections} for some in (before, after))
     rows = []
     for name in (one for one in TITLES if one in was or one in became):
@@ -259,7 +259,7 @@ def changed_sections(before: Context, after: Context) -> pd.DataFrame:
 
 
 def transcript(text: str, at: datetime) -> list[Message]:
-    """The messages that lines such as ``John: Good morning`` stand for; who speaks first is the person.
+    """The messages in lines such as ``John: Good morning``; the first speaker is the person.
 
     A line without a name goes on what was said before. Times are all ``at``.
     """

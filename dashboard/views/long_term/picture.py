@@ -20,13 +20,13 @@ _SIDES = 4
 
 @dataclass(frozen=True)
 class Looking:
-    """What of a life is looked at.
+    """The part of a life that is viewed.
 
     Args:
         window: begin and end, in seconds since 1970; ``None`` = all of it.
-        box: what was drawn around memories, as ``life.inside`` takes it; nothing where nothing was.
-        turn: the number of the browser's last wish, so that it knows which one is answered.
-        memory: the memory that was open the last time; where another is, the window moves to it.
+        box: the box drawn around memories, as for ``life.inside``; empty if there is none.
+        turn: the number of the browser's last request, so that it knows which one is answered.
+        memory: the memory that was open the last time; if another one is, the window moves to it.
     """
 
     window: tuple[float, float] | None = None

@@ -57,7 +57,7 @@ def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own
 
 
 def _rest(agent: AgentMemory, found: Explanation | None) -> None:
-    """What stands beside the list while no memory is open."""
+    """What is next to the list while no memory is open."""
     if found is None:
         st.markdown("**Ask one of these**")
         for number, cue in enumerate(session.example_cues(agent.name)):

@@ -16,7 +16,7 @@ from ...data import tables
 FORGOTTEN = "forgotten"
 _TIERS = {tables.TIERS[tier]: tier for tier in LIVED}
 _LONGEST = 400
-"""Characters of a memory in a row, of which two lines are seen."""
+"""How many characters of a memory are in a row; two lines are visible."""
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -116,7 +116,7 @@ def candidates(found: Explanation, shown: Shown, most: int) -> tuple[list[dict[s
 
 
 def line_of_seats(found: Explanation, query: Query) -> str:
-    """What stands between what was recalled and what was not."""
+    """The line between what was recalled and what was not."""
     if not len(found):
         return "Nothing passed the threshold"
     return f"Seats end here: {len(found)} of {query.top_k} taken"

@@ -30,17 +30,17 @@ _QUOTED = re.compile(r'"([^"]*)"?')
 
 @dataclass(frozen=True)
 class Looking:
-    """What is looked for.
+    """What is searched for.
 
     Args:
-        box: what stands in the box.
+        box: the text in the box.
         only: the names of the chips that are pressed.
         memory: the id of the open memory, or nothing.
         most: how many rows are listed at most.
-        turn: the number of the browser's last wish, so that it knows which one is answered.
+        turn: the number of the browser's last request, so that it knows which one is answered.
         view: ``timeline``, or nothing for the list.
         window: begin and end of what the timeline shows, in seconds since 1970; ``None`` = as it begins.
-        moved: the number of the timeline's last wish.
+        moved: the number of the timeline's last request.
     """
 
     box: str = ""
@@ -71,7 +71,7 @@ class Looking:
 
 
 def now() -> Looking:
-    """What is looked for: what was last wanted here, unless the address was followed to something else."""
+    """What is searched for: the last request here, unless a link was followed to something else."""
     looking: Looking = st.session_state.get(_HELD, Looking())
     told = {name: session.from_link(name) for name in looking.link()}
     acted = st.session_state.pop(_ACTED, False)
@@ -106,7 +106,7 @@ def _window(told: str) -> tuple[float, float] | None:
 
 
 def moved(act: Mapping[str, Any]) -> None:
-    """Take the window that the timeline in the browser wants, as far as it makes sense."""
+    """Accept the window that the timeline in the browser requests, as far as it is valid."""
     if (wish := life.asked(act)) is not None:
         change(window=wish[0], moved=wish[1])
 
@@ -118,7 +118,7 @@ def change(**changed: Any) -> None:
 
 
 def wanted(asked: Mapping[str, Any]) -> None:
-    """Take what the list in the browser wants, as far as it makes sense: it may say anything."""
+    """Accept what the list in the browser requests, as far as it is valid: it may send anything."""
     box, memory, only = (asked.get(name) for name in ("cue", "memory", "only"))
     most, turn = (asked.get(name) if isinstance(asked.get(name), int) else 0 for name in ("most", "turn"))
     if asked.get("stop"):

@@ -1,4 +1,4 @@
-"""Memory: all that a character remembers, what a cue makes of it, and one memory beside it with all one can do."""
+"""Memory: all that a character remembers, the answer to a cue, and one memory with all that can be done with it."""
 
 from typing import Any
 

@@ -56,11 +56,11 @@ def drawn(
     shown: listing.Shown,
     found: Explanation | None,
 ) -> dict[str, Any]:
-    """What the timeline draws of the window that is looked at; what a cue recalled is marked.
+    """What the timeline draws in the viewed window; what a cue recalled is marked.
 
     Args:
         agent: whose life, as it was at the moment that is viewed.
-        at: what is looked for.
+        at: what is searched for.
         entries: all memories.
         shown: which of them are shown.
         found: the answer to the cue, if there is one.

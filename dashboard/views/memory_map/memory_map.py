@@ -28,14 +28,14 @@ class Past:
         return [self.only.name]
 
     def agent(self, _name: str) -> AgentMemory:
-        """It, whoever is asked for."""
+        """The character itself, whatever name is asked for."""
         return self.only
 
 
 def whose() -> str:
     """Whose memories are shown; it is in the link, and a link that is followed to the page counts.
 
-    Of the past they are those of the character looked at.
+    In the past they are those of the viewed character.
     """
     if session.moment() is not None:
         return session.agent().name

@@ -1,4 +1,4 @@
-"""A file of another program that the character is made from: a card, a persona, a chat; beside what is written."""
+"""A file of another program that the character is made from: a card, a persona, a chat; in addition to the form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A life that is being written: what stands in its fields outlives the page, and its link outlives a reload."""
+"""A life that is being written: the content of its fields outlives the page, and its link outlives a reload."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ... import session
 _LINK = "draft"
 _CURRENT = "new-life"
 _MOST = 200
-"""Lives that are held at once by this server; the one that was touched longest ago goes first."""
+"""How many lives this server keeps at once; the one that was touched longest ago is dropped first."""
 _GONE = "new-gone"
 
 
 @st.cache_resource(show_spinner=False)
 def _held() -> dict[str, dict[str, Any]]:
-    """By the word in their link, what stands in the fields of the lives that were begun on this server."""
+    """The content of the fields of the lives that were begun on this server, by the word in their link."""
     return {}
 
 
 class Life:
-    """What stands in the fields of a character that is not there yet."""
+    """The content of the fields of a character that does not exist yet."""
 
     def __init__(self, token: str) -> None:
         self.token = token
@@ -46,7 +46,7 @@ class Life:
 
     @property
     def lost(self) -> bool:
-        """Whether the link named a life that is not held any more."""
+        """Whether the link named a life that is no longer kept."""
         return bool(st.session_state.get(_GONE))
 
     def key(self, name: str) -> str:
@@ -54,15 +54,15 @@ class Life:
         return f"new-{self.token}-{name}"
 
     def get(self, name: str, default: Any = None) -> Any:
-        """What stands in a field."""
+        """The content of a field."""
         return st.session_state.get(self.key(name), default)
 
     def put(self, name: str, value: Any) -> None:
-        """Let this stand in a field; before its widget is drawn, or from a callback."""
+        """Set a field; before its widget is drawn, or from a callback."""
         st.session_state[self.key(name)] = value
 
     def keep(self, *names: str) -> None:
-        """Let this server hold what stands in these fields, so that it is there after a reload."""
+        """Let this server keep the content of these fields, so that it survives a reload."""
         held = _held()
         held.pop(self.token, None)
         held[self.token] = {name: self.get(name) for name in names if self.key(name) in st.session_state}

@@ -28,7 +28,7 @@ _TRIED = "tried"
 
 
 def cue(life: Life) -> str:
-    """The field for the cue; returns what stands in it."""
+    """The field for the cue; returns its content."""
     st.text_input(
         words.TRY_A_CUE, key=life.key("cue"), max_chars=_LONGEST, persist_state="session",
         placeholder="Whom do I trust?",
@@ -105,7 +105,7 @@ def create(
     session.own_changes().add(first.id)
     if many := len(whole) + len(came.kept if came else ()):
         counted = tables.counted(many, "memory", "memories")
-    else:  # whoever has lived nothing yet knows who it is
+    else:  # a character without a life still knows who it is
         counted = tables.counted(len(made.entries(Tier.STATIC)), "fact", "facts")
     cast.made(made, f"{made.display_name} was created with {counted}")
     life.end()

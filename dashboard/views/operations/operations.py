@@ -33,7 +33,7 @@ NAMES = [*USUAL, unrated.OPERATION]
 
 
 def leave_more() -> None:
-    """Whoever chooses an operation by its name wants to see it."""
+    """Leave "More operations and lookups": an operation that was chosen by its name is shown instead."""
     st.session_state["more-operations"] = False
 
 

@@ -16,7 +16,7 @@ from ...components import lines, mounting, places, widgets
 from ...data import evening, tables
 
 _MOST = 8
-"""Characters that are shown beside one another."""
+"""How many characters are shown side by side."""
 _ASKED = "ask"
 """How a link says what all were asked."""
 _LONGEST, _ANSWER = 300, 220
@@ -31,7 +31,7 @@ _STYLE = (
     "flex-wrap:nowrap!important;mask-image:linear-gradient(to right,#000 calc(100% - 2rem),transparent)}}"
     "</style>"
 )
-"""The box is large; what else may be asked stands beneath, on a phone on one line that scrolls."""
+"""The box is large; other questions are below it, on a phone on one line that scrolls."""
 
 
 def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
@@ -63,7 +63,7 @@ def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
 
 
 def _ask_all(key: str) -> None:
-    """Let the link say what all are asked, which is what stands in the box."""
+    """Put the question for all, which is the text in the box, into the link."""
     if cue := str(st.session_state.get(key) or "").strip():
         session.to_link(_ASKED, cue)
 
@@ -148,13 +148,13 @@ def _answer(agent: AgentMemory, name: str, cue: str) -> tuple[lines.Line, str]:
 
 
 def cast_of(agent: AgentMemory) -> list[AgentMemory]:
-    """Those who can be opened, at most so many; of a moment of the past only the one whose moment it is."""
+    """Those who can be opened, up to a limit; at a moment of the past only the one whose moment it is."""
     if session.moment() is not None:
         return [agent]
     found = []
     names = session.world().characters()
     for name in dict.fromkeys([*names[: _MOST - (agent.name not in names[:_MOST])], agent.name]):
-        with suppress(MemorySystemError):  # whoever cannot be opened is told of where it is chosen
+        with suppress(MemorySystemError):  # one that cannot be opened is reported where it is chosen
             found.append(session.character(name))
     return sorted(found, key=lambda one: one.name)
 

@@ -119,7 +119,7 @@ def _ended(work: working.Work) -> None:
 
 
 _Stamps = tuple[tuple[str, tuple[int, int] | None], ...]
-"""As ``session.stamps`` tells them."""
+"""As ``session.stamps`` returns them."""
 
 
 def _happened(changed: _Stamps) -> None:
@@ -156,7 +156,7 @@ def _by_itself(seen: datetime | None) -> list[tuple[datetime, str, Applied]]:
     world = session.world()
     found: list[tuple[datetime, str, Applied]] = []
     for name in world.characters():
-        with suppress(MemorySystemError):  # whoever cannot be opened is told of as what waits
+        with suppress(MemorySystemError):  # one that cannot be opened is listed as waiting
             done = world.agent(name).history(_LOOKED, author=BY_ITSELF, since=seen)
             found += [(one.applied_at, name, one) for one in done if seen is None or one.applied_at > seen]
     return sorted(found, key=lambda one: one[0], reverse=True)

@@ -1,4 +1,4 @@
-"""World: the cast on one screen, what lies ahead of one of them, what changed last, and what is in use."""
+"""World: the cast on one screen, what is ahead of one of them, what changed last, and what is in use."""
 
 import streamlit as st
 

@@ -23,7 +23,7 @@ Path = tuple[str, ...]
 
 
 def show(key: str, began: str, mine: str, now: str) -> str | None:
-    """Tell that it was saved meanwhile, with a choice for each part that both have changed.
+    """Say that it was saved meanwhile, with a choice for each part that both have changed.
 
     Args:
         key: distinguishes these fields from others.
@@ -32,7 +32,7 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
         now: the text that is in use.
 
     Returns:
-        The text that brings both together, once a person wants it; ``None`` before.
+        The text that merges both, once a person asks for it; ``None`` before.
     """
     with st.container(border=True, key=key):
         st.warning(

@@ -64,7 +64,7 @@ if loaded not in st.session_state:
     st.session_state[loaded] = now
     st.session_state[draft] = now or agent.curation.personality_on_disk or ""
     st.session_state[base] = (st.session_state.get(base, (0, ""))[0] + 1, "")  # fields of before are not taken up
-held = st.session_state[loaded] or None  # a broken file that never was good is mended from what lies on disk
+held = st.session_state[loaded] or None  # a file that was never valid is repaired from its text on disk
 
 
 def begin(text: str) -> None:
@@ -75,7 +75,7 @@ def begin(text: str) -> None:
 
 
 def form(text: str) -> tuple[str, dict[str, Any] | None]:
-    """Draw the form; returns the personality as it is filled in, and a place beside each section for its problems."""
+    """Draw the form; returns the personality as it is filled in, and a place next to each section for its problems."""
     number, begun = st.session_state[base]
     if not begun:
         begun = text
@@ -98,7 +98,7 @@ text, slots, was = st.session_state[draft], None, st.session_state.get(drawn)
 if was == "JSON" and field in st.session_state:  # what was typed may come with the very click that leaves the field
     text = st.session_state[field]
     if text != st.session_state[draft]:
-        st.session_state[base] = (st.session_state[base][0] + 1, "")  # the form begins again from what stands here
+        st.session_state[base] = (st.session_state[base][0] + 1, "")  # the form begins again from what is here
 elif was == "Form" and mode != "Form":  # and so may a cell: the form is drawn once more to take it, and taken away
     place = st.empty()
     with place.container():

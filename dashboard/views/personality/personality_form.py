@@ -1,4 +1,4 @@
-"""The form of a personality: from its JSON to fields and back, with what is wrong beside the field."""
+"""The form of a personality: from its JSON to fields and back, with problems next to the field."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WHOLE = re.compile(r"-?\d{1,9}")
 
 
 def show(base: Mapping[str, Any], key: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Draw the form; returns the personality as it is filled in, and a place beside each section for its problems.
+    """Draw the form; returns the personality as it is filled in, and a place next to each section for its problems.
 
     Args:
         base: the personality that the form begins with.
@@ -75,7 +75,7 @@ def show(base: Mapping[str, Any], key: str) -> tuple[dict[str, Any], dict[str, A
 
 
 def tell(problems: tuple[Problem, ...], slots: Mapping[str, Any]) -> None:
-    """Show each problem beside the section that it is about."""
+    """Show each problem next to the section that it is about."""
     for problem in problems:
         section = problem.field.split(".")[0]
         where = problem.field.removeprefix(section).lstrip(".")

@@ -1,4 +1,4 @@
-"""What a page shows as code that answers the same: Python, and curl for the HTTP API. Imports no streamlit."""
+"""What a page shows, as code with the same result: Python, and curl for the HTTP API. Imports no streamlit."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def show(agent: AgentMemory, query: Query) -> None:
 
 
 def _blind(agent: AgentMemory, query: Query, hits: dict[str, Candidate]) -> None:
-    """A thumb for each memory that either recalls, in an order that tells nothing."""
+    """A thumb for each memory that either recalls, in an order that gives nothing away."""
     if not hits:
         st.caption(NEITHER)
     shuffled = sorted(hits.values(), key=lambda hit: zlib.crc32(f"{query.cue}{hit.entry.id}".encode()))
@@ -106,11 +106,11 @@ def tell(found: Versus, left: str, right: str, what: str, few: str = "") -> None
     """On how many judged cues or lines either is better, and whether that can be chance.
 
     Args:
-        found: what the thumbs say.
-        left: what the first is called.
-        right: what the second is called.
+        found: the result of the thumbs.
+        left: the name of the first.
+        right: the name of the second.
         what: what is judged, a "cue" or a "line".
-        few: a sentence that there are too few of them, in the place of how many are needed.
+        few: a sentence that there are too few of them, instead of how many are needed.
     """
     if judged := found.first + found.second + found.equal:
         counted = tables.counted(judged, f"judged {what}", f"judged {what}s")

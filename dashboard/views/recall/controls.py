@@ -99,10 +99,10 @@ def controls(agent: AgentMemory, text: str) -> Asked:
 
 
 def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
-    """Let the page ask as a query did, of the agent and the moment that are looked at; a day's part is left out.
+    """Let the page ask as a query did, of the viewed agent and moment; a day's part is left out.
 
     Args:
-        agent: the agent as it is looked at.
+        agent: the agent as it is viewed.
         query: what was asked.
         at: the time to ask at; ``None`` = the world's time of the moment.
     """
@@ -131,7 +131,7 @@ def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
 
 
 def _day(moment: datetime | None, days: int = 0) -> date | None:
-    """The day that begins at a moment; ``None`` where it is no midnight, or beyond the calendar."""
+    """The day that begins at a moment; ``None`` if it is not midnight, or beyond the calendar."""
     at = None if moment is None else moment.astimezone(UTC)
     if at is None or at.time() != time() or not _FIRST_DAY < at.date() < _LAST_DAY:
         return None

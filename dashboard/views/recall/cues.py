@@ -19,7 +19,7 @@ _CHOICES = 300
 
 
 def show(agent: AgentMemory, found: Explanation) -> None:
-    """Every saved cue with what became of it, and a form that saves the one that is asked now."""
+    """Every saved cue with its result, and a form that saves the one that is asked now."""
     if agent.saved_cues:
         results(agent)
     else:
@@ -31,7 +31,7 @@ def show(agent: AgentMemory, found: Explanation) -> None:
 
 
 def results(agent: AgentMemory) -> None:
-    """Every saved cue with what became of it."""
+    """Every saved cue with its result."""
     checked = session.checked_cues(agent)
     if failed := sum(1 for result in checked if not result.passed):
         st.error(f"Saved cues that fail: {failed} of {len(checked)}.", icon=":material/cancel:")
@@ -118,5 +118,5 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
 
 
 def _option(agent: AgentMemory, texts: Mapping[str, str], entry_id: str) -> str:
-    """A memory to choose; one that is no candidate any more says what became of it."""
+    """A memory to choose; one that is no longer a candidate says what happened to it."""
     return texts.get(entry_id) or _named(agent, entry_id)

@@ -53,7 +53,7 @@ def show(agent: AgentMemory, found: Recall) -> None:
 
 
 def rows(agent: AgentMemory, cue: str, hits: Sequence[Candidate], *, blind: bool = False) -> None:
-    """A row a hit with its thumbs; ``blind`` leaves out what tells whose answer it is."""
+    """One row per hit with its thumbs; ``blind`` leaves out what shows whose answer it is."""
     judgment = judgment_of(agent.judgments, cue)
     widgets.closed(agent)
     for hit in hits:

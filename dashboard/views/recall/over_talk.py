@@ -26,17 +26,17 @@ _LINK, LAST = "talk", "last"
 _PASTED = "pasted"
 _LONGEST, _SHOWN = 20_000, 600
 _FRESH = timedelta(hours=1)
-"""How long answers stand though the world's clock goes on, so that what is judged stays as it was shown."""
+"""How long answers stay although the world's clock runs, so that what is judged stays as it was shown."""
 _FEW = 20
 """Thumbs between two looks, and lines that are soon judged."""
 _NARROW = 170
-"""Pixels of a field: two stand beside each other on a phone."""
+"""Pixels of a field: two fit side by side on a phone."""
 _ASKED = "talk-test-asked"
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """All lines of a talk, asked by both presets; it stands until memory changes otherwise than by a thumb."""
+    """All lines of a talk, asked by both presets; it is valid until memory changes in another way than by a thumb."""
 
     of: tuple[object, ...]
     stamp: tuple[int, int]
@@ -173,7 +173,7 @@ def _walk(agent: AgentMemory, lines: Lines, first: str, second: str) -> None:
 
 
 def _asked(agent: AgentMemory, lines: Lines, first: str, second: str) -> _Asked:
-    """The answers that are judged: those of before, unless memory has changed otherwise than by a thumb since."""
+    """The answers that are judged: the former ones, unless memory has changed since in another way than by a thumb."""
     of, stamp, now = (session.place(), lines, first, second), agent.stamp, agent.now
     held: _Asked | None = st.session_state.get(_ASKED)
     if held is not None and held.of == of and abs(now - held.now) < _FRESH and _only_judged(agent, held.stamp, stamp):
@@ -202,7 +202,7 @@ def _hits(agent: AgentMemory, lines: Lines, cue: str, name: str, now: datetime) 
 
 
 def _line(agent: AgentMemory, asked: _Asked, cue: str, place: str) -> None:
-    """What was said, and a thumb for each memory that only one of the two recalls, in an order that tells nothing."""
+    """What was said, and a thumb for each memory that only one of the two recalls, in a neutral order."""
     hits = {hit.entry.id: hit for answer in asked.hits[cue] for hit in answer}
     alone = deciding(*asked.ids(cue))
     with st.container(border=True, gap=None):
@@ -251,7 +251,7 @@ def _go(label: str, key: str, number: int | None, *, primary: bool = False) -> N
 
 
 def _too_few(differ: int) -> str:
-    """That a talk is too short to tell which is better, even if one is on every line; empty if it is long enough."""
+    """A sentence that a talk is too short to show which is better, even if one is on every line; empty if it is not."""
     if not Versus(differ, 0).needed:
         return ""
     lines = tables.counted(differ, "line", "lines")
@@ -262,7 +262,7 @@ def _too_few(differ: int) -> str:
 
 
 def _needed(found: Versus, lacking: int) -> str:
-    """How many more judged lines it takes; it does not tell who leads."""
+    """How many more judged lines are needed; it does not say which one leads."""
     if not found.needed:
         return words.ENOUGH_IS_JUDGED
     more = tables.counted(found.needed, "more line", "more lines")

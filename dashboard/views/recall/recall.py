@@ -51,7 +51,7 @@ def _unasked(agent: AgentMemory) -> None:
 
 
 def _answer(agent: AgentMemory, asked: controls.Asked, picture: DeltaGenerator) -> None:
-    """The bars beside the controls, and below both the tabs."""
+    """The bars next to the controls, and below both the tabs."""
     found = agent.explanation(asked.query)
     with picture:
         shown = _picture(agent, found, asked.shown)
@@ -101,7 +101,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked, picture: DeltaGenerator) 
 
 
 def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
-    """What stands above the bars, and the places of the candidates that they show: none if it says why."""
+    """What is above the bars, and the places of the candidates that they show: none if it says why."""
     query = found.query
     if not found.considered:
         widgets.empty("Nothing to recall yet.", "Add an event.", agent, to="short_term")

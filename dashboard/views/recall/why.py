@@ -78,7 +78,7 @@ def _forecast(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
 
 
 def _evidence(found: Evidence | None) -> None:
-    """What of the memory met the cue, in a line each."""
+    """What in the memory matched the cue, one line each."""
     lines = tables.evidence(found) if found else []
     if lines:
         with st.expander("Which words and tokens met the cue", expanded=True):

@@ -1,4 +1,4 @@
-"""Re-live: what a game asked, as it was answered then, beside what it would recall now, and why they differ."""
+"""Re-live: what a game asked, as it was answered then and as it would be now, and why they differ."""
 
 import streamlit as st
 

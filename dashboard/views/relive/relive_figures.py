@@ -1,4 +1,4 @@
-"""A recall of then beside now, drawn. Imports no streamlit."""
+"""A recall then and now, drawn. Imports no streamlit."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def shifted(frame: pd.DataFrame, then: Query, now: Query) -> str:
 
     Args:
         frame: as ``relive_tables.shifted`` makes it.
-        then: the query of then, for its threshold.
-        now: the query of now.
+        then: the query at that time, for its threshold.
+        now: the query now.
     """
     records = frame.to_dict("records")
     scores = [record[name] for record in records for name in ("then", "now") if pd.notna(record[name])]

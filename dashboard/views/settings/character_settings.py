@@ -112,7 +112,7 @@ _STYLE = (
     "<style>.st-key-out-of-range{display:none}"
     "[data-testid='stMain']:has(input[aria-invalid='true']) .st-key-out-of-range{display:flex}</style>"
 )
-"""The browser alone knows that what stands in a field is out of its range: it is not sent."""
+"""Only the browser knows that the content of a field is out of its range: it is not sent."""
 
 
 def show(agent: AgentMemory) -> None:
@@ -143,7 +143,7 @@ def show(agent: AgentMemory) -> None:
 
 
 def then(agent: AgentMemory, present: AgentSettings) -> None:
-    """The settings for who cannot change them: as they were at the moment looked at, beside those of now."""
+    """The settings for those who cannot change them: as they were at the viewed moment, and as they are now."""
     was, became = _flat(agent.settings), _flat(present)
     looking_back.settings(
         agent, {name: (label, was[name], became[name]) for name, label in setting_names.LABELS.items() if name in was}
@@ -182,7 +182,7 @@ def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any], dra
 
 
 def _history(agent: AgentMemory, values: dict[str, Any]) -> None:
-    """What the history takes, and what saving would let go of."""
+    """How much space the history uses, and what saving would drop."""
     changes, days = values["history_changes"], values["history_days"]
     try:
         kept = session.history_kept(changes, days)

@@ -1,4 +1,4 @@
-"""Short-term: add one event or many; look at, edit, pin, rate again, move or forget what is there."""
+"""Short-term: add one event or many; view, edit, pin, rate again, move or forget what is there."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from dashboard.data import tables
 from dashboard.views.short_term import conversation_form, happening_form
 from memory_system import ChangeSet, Tier
 
-CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
+CARDS = 5  # memories shown in full below the table; with more, the table and the form matter
 
 agent = session.agent()
 settings = agent.settings

@@ -188,7 +188,7 @@ def _key(one: Suspicion) -> str:
 
 
 def marked(text: str, other: str) -> str:
-    """A text as markdown that shows it as it is, with the words in bold that the other text has otherwise."""
+    """A text as markdown that shows it as it is, with the words in bold that differ in the other text."""
     words, others = tables.visible(text).split(), tables.visible(other).split()
     if max(len(words), len(others)) > _MOST_WORDS:
         return widgets.plain(text)

@@ -35,7 +35,7 @@ _NAME = 80
 
 
 def ask() -> None:
-    """Ask about the fact that was typed too; it comes first, and all of them stand in the link."""
+    """Ask about the fact that was typed too; it comes first, and all of them are in the link."""
     bare = " ".join(str(st.session_state.get(TYPED) or "").split())
     if not bare:
         return
@@ -53,14 +53,14 @@ def facts(world: World) -> list[str]:
     """What is asked about: what was typed here, and what somebody has said or tested of this story before."""
     try:
         tested = [test.fact for test in world.story_tests() if test.sort in (Sort.KNOWS, Sort.MUST_NOT)]
-    except MemorySystemError:  # the tests below tell what is wrong with their file
+    except MemorySystemError:  # the tests below say what is wrong with their file
         tested = []
     before = [label.fact for label in world.labels()]
     return list(dict.fromkeys([*_typed(), *before, *tested]))[:_MOST]
 
 
 def cells(fact: str, at: datetime | None) -> tuple[Cell, ...]:
-    """How each character stands to a fact, asked again only when something has changed."""
+    """Whether each character knows a fact, asked again only when something has changed."""
     world = session.world()
     names = world.characters()
     stamps = tuple(session.stamps(names))
@@ -75,7 +75,7 @@ def cells(fact: str, at: datetime | None) -> tuple[Cell, ...]:
 
 
 def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None:
-    """A fact, and how each character stands to it; a click on one shows what that rests on."""
+    """A fact, and whether each character knows it; a click on one shows what that rests on."""
     world = session.world()
     found = cells(fact, at)
     called = session.labels([cell.agent for cell in found])
@@ -101,7 +101,7 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
 
 
 def _shown(found: Sequence[Cell]) -> Sequence[Cell]:
-    """All of a small cast, in its order; of a larger one those first of whom there is something to be told."""
+    """All of a small cast, in its order; in a larger one those come first about whom there is something to show."""
     if len(found) <= MOST_CELLS:
         return found
     return sorted(found, key=lambda cell: _ORDER.index(cell.verdict))[:MOST_CELLS]

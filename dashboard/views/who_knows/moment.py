@@ -20,9 +20,9 @@ _EARLIEST, _LATEST = datetime(1700, 1, 1), datetime(2250, 1, 1)
 
 
 def slider(key: str) -> datetime | None:
-    """At which time of the world is looked; ``None`` = now, which also a story has that has not begun.
+    """The time of the world to view; ``None`` = now, which even a story that has not begun has.
 
-    It starts at the moment of the past that all pages look at, and at now where they look at none.
+    It starts at the moment of the past that all pages show, and at now if they show none.
     """
     begin, end = _span(session.world())
     if begin >= end:

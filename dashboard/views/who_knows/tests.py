@@ -14,7 +14,7 @@ _RESULTS = "who-knows-results"
 
 
 def show(agent: AgentMemory) -> None:
-    """The tests that are kept, a button to run them, and what became of them."""
+    """The stored tests, a button to run them, and their results."""
     world = session.world()
     st.header("World tests", anchor=False)
     widgets.said()

@@ -17,7 +17,7 @@ _NONE = "–"
 
 
 def show(worlds: Worlds, names: list[str]) -> None:
-    """Choose another world, and see what it has otherwise than the one that is chosen above."""
+    """Choose another world, and see how it differs from the one that is chosen above."""
     if len(names) < 2:
         return
     st.header("Compare", anchor=False)
