@@ -287,7 +287,7 @@ def pick_agent() -> bool:
 
 
 def picked() -> None:
-    """Take up what was picked: "New character" is none, and is gone to by ``wants_new``."""
+    """Use what was picked: "New character" is not a character, and is opened by ``wants_new``."""
     if st.session_state["agent"] == NEW:
         st.session_state["agent"] = st.session_state["agent-before"]
         st.session_state["new-wanted"] = True

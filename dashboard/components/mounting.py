@@ -54,7 +54,7 @@ def show(
 
 
 def keeping(at: str) -> Callable[[Mapping[str, Any]], None]:
-    """What is told an act, and keeps it under a name until ``taken`` asks for it in the next run."""
+    """A callback that keeps an act under a name until ``taken`` asks for it in the next run."""
     return lambda act: st.session_state.__setitem__(at, act)
 
 

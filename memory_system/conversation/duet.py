@@ -193,7 +193,7 @@ class Duet:
         heard: Heard = unheard,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[Said]:
-        """Let them talk while somebody listens: each thing that is said is told as soon as it is stored.
+        """Let them talk, step by step: each thing that is said is yielded as soon as it is stored.
 
         It only goes on when the next item is requested. It ends after ``turns``, when it is cancelled, or when one has
         no answer; the last ``Said`` then says why in ``step.problem``. In the end the other one has heard the last
@@ -339,7 +339,7 @@ class Group:
         heard: Heard = unheard,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[Said]:
-        """Let them talk while somebody listens: each thing that is said is told as soon as it is stored.
+        """Let them talk, step by step: each thing that is said is yielded as soon as it is stored.
 
         It ends after ``turns``, when it is cancelled, or when one has no answer; the last ``Said`` then says why in
         ``step.problem``. Called again, it goes on from there.

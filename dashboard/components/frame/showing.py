@@ -151,7 +151,7 @@ def bar() -> None:
 
 
 def offer() -> None:
-    """Offer the tour to whoever is new here, until it was taken or is not wanted."""
+    """Offer the tour to newcomers, until it was taken or declined."""
     world = session.world()
     if _held() is not None or session.moment() is not None or world.welcomed or st.session_state.get(_OFFER):
         return
@@ -203,7 +203,7 @@ def _follow() -> None:
 
 def _link(held: _Showing) -> None:
     """Let the address name the step, on whichever page."""
-    number = steps_of.at(_steps(held.kind), held.number)  # whoever else changes something may leave less to show
+    number = steps_of.at(_steps(held.kind), held.number)  # changes by others may leave less to show
     st.session_state[_HELD] = replace(held, number=number)
     for kind in Kind:
         session.to_link(kind.value, str(number) if kind is held.kind else None)

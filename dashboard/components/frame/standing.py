@@ -61,7 +61,7 @@ _ROLES = {
 
 def banner(agent: AgentMemory) -> None:
     """Say what is not as it should be, and offer to mend it; nothing where all is well."""
-    if session.viewing():  # who may change nothing is told so in the sidebar
+    if session.viewing():  # for viewers the sidebar says that they may change nothing
         if visitors().demo:
             _demo()
         return

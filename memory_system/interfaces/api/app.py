@@ -99,7 +99,7 @@ _WORDS: tuple[tuple[type[StrEnum], str], ...] = (
 
 
 class _Described(FastAPI):
-    """An app whose description tells the form of a problem once, and names each form by a plain name of its own."""
+    """An app whose description contains the form of a problem once, and gives each form a plain name of its own."""
 
     def openapi(self) -> dict[str, Any]:
         """The API's description."""
@@ -206,7 +206,7 @@ def create_app(
 
 
 async def asks_what_there_is(request: Request) -> None:
-    """Refuse an address with a parameter that it does not have: ``?preveiw=true`` would do what was to be looked at.
+    """Refuse an unknown parameter in an address: ``?preveiw=true`` would do what was only to be previewed.
 
     Raises:
         InvalidInput: there is one.
@@ -241,7 +241,7 @@ async def says_all_once(request: Request) -> None:
 
 
 def _parameters(dependant: Any) -> Iterator[str]:
-    """The parameters that may stand in an address, of a route and of what it depends on."""
+    """The parameters that an address may have, for a route and its dependencies."""
     for field in dependant.query_params:
         kind = field.field_info.annotation
         yield from kind.model_fields if inspect.isclass(kind) and issubclass(kind, BaseModel) else [field.alias]
@@ -260,7 +260,7 @@ _SENT = (
     "Memory-World",
 )
 _TOLD = ("ETag", "Idempotent-Replayed", "Retry-After")
-"""Headers that the pages of an allowed origin may send and read beside those that every page may."""
+"""Headers that the pages of an allowed origin may send and read in addition to those that every page may."""
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"

@@ -78,17 +78,17 @@ _CALLER: ContextVar[str] = ContextVar("caller", default="")
 
 
 async def names_itself(author: Author = None, _meant: ForWorld = None) -> None:
-    """Let the history tell what this request does as its caller's."""
+    """Record this request's caller in the history as the author of what it does."""
     calls_itself(author or "")
 
 
 def calls_itself(author: str) -> None:
-    """Let the history tell what this context does as that of whoever calls himself so, percent-encoded."""
+    """Record this percent-encoded name in the history as the author of what this context does."""
     _CALLER.set(unquote(author))
 
 
 def documents_key(_key: Key = None) -> None:
-    """Have the description tell of the ``Idempotency-Key``, which ``Idempotency`` reads."""
+    """Describe the ``Idempotency-Key``, which ``Idempotency`` reads."""
 
 
 def tag(revision: int) -> dict[str, str]:
@@ -125,14 +125,14 @@ class Lanes:
     def told(
         self, endpoint: Callable[..., Response], light: Callable[..., bool] = _never
     ) -> Callable[..., Awaitable[Response]]:
-        """An endpoint that may take long, and tells how far it is to whoever asks for ``text/event-stream``.
+        """An endpoint that may take long, and reports its progress to clients that accept ``text/event-stream``.
 
-        Its first parameter is ``tell``. A listener who leaves stops what is not applied yet.
+        Its first parameter is ``tell``. If the listener leaves, what is not applied yet is stopped.
 
         Args:
             endpoint: answers a request.
-            light: of what is asked, whether it is known to ask no language model; it then waits for none that others
-                have asked. It may read an agent, and so it is asked in a thread.
+            light: returns whether a request is known to need no language model, and so need not wait for others' calls
+                of one. It may read an agent, and so it is called in a thread.
         """
 
         def if_light(**given: Any) -> Response | None:
@@ -254,7 +254,7 @@ class Previews:
     def apply(
         self, agent: str, preview_id: str, refused: Collection[str], carry_out: Callable[[ChangeSet], ChangeSet]
     ) -> ChangeSet:
-        """Carry one out, without the memories that were refused. Asked again for the same, it answers what was done.
+        """Carry one out, without the memories that were refused. The same request again returns what was done.
 
         Raises:
             ChangeSetNotFound: it was never shown, or too long ago.
@@ -276,7 +276,7 @@ class Previews:
     def apply_all(
         self, chosen: Sequence[tuple[str, str]], carry_out: Callable[[list[ChangeSet]], list[ChangeSet]]
     ) -> list[ChangeSet]:
-        """Carry several out together, each by its agent and its id, whole. Asked again, it answers what was done.
+        """Carry several out together, each by its agent and its id, whole. A repeated request returns what was done.
 
         Raises:
             ChangeSetNotFound: one was never shown, or too long ago. Nothing was changed.
@@ -331,7 +331,7 @@ class Desk:
 
     @property
     def worlds(self) -> Worlds:
-        """All worlds beside the one that is served, for anybody who may change them.
+        """All worlds in the folder of the served one, for anybody who may change them.
 
         Raises:
             NotAllowed: a viewer asks.
@@ -365,14 +365,14 @@ class Desk:
         return plan
 
     def tells_of_purged(self, name: str, revision: int) -> bool:
-        """Whether what an agent told at a revision may tell of what it has purged since."""
+        """Whether an agent's answer at a revision may contain what it has purged since."""
         try:
             return self.world().agent(name).contents.purged_since(revision)
-        except MemorySystemError:  # it is gone, and whoever asks is told of that
+        except MemorySystemError:  # it is gone, and callers get an error for that
             return False
 
     def origin(self, name: str) -> str:
-        """What tells a character from another one that had its name; empty where there is nothing of this name."""
+        """What distinguishes a character from an earlier one of its name; empty if there is none of this name."""
         try:
             return self.world().agent(name).timeline.origin
         except MemorySystemError:
@@ -383,7 +383,7 @@ class Desk:
         return JSONResponse(body, headers=tag(view.stamp[0]))
 
     def step(self, agent: AgentMemory, done: Step) -> Any:
-        """What came of a message; what was not applied waits here, to be applied."""
+        """The result of a message; what was not applied waits here, to be applied."""
         plans = [*done.offered, *([done.change_set] if done.change_set and done.change_set.revision is None else [])]
         for plan in plans:
             self.previews.keep(agent.name, plan)
@@ -428,7 +428,7 @@ class Desk:
         return self.applied(agent, lambda: carried_out(plan, lambda: planned(agent), agent.apply, alone), if_match)
 
     def applied(self, agent: AgentMemory, carry_out: Callable[[], ChangeSet], if_match: str | None) -> JSONResponse:
-        """Carry something out, if the agent is still at the revision of ``if_match``, and tell it."""
+        """Carry something out, if the agent is still at the revision of ``if_match``, and report it."""
         with agent.contents.alone() if if_match else nullcontext():
             refuse_stale(agent, if_match)
             done = carry_out()
@@ -440,7 +440,7 @@ _TAG = re.compile(r'(W/)?("[!#-~\x80-\xff]*")')
 
 
 def refuse_stale(agent: AgentMemory, if_match: str | None) -> None:
-    """Do nothing if there is no ``If-Match``, or if one of its ETags names the agent's revision (RFC 9110, 13.1.1).
+    """Raise unless there is no ``If-Match`` or one of its ETags names the agent's revision (RFC 9110, 13.1.1).
 
     Raises:
         InvalidParameter: it is neither a list of ETags nor ``*``.

@@ -22,7 +22,7 @@ _LOOK_SECONDS, _QUIET_SECONDS = 0.25, 15.0
 
 
 class Feed:
-    """Looks for news of an agent for each listener: another process may write it, so nobody can tell us."""
+    """Checks for changes of an agent for each listener: another process may write it, which would not notify us."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -58,7 +58,7 @@ class Feed:
             except (NotFound, AgentGone) as error:
                 yield event("gone", {"code": error.code, "detail": error.sentence})
                 return
-            except MemorySystemError as error:  # busy for a moment: whoever listens goes on listening
+            except MemorySystemError as error:  # busy for a moment: listeners stay connected
                 yield event("problem", {"code": error.code, "detail": error.sentence})
                 news = []
             for plan in news:

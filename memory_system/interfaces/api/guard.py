@@ -56,7 +56,7 @@ class Hosts:
         return name in self.names or (self.numbers and _is_number(name))
 
     def plain(self) -> Iterable[str]:
-        """The names as Streamlit's ``server.allowedHosts`` takes them, which knows only what it is told."""
+        """The names in the form of Streamlit's ``server.allowedHosts``, which must list all of them."""
         return ["*"] if self.numbers else sorted(name.strip("[]") for name in self.names)
 
 

@@ -61,8 +61,8 @@ class Idempotency:
 
     Kept while the server runs, for a day, at most 10,000 answers of 64 MB together. Two requests with one key at the
     same time are done one after the other: the second gets the answer of the first. An answer about an agent that
-    purged a memory since is forgotten: that the write was done is all that is told then. So it is where the agent was
-    deleted since, for as long as it is not restored.
+    purged a memory since is dropped: then only the fact that the write was done is returned. The same applies if the
+    agent was deleted since, as long as it is not restored.
 
     Args:
         app: returns what is not kept.
@@ -153,7 +153,7 @@ class Idempotency:
         return _DONE_BEFORE if any(self._tells_of_purged(name, then) for name, (then, _) in told_of) else ""
 
     async def _forget(self, held: _Remembered, scope: Scope, receive: Receive) -> None:
-        """Keep of an answer only that it was given: the write is not done again, and what it told is told no more."""
+        """Keep only the fact that there was an answer: the write is not done again, and its content is not repeated."""
         left: list[Message] = []
 
         async def keeping(message: Message) -> None:
@@ -202,7 +202,7 @@ async def _replay(messages: list[Message], send: Send) -> None:
 
 
 def _told_of(path: str, messages: list[Message]) -> dict[str, int]:
-    """Of which agents an answer tells, each with its revision then, the lowest if it names several."""
+    """The agents that an answer is about, each with its revision then, the lowest if it names several."""
     headers = dict(messages[0].get("headers", ()))
     named = _AGENT.match(path)
     if named is not None and (tag := headers.get(b"etag", b"").strip(b'"')).isdigit():

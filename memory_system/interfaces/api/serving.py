@@ -75,7 +75,7 @@ def configured(app: Any, **more: Any) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """A server that a signal ends without delay or noise: whoever listens to a stream or holds a page open is let go.
+    """A server that a signal ends without delay or noise: streams and open pages are disconnected.
 
     In the main thread ``run`` raises ``Ended`` when a signal has ended it; a second signal ends the process at once.
     """
@@ -115,10 +115,10 @@ class Server(uvicorn.Server):
                 signal.signal(one, at_once if self.ended_by is not None else handler)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let answers that are being worked out come to their end for three seconds, and streams for none."""
+        """Give running answers three seconds to finish, and streams none."""
         log = logging.getLogger("uvicorn.error")
         level = log.level
-        log.setLevel(logging.CRITICAL)  # that somebody was still connected is no error
+        log.setLevel(logging.CRITICAL)  # open connections are not an error
         try:
             for connection in list(self.server_state.connections):
                 cycle = getattr(connection, "cycle", None)

@@ -17,7 +17,7 @@ from ...operations.context import Progress
 
 EVENTS = "text/event-stream"
 TOLD: dict[int | str, dict[str, Any]] = {200: {"content": {EVENTS: {"schema": {"type": "string"}}}}}
-"""How the description says that an answer is told as it comes about to whoever asks for it."""
+"""The description's words for an answer that can be streamed on request."""
 _BREAKS = re.compile("[\x85\u2028\u2029]")
 """What some readers of lines take for the end of one."""
 _AT_ONCE_SECONDS = 0.5
@@ -31,7 +31,7 @@ Begin = Callable[[Callable[[], None]], Awaitable[None]]
 
 
 class Left(Exception):
-    """Raised in work that is told to a listener who has left: what is not applied yet is not applied."""
+    """Raised in work whose listener has left: what is not applied yet is not applied."""
 
 
 def untold(_kind: str, _data: dict[str, Any]) -> None:
@@ -39,7 +39,7 @@ def untold(_kind: str, _data: dict[str, Any]) -> None:
 
 
 def progress(tell: Tell) -> Progress:
-    """What long work is handed, so that it tells how far it is."""
+    """The progress callback for long work."""
     return lambda done, doing: tell("progress", {"done": done, "doing": doing})
 
 
@@ -65,11 +65,11 @@ class Listened(StreamingResponse):
 
 
 class Pieces:
-    """One piece of work in a thread, and what it tells while it goes on.
+    """One piece of work in a thread, and its reports while it runs.
 
     Args:
         begin: runs a function in a thread.
-        work: the work; it is handed what to tell by, and returns the response that it would be without a listener.
+        work: the work; it gets the callback for reports, and returns the response as it would be without a listener.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Pieces:
                 self._loop.call_soon_threadsafe(self._told.put_nowait, None)
 
     async def _next(self, seconds: float) -> tuple[str, Any] | None:
-        """What is told next; ``None`` where nothing is for so long."""
+        """The next report; ``None`` if there is none for this long."""
         try:
             told = await asyncio.wait_for(self._told.get(), seconds)
         except TimeoutError:

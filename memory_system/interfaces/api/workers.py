@@ -52,22 +52,22 @@ from .serving import Server, configured
 MOST_WORKERS = 64
 _BACKLOG = 2048
 _ENDING_SECONDS = 5.0
-"""Within which workers that are told to end have ended; then they are killed."""
+"""How long workers have to end; then they are killed."""
 _STEADY_SECONDS, _MOST_FAILURES = 10.0, 5
 """How long a worker has to have run to be started again at once, and how many in a row may not."""
 _LOOK_SECONDS = 0.2
 _LONG = 74
-"""From how many bytes on the name of a folder leaves no room for that of a socket in it; macOS has the least."""
+"""From how many bytes the name of a folder is too long for a socket in it; macOS has the lowest limit."""
 _UNKNOWN = 255
 """The exit code of a process of which whoever could have learnt it is gone."""
 _BOARD = struct.Struct("<qd")
 
 
 class Board:
-    """What the first worker tells the others: a few bytes of memory that all share.
+    """What the first worker reports to the others: a few bytes of memory that all share.
 
     Args:
-        folder: where it lies; it is made by whoever starts the workers.
+        folder: where it is; it is made by the process that starts the workers.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -168,9 +168,9 @@ class _Given:
 
 
 def work(given: _Given, sockets: list[socket.socket], line: Connection) -> None:
-    """Be a worker, until told to end, or until whoever started it is gone."""
+    """Be a worker, until it is told to end, or until the process that started it is gone."""
     for one in SIGNALS:
-        if one != signal.SIGTERM:  # the terminal's are for who started it, who tells us
+        if one != signal.SIGTERM:  # the terminal's are for the process that started it, which then signals us
             signal.signal(one, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -287,7 +287,7 @@ class _Worker:
         return False
 
     def tell(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
+        """Send it a signal, unless it has already ended."""
         if self.process is not None and self.process.pid and not self.gone():
             with suppress(ProcessLookupError):
                 os.kill(self.process.pid, number)
@@ -324,7 +324,7 @@ def _signals_held_back() -> Iterator[None]:
 
 
 def refuse_workers(count: int, settings: Settings) -> None:
-    """Do nothing if so many workers can be started here.
+    """Raise unless this many workers can be started here.
 
     Raises:
         InvalidParameter: this system has no Unix sockets, they are too many, or the world is in one process's memory.

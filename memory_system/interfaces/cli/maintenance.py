@@ -310,7 +310,7 @@ def reembed(
 
 
 def _reembedded(told: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
-    """What came of one agent, in a line."""
+    """The result for one agent, in a line."""
     name = told["agent"]
     if told["read_only"]:
         return f"{name}: can only be read; it was left out. {told['read_only']}"

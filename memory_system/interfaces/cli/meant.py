@@ -34,7 +34,7 @@ _WORD = re.compile(r"'([^']*)'")
 
 
 class Commands(TyperGroup):
-    """The commands; who types one that there is not is told which is meant by it."""
+    """The commands; for an unknown one the error says which may be meant."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is typed.

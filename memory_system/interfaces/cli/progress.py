@@ -21,10 +21,10 @@ _TENTHS = 10
 
 
 class ProgressLine:
-    """Tells how far it is: on a terminal as a bar on one line, elsewhere on a line for each tenth.
+    """Shows progress: on a terminal as a bar on one line, elsewhere on a line for each tenth.
 
     Args:
-        patience: the seconds for which nothing is told, so that quick work is quiet.
+        patience: the seconds for which nothing is shown, so that quick work is quiet.
     """
 
     def __init__(self, patience: float = 0.0) -> None:
@@ -53,7 +53,7 @@ class ProgressLine:
             typer.echo(line[:_WIDTH], err=True)
 
     def end(self) -> None:
-        """Wipe the bar that stands there still."""
+        """Wipe the bar if it is still there."""
         if self._held:
             typer.echo(f"\r{'':{_WIDTH}}\r", nl=False, err=True)
         self._held = False
@@ -72,7 +72,7 @@ class Lines:
         self._held = self._live
 
     def end(self) -> None:
-        """Wipe the line that stands there still."""
+        """Wipe the line if it is still there."""
         if self._held:
             typer.echo("\r\x1b[K", err=True, nl=False)
         self._held = False

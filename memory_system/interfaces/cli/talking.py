@@ -116,7 +116,7 @@ def talk(
 
 
 def _tell(agent: str, conversation: str | None, said: str, step: Step, *, json: bool, speaker: str = "") -> None:
-    """Print what came of a message.
+    """Print the result of a message.
 
     Raises:
         ModelError: there is no answer.

@@ -105,7 +105,7 @@ def _taken(held: Worlds) -> bool:
 
 def _list(held: Worlds, *, json: bool) -> None:
     missing = ""
-    with suppress(StoreError):  # what cannot be looked at is told in the line of its world
+    with suppress(StoreError):  # what cannot be read is shown in the line of its world
         missing = "" if server_of(held.folder / held.used) else no_world_yet(held.settings)
     found = [held.saved(name) for name in held.names() if not missing or name != held.used]
     if missing:

@@ -51,7 +51,7 @@ class Changed(Answer):
 
     @classmethod
     def of(cls, done: ChangeSet) -> Changed:
-        """What is told of a change set."""
+        """The form of a change set."""
         told = [(change, change.after or change.before) for change in done.changes[:_MOST]]
         return cls(
             operation=done.operation,
@@ -90,7 +90,7 @@ class ChangedTogether(Answer):
 
     @classmethod
     def of(cls, done: Together) -> ChangedTogether:
-        """What is told of what several agents were planned together."""
+        """The form of what was planned together for several agents."""
         shares = [
             OneShare(
                 agent=share.agent, note=share.note, change=Changed.of(share.change_set) if share.change_set else None

@@ -87,7 +87,7 @@ class Remembered(BaseModel):
 
     @classmethod
     def of(cls, hit: Candidate) -> Remembered:
-        """What is told of a recalled memory."""
+        """The form of a recalled memory."""
         entry = hit.entry
         return cls(
             id=entry.id,

@@ -130,7 +130,7 @@ async def _refuse_unreadable(
     told: MemoryObjectSendStream[SessionMessage | Exception],
     answer: Callable[[SessionMessage], Awaitable[None]],
 ) -> None:
-    """Hand messages on, and answer lines that are none: the SDK leaves whoever sent one waiting."""
+    """Pass messages on, and answer lines that are not messages: the SDK would leave their sender waiting."""
     async with told:
         async for message in reading:
             if not isinstance(message, Exception):
@@ -140,7 +140,7 @@ async def _refuse_unreadable(
 
 
 def _refusal(error: Exception) -> types.JSONRPCError | None:
-    """The answer to a line that is no message; ``None`` where it wants none."""
+    """The answer to a line that is not a message; ``None`` if it needs none."""
     problem = error.errors()[0] if isinstance(error, ValidationError) else {"msg": str(error), "input": None}
     line, why, code = problem["input"], problem["msg"], types.INVALID_REQUEST
     if isinstance(line, str):

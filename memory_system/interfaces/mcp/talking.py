@@ -299,7 +299,7 @@ def _fresh(agent: AgentMemory) -> Talk:
 
 
 def _refuse_empty(message: str) -> None:
-    """Do nothing if something is said; what is refused begins no conversation."""
+    """Raise if nothing is said, before a conversation is begun."""
     if not message.strip():
         raise InvalidEntry("The message is empty: say something.")
 

@@ -787,8 +787,8 @@ OF_CAST = (
         call="tune",
     ),
 )
-"""What changes several agents in one go, each by a change set of its own: planned by the world, the form, who is behind
-it, and what is told how far it is; ``World.carry_out_all`` applies it."""
+"""What changes several agents in one go, each by a change set of its own: planned from the world, the form, the author
+and a progress callback; ``World.carry_out_all`` applies it."""
 
 
 def history_labels() -> dict[str, str]:

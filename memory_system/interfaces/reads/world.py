@@ -117,7 +117,7 @@ def _agents(world: World, form: Some) -> Json:
 
 
 def world_told(world: World) -> Json:
-    """A world, and what whoever asks may do there."""
+    """A world, and what the caller may do there."""
     role = Role.CURATOR if isinstance(world, World) else Role.VIEWER
     named = {
         "name": world.name,

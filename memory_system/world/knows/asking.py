@@ -79,7 +79,7 @@ def who_knows(
     ask_model: bool = True,
     progress: Progress = no_progress,
 ) -> tuple[Cell, ...]:
-    """How each of some characters stands to a fact; touches nothing.
+    """Whether each of some characters knows a fact; touches nothing.
 
     A score is not knowledge: the nearest memories are read for who, what, how many and when, and for what they say
     differently. What a person said with ``correct`` comes first.

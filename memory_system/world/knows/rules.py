@@ -31,13 +31,13 @@ _BESIDE = 0.75
 """How much it counts in the clause right before or after; it counts wholly where but a colon stands between."""
 _DIGIT = re.compile(r"\d")
 NOBODY, ITSELF = "", "the character itself"
-"""Who does what a verb says, where nobody is told, and where it is whoever remembers it."""
+"""Markers for who does what a verb says: nobody is named, or it is the one who remembers it."""
 _DOUBTING = re.compile(
     r"\b(?:swears?|swore|claims?|claimed|insists?|insisted|maintains?|maintained|pretends?|pretended|will have it"
     r"|(?:she|he|they) makes?)\b",
     re.IGNORECASE,
 )
-"""How it is told what somebody else believes."""
+"""The words that report what somebody else believes."""
 _AS_EVER = re.compile(r"\bas (?:it should|it ought|ever|usual|always)\b", re.IGNORECASE)
 _THIRD = re.compile(r"\b(?:he|she|they|him|her|them|his|their)\b", re.IGNORECASE)
 _OTHERS = frozenset({"he", "she", "they", "his", "her", "their"})
@@ -363,7 +363,7 @@ def _verb_place(claim: Claim, clause: Clause) -> int | None:
 
 
 def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
-    """Who does what the verb says: a name, "he" or "she", ``ITSELF``, or ``NOBODY`` where nobody is told."""
+    """Who does what the verb says: a name, "he" or "she", ``ITSELF``, or ``NOBODY`` if nobody is named."""
     if clause.begins_with(stands):
         return ITSELF
     nearest = _right_before(clause, stands)
@@ -389,13 +389,13 @@ def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
 
 
 def _right_before(clause: Clause, stands: int) -> str:
-    """The word right before a verb and what belongs to it; empty where there is none."""
+    """The word right before a verb and what belongs to it; empty if there is none."""
     before = [bare for bare, _, at in clause.words if at < stands and bare not in _BESIDE_VERBS]
     return before[-1] if before else ""
 
 
 def _subject_before(claim: Claim, clause: Clause, memory: Remembered, stands: int) -> bool:
-    """Whether the fact's subject, if it is a name, stands right before the verb, whoever tells of it before that."""
+    """Whether the fact's subject, if it is a name, is right before the verb, whoever reports it before that."""
     subject = claim.subject
     return subject is not None and _is_called(clause, _right_before(clause, stands), subject.forms, memory)
 

@@ -66,9 +66,9 @@ _IMPLIED = {
     }.items()
     for word in told.split()
 }  # fmt: skip
-"""Whoever does the one does the other too, which says less; the other way round it need not be so."""
+"""Verbs that imply another, less specific one; the reverse need not be true."""
 _COMING = re.compile(r"\b(?:be|is|was|are|were|been)\s+(?:here|back|due)\b", re.IGNORECASE)
-"""How it is told that somebody comes, without a verb for it."""
+"""Words that say that somebody comes, without a verb for it."""
 _NO_MATTER = frozenset(
     "someone somebody something anyone anybody anything everyone everybody there thing "  # noqa: SIM905
     "mr mrs miss ms dr father sir lady captain saint old".split()

@@ -99,7 +99,7 @@ ANSWERS = items(
 
 
 def routes(desk: Desk) -> APIRouter:
-    """What is told to, and asked of, many agents at once."""
+    """Events for, and queries to, many agents at once."""
     router = APIRouter()
 
     def add(tell: Tell, body: ManyEvents, key: Key = None) -> Response:

@@ -268,7 +268,7 @@ class Acting(Body):
         """The actions.
 
         Raises:
-            InvalidParameter: one is none.
+            InvalidParameter: one is not an action.
         """
         return [Action(action.name, action.description, action.parameters) for action in self.actions]
 
