@@ -17,15 +17,15 @@ from ...operations.context import Progress
 
 EVENTS = "text/event-stream"
 TOLD: dict[int | str, dict[str, Any]] = {200: {"content": {EVENTS: {"schema": {"type": "string"}}}}}
-"""The description's words for an answer that can be streamed on request."""
+"""The description of an answer that can be streamed on request."""
 _BREAKS = re.compile("[\x85\u2028\u2029]")
-"""What some readers of lines take for the end of one."""
+"""What some readers of lines treat as the end of one."""
 _AT_ONCE_SECONDS = 0.5
 """How long an answer may take and still be refused with a status of its own, before the stream begins."""
 _QUIET_SECONDS = 15.0
 
 Tell = Callable[[str, dict[str, Any]], None]
-"""Told the name of an event and what it says, while the work goes on; raises ``Left`` once nobody listens any more."""
+"""Called with the name of an event and its content during the work; raises ``Left`` once nobody listens any more."""
 
 Begin = Callable[[Callable[[], None]], Awaitable[None]]
 

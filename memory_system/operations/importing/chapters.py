@@ -1,7 +1,7 @@
-"""A chapter of prose as a language model reads it: what happens in it, a memory each, in place of its sentences.
+"""A chapter of prose as a language model reads it: one memory per event, instead of its sentences.
 
-What it writes has to rest on sentences that it was given, by the rules of ``grounding``. A part that it fails at or
-answers with rubbish stays as it is, a memory a sentence, and the notes say so.
+What it writes has to rest on sentences that it was given, by the rules of ``grounding``. A part for which it fails or
+gives an unusable answer stays as it is, one memory per sentence, and the notes say so.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class _Part:
 
 
 def by_model(material: Material, model: LanguageModel, who: str, progress: Progress = no_progress) -> Material:
-    """Prose as a language model reads it; the notes tell what was left as it is, and why.
+    """Prose as a language model reads it; the notes say what was left as it is, and why.
 
     Args:
-        material: what was read; of anything but prose nothing is changed.
-        model: what reads it.
-        who: the name of whom it is read for.
+        material: what was read; only prose is changed.
+        model: the model that reads it.
+        who: the name of the character it is read for.
         progress: called with the progress so far; it may raise to cancel.
     """
     if material.origin is not Origin.PROSE or model.name == OfflineModel.name:
@@ -98,7 +98,7 @@ def _parts(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
 
 
 def _read(memories: Sequence[Happened], part: Sequence[Piece], who: str) -> _Part:
-    """What was made of a part; as it is where nothing that was made rests on it."""
+    """The result for a part; the part as it is if nothing in the result rests on it."""
     given = [piece.entry for piece in part]
     among = names(entry.document for entry in given)
     made: list[Piece] = []
@@ -123,7 +123,7 @@ def _read(memories: Sequence[Happened], part: Sequence[Piece], who: str) -> _Par
 
 
 def _places(rests: Sequence[MemoryEntry], part: Sequence[Piece]) -> str:
-    """Where the sentences stand that a memory rests on."""
+    """The positions of the sentences that a memory rests on."""
     ids = {entry.id for entry in rests}
     places = [piece.place for piece in part if piece.entry.id in ids]
     return places[0] if len(places) == 1 else f"{places[0]} to {places[-1]}"

@@ -40,7 +40,7 @@ def number(cell: str) -> float:
     """The number in a cell, with a decimal point or a decimal comma.
 
     Raises:
-        ValueError: it is none, or its comma may part thousands.
+        ValueError: it is not a number, or its comma may separate thousands.
     """
     if "_" in cell or THOUSANDS.fullmatch(cell):
         raise ValueError("no number as people write it, or one of two")
@@ -76,7 +76,7 @@ _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "id": (("id",), ()),
     **{flag: ((flag,), ()) for flag in FLAGS},
 }
-"""What a column may be called: names of which one may stand there, and others that count where none of those does."""
+"""The possible names of a column: names of which only one may occur, and others that count if none of those does."""
 _DAYS, _HOURS = ("date", "day"), ("time", "hour")
 """Two columns that make one time together."""
 _TRUE, _FALSE = ("true", "yes", "y", "1", "x"), ("false", "no", "n", "0")
@@ -120,7 +120,7 @@ class Table:
 
 
 def known(cells: Sequence[str]) -> set[str]:
-    """Which fields of a memory these names of columns stand for."""
+    """The fields of a memory that these names of columns mean."""
     named = {_key(cell) for cell in cells}
     return {name for name, groups in _NAMES.items() if named & {*groups[0], *groups[1]}}
 
@@ -144,7 +144,7 @@ def begins_a_table(text: str) -> bool:
 
 
 def _is_even(text: str, header: list[str], rows: list[list[str]]) -> bool:
-    """Whether a header of names that nobody knows stands above rows that are as long as it is."""
+    """Whether a header of unknown names is above rows that are as long as it is."""
     names = [name.strip() for name in header]
     first = text.lstrip().split("\n", 1)[0]
     if len(rows) < 2 or len({*names}) < len(names) or not all(map(_may_name, names)) or ", " in first[:_BEGINNING]:
@@ -168,7 +168,7 @@ def _may_name(cell: str) -> bool:
 
 
 def _by_content(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Which of the columns holds the time and which the text, by what stands in the rows, where one does so clearly.
+    """The columns of the time and of the text, judging by the content of the rows, if that is clear.
 
     The time is the only column with nothing but dates; the text is the one whose cells are longest, of more than a
     word and a half each.
@@ -276,7 +276,7 @@ def _beginning(text: str, delimiter: str, most: int) -> list[list[str]]:
     """The header and the first rows, as many as there are."""
     lines = io.StringIO(text[:_BEGINNING].lstrip("\r\n"), newline="")
     rows: list[list[str]] = []
-    with suppress(csv.Error):  # a row that cannot be read is as good as none here; ``read`` tells what is wrong
+    with suppress(csv.Error):  # a row that cannot be read is ignored here; ``read`` says what is wrong
         for cells in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
             if any(cell.strip() for cell in cells):
                 rows.append(cells)
@@ -382,7 +382,7 @@ class _Reading:
     delimiter: str
     asked: Order | None
     guessed: Collection[str] = ()
-    """The fields whose columns were found by what stands in them."""
+    """The fields whose columns were found by their content."""
     tenths: bool = False
     """Whether the importance is written as 0.1 to 1.0."""
     order: Order = Order.DAY_FIRST

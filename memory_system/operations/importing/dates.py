@@ -42,7 +42,7 @@ END = r"""
     (?= $ | [\s\])>:;,|–—-] )
     \s* (?P<close>[\])])? \s* (?: [:;,|–—-]+ (?:\s+|$) | [:;|–—]+ )? \s*
 """
-"""What may stand behind a date, and is passed over."""
+"""What may follow a date, and is skipped."""
 _DATE = re.compile(
     rf"""
     (?P<open>[\[(]\s*)?
@@ -219,7 +219,7 @@ def _days(parts: dict[str, str | None]) -> tuple[date | None, date | None]:
         day_first, month_first = day_of(year, int(two or 0), one), day_of(year, int(one or 0), two)
         if parts["between"] != "." or day_first is None:
             return day_first, month_first
-        meant = day_first  # dots stand behind the day where they are written at all
+        meant = day_first  # dots, if written at all, follow the day
     elif parts["name"]:
         meant = day_of(parts["year_named"], number_of_month(parts["name"]), parts["day_named"])
     else:
@@ -236,7 +236,7 @@ def _clock(parts: dict[str, str | None]) -> time:
     """The time of day.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a time of day.
     """
     hour, half = int(parts["hour"] or 0), (parts["half"] or parts["half_alone"] or "").lower()
     if half and not 1 <= hour <= 12:
@@ -251,7 +251,7 @@ def _zone(parts: dict[str, str | None]) -> tzinfo | None:
     """The zone; ``None`` if none is written.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a zone.
     """
     offset = (parts["offset"] or parts["beside"] or "").strip()
     if not offset:

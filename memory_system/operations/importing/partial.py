@@ -2,7 +2,7 @@
 
 A date without a year ("1 March:"), a weekday ("Mon 9:00 -"), a day that is counted ("Day 2, 14:00"), today, yesterday,
 and a time of day alone ("14:30"). Each is one only with a time of day, with a sign such as a colon behind it, or alone
-on its line: "May 5 people come?" is none.
+on its line: "May 5 people come?" is not a date.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def _day(one: Partly, held: date | None, now: datetime, day_one: date | None) ->
 
 
 def _has_yet_to_be(one: Partly, now: datetime) -> bool:
-    """Whether its time of day lies ahead today."""
+    """Whether its time of day is still to come today."""
     return one.clock is not None and datetime.combine(now.date(), one.clock, one.zone or UTC) > now
 
 

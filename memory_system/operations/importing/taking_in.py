@@ -42,7 +42,7 @@ class Becomes:
     """What becomes of one thing in some material.
 
     Args:
-        place: where it stands, such as "line 3".
+        place: where it is, such as "line 3".
         becomes: ``personality``, ``fact``, ``memory`` or ``dropped``.
         text: what it says.
         why: why it is dropped; else the section of the personality, or the kind and the tier of the memory.
@@ -205,7 +205,7 @@ _CALLED = {
 
 
 def _merged(parts: Iterable[Part], merging: _Personality, wanted: Container[Take], rows: list[Becomes]) -> list[Part]:
-    """Add what is wanted to a personality, and tell what is not; returns the facts for which it has no room."""
+    """Add what is requested to a personality, and list what is not; returns the facts that do not fit in it."""
     lore: list[Part] = []
     for part in parts:
         of = Take.FACTS if part.section == "facts" else Take.PERSONALITY
@@ -289,7 +289,7 @@ class _Personality:
         self._identity = {key: value for key, value in self._before.get("identity", {}).items() if value is not None}
 
     def add(self, part: Part) -> str:
-        """Take a part, or say why not; ``_FULL`` where there is no room for another fact."""
+        """Add a part, or say why not; ``_FULL`` if another fact does not fit."""
         if part.section == "identity":
             return self._add_identity(part)
         said = self._said.setdefault(part.section, set())

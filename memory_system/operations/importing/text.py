@@ -135,7 +135,7 @@ def decoded(raw: bytes, file_name: str) -> str:
 
 
 def read_rows(text: str, form: Form, now: datetime) -> list[Row]:
-    """What each line of the text becomes, as ``read_text`` tells with more."""
+    """What each line of the text becomes; see ``read_text``, which returns more."""
     return read_text(text, form, now).rows
 
 

@@ -20,7 +20,7 @@ or one text of lines ``Name: what is said``, where a line that names nobody goes
 _LINE_END = re.compile(r"\r\n|\r|\n")
 SPOKEN = re.compile(r"\s*(?P<speaker>[^\W_][^:\n]{0,59}?)\s*:(?:\s+(?P<text>.*))?$", re.DOTALL)
 NAME_WORDS = 5
-"""Words that may stand before the colon; more are a sentence."""
+"""How many words may be before the colon; more are a sentence."""
 _KEYS = ("speaker", "text", "timestamp")
 _MEANT = {
     "role": "speaker",
