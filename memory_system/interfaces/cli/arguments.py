@@ -89,7 +89,7 @@ def preset(name: str) -> str:
     """The name of a preset.
 
     Raises:
-        typer.BadParameter: there is nothing of this name.
+        typer.BadParameter: nothing has this name.
     """
     if name not in PRESETS:
         raise typer.BadParameter(there_is_no("preset", name, PRESETS))

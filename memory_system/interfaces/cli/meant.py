@@ -40,7 +40,7 @@ class Commands(TyperGroup):
         """The command that is typed.
 
         Raises:
-            UsageError: there is nothing of this name.
+            UsageError: nothing has this name.
         """
         typed = args[0].lower() if args else ""
         if typed in MEANT and typed not in self.commands:

@@ -36,7 +36,7 @@ def form_of(given: Form | str) -> Form:
     """A form by its name, or by the ending of a file's name.
 
     Raises:
-        InvalidParameter: there is nothing of this name.
+        InvalidParameter: nothing has this name.
     """
     text = str(given)
     named = next((form for form in Form if f".{text}".endswith(f".{form}")), None)

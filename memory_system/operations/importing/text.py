@@ -86,7 +86,7 @@ def _imported(text: str, name: str) -> str:
     """The events that an importer of another package reads in a text, as JSON.
 
     Raises:
-        InvalidParameter: there is nothing of this name.
+        InvalidParameter: nothing has this name.
         InvalidFile: it cannot read the text.
     """
     read = IMPORTERS.get(name)

@@ -33,7 +33,7 @@ def routes(desk: Desk) -> APIRouter:
     ) -> JSONResponse:
         """Import a file from another program as one change set, and say what became of each line and what was left out.
 
-        With ``create`` a character is created from it if there is nothing of this name: the answer is 201 then. With
+        With ``create`` a character is created from it if there is no agent of this name: the answer is then 201. With
         ``preview`` nothing is stored; the plan waits under its id, but of a character who is not there yet there is
         none.
         """
