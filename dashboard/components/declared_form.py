@@ -139,7 +139,7 @@ def _read(field: FormField, value: Any) -> Any:
 
 def _memories(agent: AgentMemory) -> dict[str, str]:
     """The latest memories, and the last forgotten ones, by id: what they say."""
-    held = [entry for tier in DECAYING for entry in agent.entries(tier)]
-    held.sort(key=lambda entry: entry.timestamp.timestamp() if entry.timestamp else 0.0, reverse=True)
+    entries = [entry for tier in DECAYING for entry in agent.entries(tier)]
+    entries.sort(key=lambda entry: entry.timestamp.timestamp() if entry.timestamp else 0.0, reverse=True)
     gone = {one.entry.id: f"{tables.short(one.entry.document, 80)} (forgotten)" for one in agent.forgotten(50)}
-    return {entry.id: tables.short(entry.document, 80) for entry in held[:_MOST_MEMORIES]} | gone
+    return {entry.id: tables.short(entry.document, 80) for entry in entries[:_MOST_MEMORIES]} | gone

@@ -113,15 +113,18 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
         now: where the line ends.
         ink: of what is written.
     """
-    told = [point for point in points if point.trust is not None]
-    ends = [*told, *(dataclasses.replace(trust_point, at=max(now, trust_point.at)) for trust_point in told[-1:])]
+    trust_points = [point for point in points if point.trust is not None]
+    ends = [
+        *trust_points,
+        *(dataclasses.replace(trust_point, at=max(now, trust_point.at)) for trust_point in trust_points[-1:]),
+    ]
     figure = go.Figure()
     figure.add_scatter(
         x=[one.at for one in ends],
         y=[one.trust for one in ends],
         mode="lines+markers",
         line={"color": "#9a6fc0", "width": 2, "shape": "hv"},
-        marker={"size": [9] * len(told) + [0]},
+        marker={"size": [9] * len(trust_points) + [0]},
         customdata=["<br>".join(html.escape(line, quote=False) for line in textwrap.wrap(one.why, 60)) for one in ends],
         hovertemplate="%{y:.2f} on %{x|%d %b %Y, %H:%M}<br>%{customdata}<extra></extra>",
     )

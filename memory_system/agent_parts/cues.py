@@ -313,8 +313,8 @@ class Cues(Part):
     def _of_the_story(self) -> list[SavedCue]:
         """What the tests of the world's story expect to be recalled at present, as saved cues."""
         wanted = () if self.context.knows is None else self.context.knows.to_be_recalled()
-        held = [entry for tier in LIVED for entry in self.context.entries(tier)] if wanted else []
-        told = {entry.id: entry.document.casefold() for entry in held}
+        entries = [entry for tier in LIVED for entry in self.context.entries(tier)] if wanted else []
+        told = {entry.id: entry.document.casefold() for entry in entries}
         found = []
         for number, (cue, recalls) in enumerate(wanted, start=1):
             words = recalls.casefold()
@@ -325,9 +325,9 @@ class Cues(Part):
 
     def _judged_by_retention(self) -> list[MemoryEntry]:
         """What migration may judge, and what it last forgot: rated, and neither pinned, protected nor authored."""
-        held = [entry for tier in DECAYING for entry in self.context.entries(tier)]
+        entries = [entry for tier in DECAYING for entry in self.context.entries(tier)]
         gone = [one.entry for one in self.context.ledger.journal.forgotten(MOST_GONE, 0, "", MIGRATE)]
-        every = {entry.id: entry for entry in (*gone, *held)}.values()
+        every = {entry.id: entry for entry in (*gone, *entries)}.values()
         return [entry for entry in every if entry.rating and not (entry.pinned or entry.protected or entry.authored)]
 
     def judgments_jsonl(self, *, memories: bool = False) -> str:

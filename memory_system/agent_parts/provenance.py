@@ -73,13 +73,13 @@ class Provenance(Part):
         with self.context.ledger.reading():
             known = [entry_id] if isinstance(entry_id, str) else []
             ids = [other for _, other in self.context.ledger.journal.evidence.built_on(known)]
-            held = [entry for one in ids if (entry := self.context.ledger.find(one)) is not None]
-        found = [entry for entry in held if entry_id in entry.evidence and entry.tier is not Tier.STATIC]
+            entries = [entry for one in ids if (entry := self.context.ledger.find(one)) is not None]
+        found = [entry for entry in entries if entry_id in entry.evidence and entry.tier is not Tier.STATIC]
         return sorted(found, key=lambda entry: (str(entry.metadata.get("timestamp", "")), entry.id))
 
     def _versions(self, ids: Collection[str]) -> Mapping[str, MemoryEntry]:
-        held = {one: entry for one in ids if (entry := self.context.held_or_known(one)) is not None}
-        return held | self.context.ledger.journal.evidence.last_versions([one for one in ids if one not in held])
+        entries = {one: entry for one in ids if (entry := self.context.held_or_known(one)) is not None}
+        return entries | self.context.ledger.journal.evidence.last_versions([one for one in ids if one not in entries])
 
     def _sources(self, entry: MemoryEntry) -> Sequence[MemoryEntry]:
         """The evidence of a memory as it is or last was, without what was deleted or never existed."""

@@ -166,8 +166,8 @@ class Retrieval(Part):
         context, present = self.context, self.context.present()
         moment = context.time(now)
         with present.reading():
-            held = [entry for entry_id in edit.ids_of(ids) if (entry := present.find(entry_id)) is not None]
-            lived = [entry.id for entry in held if entry.tier in DECAYING and entry.timestamp is not None]
+            entries = [entry for entry_id in edit.ids_of(ids) if (entry := present.find(entry_id)) is not None]
+            lived = [entry.id for entry in entries if entry.tier in DECAYING and entry.timestamp is not None]
             if lived and context.policy.why is None:
                 context.writer().touch(lived, moment)
 

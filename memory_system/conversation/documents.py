@@ -227,9 +227,9 @@ def remove_document(
         EntryNotFound: the agent has no such document.
     """
     moment = agent.now if now is None else moment_given("'now'", now)
-    held = passages(agent, document)
-    changes = tuple(Change(bare(entry), None, "Its document was removed.") for entry in held)
-    plan = _plan(agent, "remove document", f"Remove “{held[0].extras.get('source', document)}”", changes, moment)
+    entries = passages(agent, document)
+    changes = tuple(Change(bare(entry), None, "Its document was removed.") for entry in entries)
+    plan = _plan(agent, "remove document", f"Remove “{entries[0].extras.get('source', document)}”", changes, moment)
     return plan if preview else agent.apply(plan)
 
 

@@ -252,8 +252,8 @@ class Duet:
         unheard_by_first = bool(others) and others[-1].role is Role.ASSISTANT and not _heard(mine, others[-1])
         last = others[-1] if unheard_by_first else mine[-1]
         by_second = unheard_by_first or last.role is Role.USER
-        speaking, listening, held = (first, second, mine) if by_second else (second, first, others)
-        return (speaking, listening, *((_your_turn(last), SCENE) if _heard(held, last) else (last.text, "")))
+        speaking, listening, messages = (first, second, mine) if by_second else (second, first, others)
+        return (speaking, listening, *((_your_turn(last), SCENE) if _heard(messages, last) else (last.text, "")))
 
 
 def _said(part: Part) -> list[Message]:

@@ -488,8 +488,10 @@ def read(agent: AgentMemory, talk_id: str, start: int = 0, count: int = 100) -> 
     first = whole("The first message", start, 0, 2**62)
     most = whole("The number of messages", count, 0, MOST_AT_ONCE)
     with agent.contents.shelf(Tier.RECALL) as table:
-        held = [table.get(message_id(talk_id, number)) for number in range(first, first + most)] if len(table) else []
-    return tuple(message_of(entry) for entry in held if entry is not None)
+        entries = (
+            [table.get(message_id(talk_id, number)) for number in range(first, first + most)] if len(table) else []
+        )
+    return tuple(message_of(entry) for entry in entries if entry is not None)
 
 
 def removal(agent: AgentMemory, talk_id: str, *, author: str = "script") -> ChangeSet:
@@ -504,8 +506,8 @@ def removal(agent: AgentMemory, talk_id: str, *, author: str = "script") -> Chan
     talk = loaded(agent, talk_id, queue=False)
     with agent.contents.shelf(Tier.RECALL) as table:
         ids = sorted(entry_id for entry_id in table.ids if entry_id.startswith(f"{talk_id}-"))
-        held = [entry for entry_id in ids if (entry := table.get(entry_id)) is not None]
-    gone = [Change(bare(entry), None, "Its conversation was removed.") for entry in held]
+        entries = [entry for entry_id in ids if (entry := table.get(entry_id)) is not None]
+    gone = [Change(bare(entry), None, "Its conversation was removed.") for entry in entries]
     title = f"Remove the conversation {in_quotes(talk.title or talk.human)}"
     kept = agent.texts()
     names = (start + talk_id for start in (HELD, CONVERSATION, CORE))

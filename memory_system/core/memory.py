@@ -77,9 +77,9 @@ class Memory(ABC):
         Raises:
             EntryNotFound: an id does not exist; the message names it.
         """
-        held = {entry.id: entry for entry in self.snapshot().entries} if ids else {}
+        entries = {entry.id: entry for entry in self.snapshot().entries} if ids else {}
         try:
-            return [held[entry_id] for entry_id in ids]
+            return [entries[entry_id] for entry_id in ids]
         except KeyError as error:
             raise EntryNotFound(f"There is no memory {error.args[0]!r} here.") from error
 

@@ -212,8 +212,8 @@ def personal(personality: Personality, most: int = 2000) -> str:
     """
     told, left = list[str](), most
     sections = ("identity", "long_term_goals", "relationships", "traits", "facts")
-    held = facts(personality)
-    for fact in (entry for section in sections for entry in held if entry.extras["section"] == section):
+    entries = facts(personality)
+    for fact in (entry for section in sections for entry in entries if entry.extras["section"] == section):
         left -= len(fact.document) + 1
         if left < 0:
             break

@@ -165,7 +165,7 @@ def _checked(
     Raises:
         InvalidBackup: something is wrong that was not when the backup was made.
     """
-    told: list[Finding] = []
+    findings: list[Finding] = []
     for number, agent in enumerate(held.agents):
         if cancelled():
             return None
@@ -175,8 +175,8 @@ def _checked(
         wrong = [finding for finding in found if finding.state is State.WRONG]
         if wrong and not agent.problem:
             raise InvalidBackup(f"The backup was checked, and {agent.name} is not whole: {wrong[0].sentence}")
-        told += [finding for finding in found if finding.state in (State.WRONG, State.REPAIRED)]
-    return told
+        findings += [finding for finding in found if finding.state in (State.WRONG, State.REPAIRED)]
+    return findings
 
 
 def _checked_agent(folder: Path, world: World) -> list[Finding]:

@@ -286,8 +286,8 @@ def _reflection(agent: AgentMemory, line: dict[str, Any], when: datetime) -> Cha
 
 
 def _summary(agent: AgentMemory, line: dict[str, Any], when: datetime) -> ChangeSet:
-    held = [agent.find(entry_id) for entry_id in line["evidence"]]
-    sources = sorted((entry for entry in held if entry and entry.tier is Tier.LTM), key=by_age)
+    entries = [agent.find(entry_id) for entry_id in line["evidence"]]
+    sources = sorted((entry for entry in entries if entry and entry.tier is Tier.LTM), key=by_age)
     made = _as_told(summarisation.entry(line["document"], sources), line)
     changes = [Change(None, made, f"Stands for {len(sources)} small memories.")]
     changes += [Change(bare(entry), None, "The summary stands for it, and it can be restored.") for entry in sources]

@@ -126,16 +126,18 @@ def reflect(
     Raises:
         ModelError: the model failed, or gave nothing that rests on these memories. Nothing was changed.
     """
-    given = next(iter(narrate.parts(found)))
+    entries = next(iter(narrate.parts(found)))
     lines = [line for line in text.splitlines() if line.strip()]
-    task = narrate.reflect_on_person(who, name, lines, trust, given)
+    task = narrate.reflect_on_person(who, name, lines, trust, entries)
     done = model.complete(task.worded(prompts_of(model)))
-    notes = [f"{len(found) - len(given)} later memories are left for the next time."] if len(given) < len(found) else []
-    answer, kept, among = done.answer, dict[str, str](), names(entry.document for entry in given)
+    notes = (
+        [f"{len(found) - len(entries)} later memories are left for the next time."] if len(entries) < len(found) else []
+    )
+    answer, kept, among = done.answer, dict[str, str](), names(entry.document for entry in entries)
     learned, dropped, before = 0, 0, len(lines)
     for statement in answer.learned:
         told = " ".join(statement.text.split())
-        sources, problem = checked(told, statement.because_of, given, known=(who, name), among=among)
+        sources, problem = checked(told, statement.because_of, entries, known=(who, name), among=among)
         corrects = statement.replaces
         if not problem and corrects is not None and not 1 <= corrects <= before:
             problem = f"It corrects line {corrects:,}, which there is not."
@@ -155,7 +157,7 @@ def reflect(
         kept |= {source.id: f"It shows: {told}" for source in sources}
     became, why = trust, ""
     if answer.trust is not None and answer.trust != (NEUTRAL if trust is None else trust):
-        rests = cited(answer.because_of, given)
+        rests = cited(answer.because_of, entries)
         if not rests:
             dropped += 1
             notes.append("Trust stays as it is: the change rests on none of the memories.")
@@ -166,9 +168,9 @@ def reflect(
             kept |= {entry.id: f"{kept[entry.id]} Trust: {why}" for entry in rests if why not in kept[entry.id]}
     if dropped and not kept:
         raise ModelNonsense(f"The language model said nothing about {shown(name)} that rests on memories: {notes[-1]}")
-    until = given[-1].timestamp
+    until = entries[-1].timestamp
     assert until is not None, "only what has a time is looked at"
-    seen = tuple(entry.id for entry in given if entry.timestamp == until)
+    seen = tuple(entry.id for entry in entries if entry.timestamp == until)
     told_of = tuple(Kept(entry_id, reason) for entry_id, reason in kept.items())
     return Acquaintance(
         "\n".join(lines), became, why, tuple(kept), learned, until, seen, told_of, (done.call,), tuple(notes)

@@ -130,9 +130,9 @@ def by_age(entry: MemoryEntry) -> tuple[float, str]:
 
 def derived(sources: Iterable[MemoryEntry]) -> dict[str, Any]:
     """The fields of a memory that is derived from others: the people of all, and the place if all share it."""
-    held = list(sources)
-    people = dict.fromkeys(name for entry in held for name in entry.people)
-    places = {entry.place for entry in held}
+    entries = list(sources)
+    people = dict.fromkeys(name for entry in entries for name in entry.people)
+    places = {entry.place for entry in entries}
     return {
         "source": Source.DERIVED,
         "people": tuple(people)[:MAX_PEOPLE],

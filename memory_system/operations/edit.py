@@ -259,9 +259,9 @@ def rate_entries(
 
 def reset(ground: Ground) -> ChangeSet:
     """Plan to empty STM and LTM; the personality stays, and so do pinned and protected memories."""
-    held = (*ground.stm, *ground.ltm)
-    kept = tuple(Kept(entry.id, why) for entry in held if (why := lasting(entry)) is not None)
-    changes = [Change(bare(entry), None, "The memory was reset.") for entry in held if lasting(entry) is None]
+    entries = (*ground.stm, *ground.ltm)
+    kept = tuple(Kept(entry.id, why) for entry in entries if (why := lasting(entry)) is not None)
+    changes = [Change(bare(entry), None, "The memory was reset.") for entry in entries if lasting(entry) is None]
     return ground.plan(
         "reset",
         f"Reset: forget {'all ' if len(changes) > 1 else ''}{so_many(len(changes))}",
@@ -298,7 +298,7 @@ def personality_changes(text: str, static: Sequence[MemoryEntry], source: str) -
     Raises:
         InvalidPersonality: all that is wrong with the text, by line and field.
     """
-    wanted = {entry.id: entry for entry in personalities.facts(personalities.parse(text, source))}
+    entries = {entry.id: entry for entry in personalities.facts(personalities.parse(text, source))}
     before = {entry.id: bare(entry) for entry in static}
     changes = [
         Change(
@@ -306,11 +306,11 @@ def personality_changes(text: str, static: Sequence[MemoryEntry], source: str) -
             entry,
             "The personality says so." if key not in before else "The personality changed.",
         )
-        for key, entry in wanted.items()
+        for key, entry in entries.items()
         if before.get(key) != entry
     ]
     return changes + [
-        Change(entry, None, "The personality no longer says so.") for key, entry in before.items() if key not in wanted
+        Change(entry, None, "The personality no longer says so.") for key, entry in before.items() if key not in entries
     ]
 
 

@@ -32,15 +32,15 @@ def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> Cha
     """
     if chosen is not None:
         return _plan_chosen(ground, chosen)
-    size, held = ground.settings.stm_size, list(ground.stm)
-    rooms = lived, _ = in_rooms(held)
+    size, entries = ground.settings.stm_size, list(ground.stm)
+    rooms = lived, _ = in_rooms(entries)
     overflow = sum(max(0, len(some) - size) for some in rooms)
     if not overflow:
         note = f"Short-term memory holds {len(lived)} of {size}: nothing overflows ({size - len(lived)} free)."
         return ground.plan(MIGRATE, "Nothing to migrate", [], notes=(note,))
     changes: list[Change] = []
     kept: list[Kept] = []
-    verdicts = rule.judge([entry for entry in held if entry.importance is not None], ground.newest(BESIDE))
+    verdicts = rule.judge([entry for entry in entries if entry.importance is not None], ground.newest(BESIDE))
     for some in rooms:
         left = len(some) - size
         for entry in rule.order(some, verdicts, size) if left > 0 else ():
@@ -101,13 +101,13 @@ def _change(entry: MemoryEntry, verdict: Verdict, rule: Rule) -> Change:
 
 
 def _plan_chosen(ground: Ground, chosen: Sequence[str]) -> ChangeSet:
-    held = {entry.id: entry for entry in ground.stm}
+    entries = {entry.id: entry for entry in ground.stm}
     changes: list[Change] = []
     kept: list[Kept] = []
     for entry_id in dict.fromkeys(chosen):
-        if entry_id not in held:
+        if entry_id not in entries:
             raise EntryNotFound(f"There is no memory {entry_id!r} in short-term memory.")
-        entry = held[entry_id]
+        entry = entries[entry_id]
         if (why := _fixed(entry)) is not None:
             kept.append(Kept(entry_id, why))
         else:

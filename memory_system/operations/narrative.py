@@ -77,22 +77,22 @@ def tell(who: str, cue: str, hits: Hits, model: LanguageModel) -> Narrative:
     if not found:
         return Narrative(f"Nothing was recalled for {quote(cue)}, so there is nothing to tell.")
     first, *others = narrate.parts(found)
-    given = sorted(first, key=by_age)
-    done = model.complete(narrate.narrate(who, cue, given))
-    among = names([cue, *(entry.document for entry in given)])
-    told: list[Sentence] = []
+    entries = sorted(first, key=by_age)
+    done = model.complete(narrate.narrate(who, cue, entries))
+    among = names([cue, *(entry.document for entry in entries)])
+    sentences: list[Sentence] = []
     dropped: list[Dropped] = []
     for statement in done.answer.sentences:
         text = " ".join(statement.text.split())
-        sources, problem = checked(statement.text, statement.because_of, given, known=(who,), among=among)
+        sources, problem = checked(statement.text, statement.because_of, entries, known=(who,), among=among)
         ids = tuple(source.id for source in sources)
         if problem:
             dropped.append(Dropped(text, ids, problem))
         else:
-            told.append(Sentence(text, ids))
+            sentences.append(Sentence(text, ids))
     return Narrative(
-        " ".join(sentence.text for sentence in told) or _nothing(len(given), len(dropped)),
-        tuple(told),
+        " ".join(sentence.text for sentence in sentences) or _nothing(len(entries), len(dropped)),
+        tuple(sentences),
         tuple(dropped),
         done.call,
         model.label,

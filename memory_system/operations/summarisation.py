@@ -56,17 +56,17 @@ def to_summarise(ltm: Sequence[MemoryEntry], now: datetime) -> list[MemoryEntry]
 
 def _too_few(ground: Ground, free: int) -> str:
     """Why there is nothing to summarise: how many memories are left out for which reason, and what can be done."""
-    held = ground.ltm
-    marked = sum(one.authored for one in held)
+    entries = ground.ltm
+    marked = sum(one.authored for one in entries)
     left_out = {
         MARKED: marked,
-        "pinned": sum(one.pinned for one in held),
-        "protected": sum(one.protected for one in held),
-        "unrated": sum(one.importance is None for one in held),
-        "of today's plan": sum(is_ahead(one, ground.now) for one in held),
+        "pinned": sum(one.pinned for one in entries),
+        "protected": sum(one.protected for one in entries),
+        "unrated": sum(one.importance is None for one in entries),
+        "of today's plan": sum(is_ahead(one, ground.now) for one in entries),
     }
     words = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
-    told = f"Long-term memory holds {so_many(len(held))}, of which {free} can be summarised; it takes two."
+    told = f"Long-term memory holds {so_many(len(entries))}, of which {free} can be summarised; it takes two."
     told += f" Left out: {words}." if words else ""
     return f"{told} Take the mark “by a person” off those that need not keep their words." if marked else told
 

@@ -141,9 +141,9 @@ class ReadOnlyLedger(Ledger):
         try:
             for pending in self.journal.pending():
                 self.journal.mark_done(pending.number)
-            held = {entry_id: row[0] for tier in Tier for entry_id, row in self.journal.entries(tier).items()}
+            entries = {entry_id: row[0] for tier in Tier for entry_id, row in self.journal.entries(tier).items()}
             plan = _plan(
-                held, stored.entries, self._texts_on_disk(), self._clock(), self.folder.name, self.journal.revision
+                entries, stored.entries, self._texts_on_disk(), self._clock(), self.folder.name, self.journal.revision
             )
             self.journal.commit(plan, stored.vectors, stored.made_with or self.embedder.identity)
             self.journal.mark_done(self.journal.revision)
@@ -415,12 +415,12 @@ def _plan(
 ) -> ChangeSet:
     """The change set that makes a journal say what the store holds."""
     reason = "read back from the store, since the journal is damaged"
-    wanted = {entry.id: entry for entry in stored}
+    entries = {entry.id: entry for entry in stored}
     changes = [
         Change(held.get(entry_id), entry, reason)
-        for entry_id, entry in wanted.items()
+        for entry_id, entry in entries.items()
         if dump_entry(held.get(entry_id)) != dump_entry(entry)
     ]
-    changes += [Change(entry, None, reason) for entry_id, entry in held.items() if entry_id not in wanted]
-    title = f"Read {so_many(len(wanted))} back from the store"
+    changes += [Change(entry, None, reason) for entry_id, entry in held.items() if entry_id not in entries]
+    title = f"Read {so_many(len(entries))} back from the store"
     return ChangeSet(RESCUE, title, tuple(changes), now, revision, author="repair", texts=tuple(texts), agent=agent)

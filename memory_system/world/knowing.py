@@ -134,13 +134,13 @@ def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
         unknown = next(name for name in wanted if name not in known and _named(there, name) is None)
         raise EntryNotFound(f"The world keeps no fact of the id {shown(unknown)}, and no group of this name.")
     for group in (one for one in gone.values() if isinstance(one, Group)):
-        told = [fact for fact in known.values() if fact.known_to == group.name and fact.id not in gone]
-        if told:
-            first_of = f"{excerpt(told[0].text)}"
+        facts = [fact for fact in known.values() if fact.known_to == group.name and fact.id not in gone]
+        if facts:
+            first_of = f"{excerpt(facts[0].text)}"
             raise Conflict(
-                f"{len(told):,} facts are known to {shown(group.name)}, such as {first_of}. Forget them too, or let "
+                f"{len(facts):,} facts are known to {shown(group.name)}, such as {first_of}. Forget them too, or let "
                 "others know them."
-                if len(told) > 1
+                if len(facts) > 1
                 else f"{first_of} is known to {shown(group.name)}. Forget it too, or let others know it."
             )
     changes = [Change(kept.find(one.id), None, _gone(one)) for one in gone.values()]

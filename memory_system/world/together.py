@@ -93,14 +93,14 @@ def carried_out(world: Stage, plans: Iterable[ChangeSet]) -> list[ChangeSet]:
 
 
 def _checked(plans: Iterable[ChangeSet]) -> Sequence[ChangeSet]:
-    given = list(plans)
-    if wrong := [one for one in given if not isinstance(one, ChangeSet) or not one.agent]:
+    change_sets = list(plans)
+    if wrong := [one for one in change_sets if not isinstance(one, ChangeSet) or not one.agent]:
         raise InvalidParameter(f"What is carried out together are change sets of agents, not {shown(wrong[0])}.")
-    if len({one.agent for one in given}) < len(given):
+    if len({one.agent for one in change_sets}) < len(change_sets):
         raise InvalidParameter("One change set of each agent is carried out together; two are of the same.")
-    for change_set in given:
+    for change_set in change_sets:
         refuse_broken(change_set, change_set.agent)
-    return given
+    return change_sets
 
 
 def _as_planned(agent: AgentMemory, plan: ChangeSet) -> bool:

@@ -113,11 +113,11 @@ def heard(agent: AgentMemory, entry: MemoryEntry, about: str) -> MemoryEntry:
             if (one := agent.last_version(waiting.pop(0))).id not in found:
                 found[one.id] = one
                 waiting += () if is_told(one) else one.evidence
-    told = [one for one in found.values() if is_told(one)]
-    if not told:
+    entries = [one for one in found.values() if is_told(one)]
+    if not entries:
         return entry
-    cue, *rest = agent.contents.embedded([about.strip() or entry.document, *(one.document for one in told)])
-    return told[int(np.argmax([cue @ one for one in rest]))]
+    cue, *rest = agent.contents.embedded([about.strip() or entry.document, *(one.document for one in entries)])
+    return entries[int(np.argmax([cue @ one for one in rest]))]
 
 
 def _words_of(teller: str, told: str) -> str:

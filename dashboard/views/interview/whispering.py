@@ -60,8 +60,8 @@ def show(agent: AgentMemory) -> None:
         widgets.problem(error)
         return
     planted_last: ChangeSet | None = st.session_state.get(key)
-    held = [agent.find(change.entry_id) for change in planted_last.changes] if planted_last is not None else []
-    if thoughts := [entry for entry in held if entry is not None]:
+    entries = [agent.find(change.entry_id) for change in planted_last.changes] if planted_last is not None else []
+    if thoughts := [entry for entry in entries if entry is not None]:
         _planted(agent, thoughts)
 
 

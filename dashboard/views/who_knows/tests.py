@@ -19,11 +19,11 @@ def show(agent: AgentMemory) -> None:
     st.header("World tests", anchor=False)
     widgets.said()
     try:
-        held = world.story_tests()
+        story_tests = world.story_tests()
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    if not held:
+    if not story_tests:
         widgets.empty("No tests yet.", f"Open a cell above and keep it as a test. They stand in {FILE}.")
         return
     if st.button(words.RUN_TESTS, icon=":material/play_arrow:", help="In Python: World.run_tests"):
@@ -31,7 +31,7 @@ def show(agent: AgentMemory) -> None:
             st.session_state[_RESULTS] = world.run_tests()
     results: tuple[TestResult, ...] = st.session_state.get(_RESULTS, ())
     of = {result.test: result for result in results}
-    for number, test in enumerate(held):
+    for number, test in enumerate(story_tests):
         _line(agent, number, test, of.get(test))
 
 

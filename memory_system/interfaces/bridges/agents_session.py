@@ -45,8 +45,8 @@ class MemorySession(SessionABC):
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items of the talk in their order, or the last ``limit`` of them."""
         most = limit if limit is not None or self.session_settings is None else self.session_settings.limit
-        held = await asyncio.to_thread(self._held)
-        return [_item(entry) for entry in (held if most is None else held[max(len(held) - most, 0) :])]
+        entries = await asyncio.to_thread(self._held)
+        return [_item(entry) for entry in (entries if most is None else entries[max(len(entries) - most, 0) :])]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Add items to the end of the talk, as one change set."""
@@ -79,8 +79,8 @@ class MemorySession(SessionABC):
 
     def _made(self, items: list[TResponseInputItem]) -> list[Ends]:
         """Entries for items that follow the stored ones."""
-        held, now = self._held(), self._notes.agent.now
-        last = _number(held[-1]) if held else 0
+        entries, now = self._held(), self._notes.agent.now
+        last = _number(entries[-1]) if entries else 0
         of = hashlib.sha256(self.session_id.encode()).hexdigest()[:16]
         made: list[Ends] = []
         for item in items:

@@ -50,21 +50,22 @@ class MemoryStore(base.BaseStore):
             return self._done(asked)
 
     def _done(self, ops: list[Op]) -> list[Result]:
-        held, puts, results = self._notes.held(), dict[str, base.PutOp](), list[Result]()
+        entries, puts, results = self._notes.held(), dict[str, base.PutOp](), list[Result]()
         for op in ops:
             base.validate_op_namespace(op)
             if isinstance(op, base.PutOp):
                 puts[_name(op.namespace, op.key)] = op
                 results.append(None)
             elif isinstance(op, base.GetOp):
-                entry = held.get(_name(op.namespace, op.key))
+                entry = entries.get(_name(op.namespace, op.key))
                 results.append(None if entry is None else Item(**_item(entry)))
             elif isinstance(op, base.SearchOp):
-                results.append(self._search(op, held))
+                results.append(self._search(op, entries))
             else:
-                results.append(_namespaces(op, held))
+                results.append(_namespaces(op, entries))
         changes = [
-            (held.get(name), None if op.value is None else self._after(op, held.get(name))) for name, op in puts.items()
+            (entries.get(name), None if op.value is None else self._after(op, entries.get(name)))
+            for name, op in puts.items()
         ]
         if told := [change for change in changes if change[0] is not change[1]]:
             names = ", ".join("/".join((*op.namespace, op.key)) for op in puts.values())

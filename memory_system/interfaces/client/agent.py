@@ -156,8 +156,8 @@ class RemoteAgent(RemoteView):
 
     def unrated(self) -> list[MemoryEntry]:
         """As ``AgentMemory.unrated``."""
-        held = (*self.entries(Tier.STM), *self.entries(Tier.LTM))
-        return sorted((entry for entry in held if entry.rating is None and not entry.protected), key=by_age)
+        entries = (*self.entries(Tier.STM), *self.entries(Tier.LTM))
+        return sorted((entry for entry in entries if entry.rating is None and not entry.protected), key=by_age)
 
     def rate_unrated(self, *, only_wanted: bool = False, but: Collection[str] = (), most: int | None = None) -> Rerated:
         """As ``AgentMemory.rate_unrated``; what stopped it is given only in words."""

@@ -67,8 +67,8 @@ def _talk(caller: Caller, _agent: None, given: TogetherArguments) -> Together:
             said.append(Line(speaker=one.speaker, text=one.text))
         problem = one.step.problem or ""
         caller.progress(len(said) / given.turns, f"{one.speaker} spoke")
-    held = talk.parts if isinstance(talk, Group) else (talk.first, talk.second)
-    return Together(said=said, conversations=[part.id for part in held], problem=problem)
+    parts = talk.parts if isinstance(talk, Group) else (talk.first, talk.second)
+    return Together(said=said, conversations=[part.id for part in parts], problem=problem)
 
 
 TOGETHER_TOOLS = (

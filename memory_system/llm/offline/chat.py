@@ -310,13 +310,15 @@ def _own_name(prompt: Prompt) -> str:
 def _name_told(prompt: Prompt) -> str:
     if name := _own_name(prompt):
         return f"Your name is {name}."
-    told = [source for made in prompt.called(_SEARCH) for source in made.results if name_in(sentences_of(source.text))]
-    if told:
-        latest = max(source.when for source in told)
-        names = dict.fromkeys(name_in(sentences_of(source.text)) for source in told if source.when == latest)
+    sources = [
+        source for made in prompt.called(_SEARCH) for source in made.results if name_in(sentences_of(source.text))
+    ]
+    if sources:
+        latest = max(source.when for source in sources)
+        names = dict.fromkeys(name_in(sentences_of(source.text)) for source in sources if source.when == latest)
         if len(names) == 1:
-            return f"Your name is {next(iter(names))}: {cite(told[0])}."
-        return f"You have told me several names: {'; '.join(cite(source) for source in told[:3])}."
+            return f"Your name is {next(iter(names))}: {cite(sources[0])}."
+        return f"You have told me several names: {'; '.join(cite(source) for source in sources[:3])}."
     if prompt.human and prompt.human != "You":
         return f"I know you as {prompt.human}."
     return "You have not told me your name."

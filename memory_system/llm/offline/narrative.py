@@ -65,11 +65,11 @@ Embed = Callable[[list[str]], Vectors]
 
 def digest(data: Mapping[str, Any]) -> Story:
     """Each record quoted with its date and time, in the given order."""
-    told = [
+    statements = [
         Statement(text=f"{_dated(record['when'])}: {_quoted(record['text'])}.", because_of=[record["number"]])
         for record in data["records"]
     ]
-    return Story(sentences=told)
+    return Story(sentences=statements)
 
 
 def read_conversation(data: Mapping[str, Any], embed: Embed) -> Shown:

@@ -99,16 +99,16 @@ def _parts(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
 
 def _read(memories: Sequence[Happened], part: Sequence[Piece], who: str) -> _Part:
     """The result for a part; the part as it is if nothing in the result rests on it."""
-    given = [piece.entry for piece in part]
-    among = names(entry.document for entry in given)
+    entries = [piece.entry for piece in part]
+    among = names(entry.document for entry in entries)
     made: list[Piece] = []
     refused: list[Dropped] = []
     covered: set[str] = set()
     for memory in memories:
-        rests, why = checked(memory.text, memory.because_of, given, known=(who,), among=among)
+        rests, why = checked(memory.text, memory.because_of, entries, known=(who,), among=among)
         if not why:
             try:
-                made.append(Piece(_places(rests, part), MemoryEntry(memory.text, metadata=given[0].extras)))
+                made.append(Piece(_places(rests, part), MemoryEntry(memory.text, metadata=entries[0].extras)))
             except InvalidEntry as error:
                 why = error.sentence
             else:

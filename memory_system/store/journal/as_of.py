@@ -195,10 +195,10 @@ class PastReader:
         heads = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
         heads = heads.where(CHANGE_SETS.c.details.contains(written(name), autoescape=True))
         with self._read() as db:
-            told = [change_set_of(head, ()) for head in db.execute(heads)]
+            change_sets = [change_set_of(head, ()) for head in db.execute(heads)]
         return [
             Event(change_set.revision or 0, change_set.title, change_set.author, change_set.planned_at, None, None)
-            for change_set in told
+            for change_set in change_sets
             if any(text.name == name for text in change_set.texts)
         ]
 

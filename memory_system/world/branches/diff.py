@@ -158,9 +158,9 @@ def _texts(
     rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory, since: Sequence[ChangeSet]
 ) -> Iterable[TextApart]:
     bases, mine, theirs = branch.timeline.texts_at(rehearsal.revision), branch.texts(), original.texts()
-    told = branch.timeline.told_since(rehearsal.revision)
+    change_sets = branch.timeline.told_since(rehearsal.revision)
     for name in (*TEXTS, *sorted(name for name in mine if name.startswith(PERSON))):
-        own, ours, others = text_versions(name, told), mine[name], theirs.get(name)
+        own, ours, others = text_versions(name, change_sets), mine[name], theirs.get(name)
         if ours == others or not own:
             continue
         behind = others in own

@@ -65,8 +65,8 @@ def by_memory(
     _refuse(problems)
     changes = [memory.change for memory in memories]
     revisions = {step.revision for memory in memories for step in memory.steps}
-    told = branch.timeline.told_since(apart.rehearsal.revision)
-    calls = [call for change_set in told if change_set.revision in revisions for call in change_set.calls]
+    change_sets = branch.timeline.told_since(apart.rehearsal.revision)
+    calls = [call for change_set in change_sets if change_set.revision in revisions for call in change_set.calls]
     names = [text.called for text in kept_texts]
     return original.curation.plan_to_take(
         _title(changes, names),

@@ -137,8 +137,8 @@ def _must_not(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResul
     if not cell:
         return TestResult(test, True, f"{test.agent} {cell.verdict}.", cell)
     agent = world.agent(test.agent)
-    held = [entry for entry in map(agent.find, (cell.memory, *cell.others)) if entry is not None]
-    earliest = min(held, key=lambda one: (one.timestamp.timestamp() if one.timestamp else 0.0, one.id), default=None)
+    entries = [entry for entry in map(agent.find, (cell.memory, *cell.others)) if entry is not None]
+    earliest = min(entries, key=lambda one: (one.timestamp.timestamp() if one.timestamp else 0.0, one.id), default=None)
     if earliest is None:
         return _red(world, test, cell, f"{test.agent} knows it.")
     if test.told_by and _told_by(world, earliest, test.told_by):
