@@ -88,8 +88,8 @@ def experiment(
     Example: python -m memory_system experiment nested-lookup.
 
     It asks any OpenAI-compatible server: OPENAI_BASE_URL, OPENAI_API_KEY and MEMORY_LLM_MODEL name it, or the
-    dashboard's Settings. The world is thrown away at the end. Ctrl+C stops after the question that is being asked, and
-    prints what was done; with --answers the same command goes on there.
+    dashboard's Installation page. The world is thrown away at the end. Ctrl+C stops after the question that is being
+    asked, and prints what was done; with --answers the same command goes on there.
     """
     chosen = EXPERIMENTS[name]
     lines, done, problem = Lines(), list[Answer](), ""
