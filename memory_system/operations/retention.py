@@ -1,7 +1,7 @@
 """Retention: which memories are kept when they leave short-term memory, in which order they leave, and why.
 
 ``ByImportance`` is the rule of the first memory system: an importance threshold, the oldest first. ``Learned`` is the
-default: a logistic regression of ten signs that anybody can read in a memory. The weights of the seven in its text are
+default: a logistic regression of ten signs that can be read in a memory. The weights of the seven in its text are
 fitted to labelled conversations (LoCoMo, Maharana et al. 2024, arXiv 2402.17753: whether a turn was asked for later),
 and ``python -m benchmarks.retention DATA`` fits them again. Those of the other three are set by hand.
 """
@@ -28,14 +28,14 @@ from ..recall.hybrid.words import words
 from .context import by_age
 
 BESIDE = 200
-"""How many earlier memories one is compared with to see what is new in it."""
+"""How many earlier memories one is compared with, to see what is new in it."""
 POIGNANT = 8
 """The rating, 1 to 10, from which a memory is kept whatever its signs."""
 
 
 @dataclass(frozen=True)
 class Sign:
-    """A sign that can be read in a memory, its weight, and its words.
+    """A sign that can be read in a memory, its weight, and the words for it.
 
     Args:
         weight: what one unit of it adds to the log-odds of being asked for. The units are the logarithm of 1 + a count
@@ -43,8 +43,8 @@ class Sign:
             (``numbers``, ``times``, ``self``, ``recalled``, ``cited``), a share of the words (``asks``), and how far a
             rating is from the middle, -.8 to 1 (``rated``).
         usual: its mean over the turns that it was fitted on.
-        pro: the words if it speaks for a memory.
-        con: the words if it speaks against one.
+        pro: the words if it counts in a memory's favour.
+        con: the words if it counts against it.
     """
 
     weight: float
@@ -83,7 +83,7 @@ _SMALL_TALK = frozenset(
     "hi hello hey hiya ok okay bye goodbye thanks thank thx welcome yes yeah yep yup no nope sure please sorry pardon "  # noqa: SIM905
     "wow oh ah aha uh um hm hmm haha hahaha hehe lol great cool nice good fine right well really".split()
 )
-"""Words that are said out of politeness, or to show that one listens: they say nothing new."""
+"""Words that are said out of politeness, or to show that one is listening: they say nothing new."""
 _DERIVED = frozenset({Kind.REFLECTION, Kind.PLAN, Kind.SUMMARY})
 _CITING = frozenset({Kind.REFLECTION, Kind.PLAN})
 """The kinds that rest on single memories; the synopsis of a talk rests on all its turns, including small talk."""
@@ -93,7 +93,7 @@ _MIDDLE = 5.0
 
 @dataclass(frozen=True)
 class Reading:
-    """What a text shows by itself: five of the signs, and the stems of its words, for the other two."""
+    """What a text alone shows: five of the signs, and the stems of its words, for the other two."""
 
     names: float
     numbers: float
@@ -128,8 +128,8 @@ def signs(entries: Sequence[MemoryEntry], wanted: Iterable[str]) -> dict[str, di
     """The signs of memories, by id and by the names of ``SIGNS``.
 
     Args:
-        entries: memories in the order in which they came.
-        wanted: the ids of those to read; new in one are the words that are not in the ``BESIDE`` memories before it.
+        entries: memories in the order in which they arrived.
+        wanted: the ids of those to read; words are new if none of the ``BESIDE`` memories before has them.
     """
     asked_for = set(wanted)
     found: dict[str, dict[str, float]] = {}
@@ -191,7 +191,7 @@ class Rule(Protocol):
 
     @property
     def leaving(self) -> str:
-        """Which leave first, as the second half of a sentence; empty for the oldest."""
+        """Which memories leave first, as the second half of a sentence; empty if the oldest do."""
 
     def judge(self, entries: Sequence[MemoryEntry], before: Sequence[MemoryEntry]) -> dict[str, Verdict]:
         """A verdict on each memory, by id.
@@ -207,13 +207,13 @@ class Rule(Protocol):
         Args:
             entries: the memories in short-term memory.
             verdicts: those on the rated entries.
-            size: how many short-term memory may have.
+            size: the most memories in short-term memory.
         """
 
 
 @dataclass(frozen=True)
 class ByImportance:
-    """Memories above an importance, 0 to 1, are kept; the oldest leave first, of one age the more important ones."""
+    """Memories above an importance, 0 to 1, are kept; the oldest leave first, of equal age the more important."""
 
     threshold: float
     leaving = ""
@@ -298,12 +298,12 @@ def percent(share: float) -> str:
 def rule_of(
     settings: AgentSettings, threshold: float | None = None, retention: Retention | None = None
 ) -> ByImportance | Learned:
-    """The rule of an agent's settings, or another for once.
+    """The rule in an agent's settings, or another one for this call.
 
     Args:
         settings: the agent's.
-        threshold: the one to exceed; the setting that belongs to the rule if not given.
-        retention: the rule; if not given, the setting, or importance if a threshold is given.
+        threshold: the threshold to exceed; the rule's own setting if not given.
+        retention: the rule; if not given, the one in the settings, or importance if a threshold is given.
 
     Raises:
         InvalidParameter: the threshold is out of its range, or there is no such rule.

@@ -1,6 +1,6 @@
-"""Tuning: weights, decay, threshold and retention that serve labelled cues better, if that can be shown.
+"""Tuning: weights, decay, threshold and retention that suit labelled cues better, if that can be shown.
 
-The cues are those of one agent, or of several with the same settings: each is asked of its own agent, and all are
+The cues are those of one agent, or of several with the same settings: each cue is asked of its own agent, and all are
 tuned to the same values.
 
 A labelled cue names memories that were judged right or wrong answers to it, that a saved cue must or must not recall,
@@ -50,9 +50,9 @@ TUNE = "tune"
 MIN_CUES = 20
 """How many labelled cues are needed for tuning."""
 MORE_NEEDED = "more labelled cues are needed"
-"""How it is said then, after how many."""
+"""The end of the message if there are fewer, after their number."""
 MAX_CUES = 200
-"""How many labelled cues are asked: the last ones."""
+"""The most labelled cues that are asked: the latest ones."""
 FOLDS, RESAMPLES, SEED = 5, 1_000, 20_260_327
 _WORSE_TOLD = 10
 _WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -90,7 +90,7 @@ class Point:
 
     @classmethod
     def of(cls, settings: AgentSettings) -> Self:
-        """The point of some settings."""
+        """The point that some settings are at."""
         scoring = settings.scoring
         weights = scoring.weights
         return cls(weights.recency, weights.importance, scoring.decay, scoring.decay_form, settings.threshold)
@@ -114,7 +114,7 @@ class Labelled:
 def labelled(
     judgments: Iterable[Judgment], saved: Iterable[SavedCue], held: Callable[[str], bool]
 ) -> tuple[Labelled, ...]:
-    """The labels of thumbs and saved cues, cue by cue; memories forgotten, or labelled both ways, are left out."""
+    """The labels of thumbs and saved cues, per cue; memories that were forgotten or labelled both ways are left out."""
     right: dict[str, set[str]] = {}
     wrong: dict[str, set[str]] = {}
     told = [(judgment.cue, judgment.right, judgment.wrong) for judgment in judgments] + [
@@ -151,7 +151,7 @@ def ways(settings: AgentSettings) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Asked:
-    """An agent with labelled cues, and how it is asked them.
+    """An agent with labelled cues, and how they are asked.
 
     Args:
         agent: its name.
@@ -170,7 +170,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Judged:
-    """An agent, and what its rule of retention judges.
+    """An agent, and the memories that its retention rule judges.
 
     Args:
         agent: its name.
@@ -187,7 +187,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Worse:
-    """A labelled answer that would get worse: whose, the cue, the memory's id, and whether it would be missing."""
+    """A labelled answer that would get worse: the agent, the cue, the memory's id, and whether it would be missing."""
 
     agent: str
     cue: str
@@ -205,8 +205,8 @@ class Fit:
         now: how well the answers match their labels with the settings in use, 0 to 1: the mean F over cues.
         then: the same of held-out cues, with settings that were fitted without them.
         low: the lower end of the 95 % interval of what is gained on held-out cues, -1 to 1.
-        high: the upper end.
-        each: ``now`` and ``then`` of the cues of each agent by itself, by its name.
+        high: the upper end of it.
+        each: ``now`` and ``then`` of each agent's own cues, by its name.
         worse: each answer that would get worse.
     """
 
@@ -227,10 +227,10 @@ class Fit:
 
 @dataclass(frozen=True)
 class Keeping:
-    """What tuning found of retention.
+    """What tuning found about retention.
 
     Args:
-        rule: the settings that are proposed; none if nothing is.
+        rule: the settings that are proposed; empty if nothing is.
         now: the share of a cue's right memories that the rule in use keeps, 0 to 1, the mean over cues.
         then: the same of held-out cues, by rules that were fitted without them.
         low: the lower end of the 95 % interval of what is gained on held-out cues, -1 to 1.
@@ -249,13 +249,13 @@ class Keeping:
 
 
 def fit_retention(pool: Sequence[Judged]) -> Keeping | None:
-    """Fit the rule of retention to labels; nothing is changed.
+    """Fit the retention rule to labels; nothing is changed.
 
     Args:
-        pool: agents whose rules in use are the same.
+        pool: agents with the same rule in use.
 
     Returns:
-        what was found; ``None`` where fewer than ``MIN_CUES`` cues say anything.
+        what was found; ``None`` if fewer than ``MIN_CUES`` cues have labels that count.
     """
     ids = [{entry.id for entry in one.entries} for one in pool]
     rights = [(at, right) for at, one in enumerate(pool) for label in one.labels if (right := label.right & ids[at])]
@@ -268,7 +268,7 @@ def fit_retention(pool: Sequence[Judged]) -> Keeping | None:
     values = np.array([[len(right & kept[place][at]) / len(right) for at, right in rights] for place in able])
 
     def best(cues: NDArray[np.intp]) -> int:
-        return int(np.argmax(values[:, cues].mean(axis=1)))  # of equals the first: that in use
+        return int(np.argmax(values[:, cues].mean(axis=1)))  # the first of equals, which is the one in use
 
     held_out, low, high = _held_out(len(rights), lambda seen: values[best(seen)], values[0])
     now, then = float(values[0].mean()), float(held_out.mean())
@@ -291,7 +291,7 @@ def _held_out(count: int, fitted: Callable[[NDArray[np.intp]], Floats], before: 
 
     Args:
         count: how many cues there are.
-        fitted: the values of all cues, shape (n,), by what is fitted on some of them.
+        fitted: the values of all cues, shape (n,), after fitting on some of them.
         before: the values with the settings in use, shape (n,).
     """
     order = np.random.default_rng(SEED).permutation(count)
@@ -309,7 +309,7 @@ def fit(pool: Sequence[Asked], progress: Progress) -> Fit:
     """Fit weights, decay and threshold to labels; nothing is changed.
 
     Args:
-        pool: one agent or several, of the same ``ways``; together ``enough`` labels.
+        pool: one agent or several, with the same ``ways``; together with ``enough`` labels.
         progress: called with the progress so far; it may raise to cancel.
     """
     tried = _Tried(pool, progress)
@@ -327,7 +327,7 @@ def fit(pool: Sequence[Asked], progress: Progress) -> Fit:
 
 
 def _searched(tried: _Tried, start: Point, rows: NDArray[np.intp]) -> Point:
-    """The best point that is found by changing one value at a time; of equals the first, so that little changes."""
+    """The best point found by changing one value at a time; the first of equals, so that little changes."""
     best, value = start, float(tried.values(start)[rows].mean())
     for _ in range(_SWEEPS):
         before = best
@@ -342,7 +342,7 @@ def _searched(tried: _Tried, start: Point, rows: NDArray[np.intp]) -> Point:
 
 
 class _Tried:
-    """What becomes of every label under other settings; each is asked for once."""
+    """The result for every label under other settings; each setting is tried once."""
 
     def __init__(self, pool: Sequence[Asked], progress: Progress) -> None:
         self.start = Point.of(pool[0].settings)
@@ -358,7 +358,7 @@ class _Tried:
         return self._asked(point)[0]
 
     def worse(self, start: Point, then: Point) -> Iterator[Worse]:
-        """The labels that come out right from the one point and wrong from the other."""
+        """The labels that are right at the one point and wrong at the other."""
         answers = zip(self._cues, self._asked(start)[1], self._asked(then)[1], strict=True)
         for (asked, one, _), before, after in answers:
             yield from (Worse(asked.agent, one.cue, entry_id, True) for entry_id in sorted(one.right & before - after))
@@ -384,7 +384,7 @@ class _Tried:
 
 
 def _match(labels: Labelled, recalled: frozenset[str], shown: frozenset[str], memories: int) -> float:
-    """The F measure of an answer, less what newcomers that were drawn from all memories would have.
+    """The F measure of an answer, less what newcomers drawn from all memories would score.
 
     What is neither judged nor shown by the settings in use counts as wrong.
     """
@@ -403,8 +403,8 @@ class Proposal:
     Args:
         title: what it is.
         notes: what was found, in sentences.
-        found: the fit; ``None`` where there were too few labels.
-        keeping: that of retention; ``None`` where there were too few labels for it.
+        found: the fit; ``None`` if there were too few labels.
+        keeping: the fit of retention; ``None`` if there were too few labels for it.
     """
 
     title: str
@@ -417,16 +417,16 @@ class Proposal:
         return self.found is not None and (self.found.point != self.found.start or bool(self._rule))
 
     def over(self, settings: AgentSettings) -> AgentSettings:
-        """An agent's settings with what is proposed in their place."""
+        """An agent's settings with the proposed values in place of their own."""
         assert self.found is not None, "nothing is proposed without a fit"
         return replace(self.found.point.over(settings), **self._rule)
 
     def told_of(self, agent: str, document: Callable[[str], str]) -> tuple[str, ...]:
-        """What would become worse, be kept and be forgotten of one agent, in sentences.
+        """What would get worse, be kept and be forgotten for one agent, in sentences.
 
         Args:
             agent: its name.
-            document: what a memory of an id says.
+            document: the text of the memory with an id.
         """
         assert self.found is not None, "nothing is proposed without a fit"
         worse = [one for one in self.found.worse if one.agent == agent]
@@ -456,14 +456,14 @@ def proposed(
     keeping: Keeping | None,
     what: str = "Tune",
 ) -> Proposal:
-    """What a fit proposes; nothing, with its reason, where there were too few labels or no gain shows.
+    """What a fit proposes; nothing, with the reason, if there were too few labels or no gain is shown.
 
     Args:
-        labels: what was labelled.
-        settings: what is in use, as far as it is tuned.
-        found: the fit; ``None`` where there were too few labels.
-        keeping: that of retention; ``None`` where there were too few labels for it.
-        what: what is done, as the title begins.
+        labels: the labels.
+        settings: the tuned settings in use.
+        found: the fit; ``None`` if there were too few labels.
+        keeping: the fit of retention; ``None`` if there were too few labels for it.
+        what: what is done, as the beginning of the title.
     """
     notes = [f"Labelled: {in_words(labels)}."]
     if found is None:
@@ -491,14 +491,14 @@ def proposed(
 
 
 def in_words(labels: Sequence[Labelled]) -> str:
-    """How many cues were labelled, and by how many memories."""
+    """How many cues were labelled, and with how many memories."""
     wrongs, rights = (sum(len(getattr(label, name)) for label in labels) for name in ("wrong", "right"))
     wrong = counted(wrongs, "wrong memory", "wrong memories")
     return f"{counted(len(labels), 'cue')} with {rights:,} right and {wrong}"
 
 
 def _told_of(keeping: Keeping, settings: AgentSettings) -> Iterator[str]:
-    """What was found of retention, in sentences."""
+    """What was found about retention, in sentences."""
     yield (
         f"Of the right memories {keeping.now:.0%} are kept by the rule of retention in use, and {keeping.then:.0%} by "
         f"one that was tuned without them and keeps no more: {_gain(keeping.then - keeping.now)} points (95 % interval "

@@ -1,8 +1,8 @@
 """A character as a Tavern character card, V2 and V3, with a lorebook of what it remembers.
 
-By the same specifications as ``importing/forms/cards``. What came with a card that was imported stays: unknown
+According to the same specifications as ``importing/forms/cards``. What came with an imported card stays: unknown
 ``extensions`` (which the specification says MUST NOT be destroyed), greetings, notes, and each entry of its lorebook
-that the character still knows, with its own keys. Everything else is told in entries of the lorebook, which name what
+that the character still knows, with its own keys. Everything else goes into entries of the lorebook, which say what
 they are under ``extensions.memory_system``, so that importing the card gives the same character.
 """
 
@@ -32,9 +32,9 @@ _OF_V3 = frozenset({
     "modification_date",
 })  # fmt: skip
 _SAID = ("description", "personality", "scenario", "mes_example")
-"""What a character is made of when a card is imported, beside its lorebook."""
+"""What a character is made of when a card is imported, besides its lorebook."""
 _EMBEDDED = "embeded://"
-"""How the specification spells the address of a file that lies beside a card."""
+"""How the specification spells the address of a file next to a card."""
 _NAME = re.compile(r"(?<![.!?:…] )(?<!^)\b[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*")
 _WORD = re.compile(long_word(4, r"[^\W\d_]"))
 _MOST_KEYS = 8
@@ -55,7 +55,7 @@ def _json(document: Mapping[str, Any]) -> bytes:
 
 
 class _Card:
-    """A card while it is put together."""
+    """A card while it is assembled."""
 
     def __init__(self, character: Character) -> None:
         self.character = character
@@ -64,11 +64,11 @@ class _Card:
         self.base: dict[str, Any] = held["data"] if isinstance(held.get("data"), dict) else held
         self.known = _known(character)
         self.told: set[tuple[str, str]] = set()
-        """What the texts and entries of the card that was imported say already: section, and words or key."""
+        """What the texts and entries of the imported card already say: section, and words or key."""
         self.data = self._data()
 
     def document(self, version: int) -> dict[str, Any]:
-        """The card in a version of its specification, 2 or 3."""
+        """The card in a version of the specification, 2 or 3."""
         spec = {"spec": f"chara_card_v{version}", "spec_version": f"{version}.0"}
         left = () if version == 3 else _OF_V3
         return {**spec, "data": {key: value for key, value in self.data.items() if key not in left}}
@@ -109,14 +109,14 @@ class _Card:
         return {} if personality is None else personality.identity.model_dump(exclude_none=True)
 
     def _listed(self) -> Iterator[str]:
-        """The traits that can stand in one list."""
+        """The traits that can be written in one list."""
         for trait in self.character.personality.traits if self.character.personality else ():
             if is_of_a_list(trait):
                 self.told.add(("traits", same_words(trait)))
                 yield trait
 
     def _still_said(self, name: str) -> bool:
-        """Whether all that a text of the imported card said of the character is still so; it is noted as told then."""
+        """Whether all that a text of the imported card said of the character still holds; if so, it is noted as told."""
         return self._all_known(parts_of(self.base, {name: self.base.get(name)}, self.character.now))
 
     def _all_known(self, parts: Sequence[Part]) -> bool:
@@ -151,7 +151,7 @@ class _Card:
         """Whether an entry of the imported card stays: it is switched off, or the character knows what it says."""
         ours = entry.get("extensions")
         if isinstance(ours, Mapping) and OURS in ours:
-            return False  # it is told again
+            return False  # it is written again
         parts = parts_of(self.base, {"character_book": {"entries": [entry]}}, self.character.now)
         return self._all_known(parts)
 
@@ -190,7 +190,7 @@ class _Card:
 
 
 def _known(character: Character) -> set[tuple[str, str]]:
-    """What the character knows of itself: section, and words, or the key of an identity."""
+    """What the character knows of itself: section, and words or the key of an identity."""
     found = {("facts", same_words(memory.entry.document)) for memory in character.memories}
     if character.personality is not None:
         for section, value in character.personality.model_dump(exclude_none=True).items():
@@ -211,7 +211,7 @@ def _named(section: str, value: Any) -> tuple[str, ...]:
 
 
 def keys_of(text: str, named: Iterable[str] = ()) -> list[str]:
-    """The words at which a program looks an entry up: who and what is named, else its longest words."""
+    """The words by which a program looks up an entry: the people and things named, else its longest words."""
     found = dict.fromkeys(one for one in named if one)
     found |= dict.fromkeys(_NAME.findall(text))
     if not found:

@@ -1,4 +1,4 @@
-"""What an export is made of: a character at one moment, each memory with who wrote it and whether it still holds."""
+"""The content of an export: a character at one moment, each memory with its author and whether it still holds."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class Form(StrEnum):
     DOSSIER = "dossier.md"
     """Who the character is and what it remembers, in Markdown, for people."""
     FOLDER = "folder.zip"
-    """A folder of Markdown with front matter, a file a memory."""
+    """A folder of Markdown with front matter, a file per memory."""
     JSONL = "memories.jsonl"
-    """JSON lines: the agent first, then a memory each."""
+    """JSON lines: the agent first, then a memory per line."""
     CSV = "memories.csv"
-    """A table, a row a memory."""
+    """A table with a row per memory."""
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """A memory, and what the history says of it.
+    """A memory, and what the history says about it.
 
     Args:
         entry: the memory.
-        author: who wrote its words last; empty where the history does not tell.
-        verified: whether a person vouches for it: wants it in these words, or looked at it and kept it.
-        stale: what has changed of what it rests on, in sentences; empty if nothing has.
+        author: who wrote its words last; empty if the history does not say.
+        verified: whether a person vouches for it: wants these words, or has checked and kept it.
+        stale: what has changed in what it rests on, in sentences; empty if nothing has.
     """
 
     entry: MemoryEntry
@@ -58,10 +58,10 @@ class Character:
         now: the world's time.
         personality: its static memory; ``None`` = it has none.
         text: the JSON text of that.
-        facts: what static memory says, a memory each.
-        memories: those of short- and long-term memory, tier by tier and by id.
+        facts: what static memory says, each fact as a memory.
+        memories: those of short- and long-term memory, ordered by tier and id.
         card: the JSON of the card that it was made from; ``None`` = there was none.
-        portrait: its picture, as it is kept; ``None`` = it has none.
+        portrait: its picture, as stored; ``None`` = it has none.
         about: what the first line of JSON lines says.
     """
 
@@ -85,7 +85,7 @@ class Exported:
         name: what it is called.
         media: its media type.
         content: its bytes.
-        notes: what could not be told in it, in sentences.
+        notes: sentences on what could not be included.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Exported:
 
 
 def fields_of(entry: MemoryEntry) -> dict[str, Any]:
-    """A memory without its text, as values that JSON and YAML have; what is not set is left out."""
+    """A memory without its text, as values of JSON and YAML; unset ones are left out."""
     held = {name: value for name, value in entry_to_json(entry).items() if name != "document"}
     if "extras" in held:
         held["metadata"] = held.pop("extras")

@@ -1,4 +1,4 @@
-"""The forms of export, each with what writes it."""
+"""The forms of export, each with its writer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def form_of(given: Form | str) -> Form:
     """A form by its name, or by the ending of a file's name.
 
     Raises:
-        InvalidParameter: nothing has this name.
+        InvalidParameter: there is no form of this name.
     """
     text = str(given)
     named = next((form for form in Form if f".{text}".endswith(f".{form}")), None)

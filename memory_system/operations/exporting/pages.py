@@ -1,4 +1,4 @@
-"""A character as Markdown: a dossier for people, and a folder of pages with front matter, one a memory."""
+"""A character as Markdown: a dossier for people, and a folder of pages with front matter, one per memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 _OTHER = re.compile(r"[^a-z0-9._-]+")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
-"""Names that are no files on Windows."""
+"""Names that cannot be files on Windows."""
 _SHORT = 80
 
 
 def folder(character: Character) -> bytes:
-    """An archive of the folder. The name of a page stays while its memory has its id."""
+    """An archive of the folder. A page keeps its name while its memory keeps its id."""
     about = {"format": PAGES, "agent": character.name}
     files = {ABOUT: json.dumps(about, ensure_ascii=False, indent=2) + "\n"}
     if character.text is not None:
@@ -45,7 +45,7 @@ def folder(character: Character) -> bytes:
 
 
 def page_name(entry_id: str) -> str:
-    """What the page of a memory is called: its id, or as much of it as any file system takes and a checksum."""
+    """What the page of a memory is called: its id, or as much of it as any file system accepts and a checksum."""
     if _PLAIN.fullmatch(entry_id) and not entry_id.endswith(".") and not _RESERVED.fullmatch(entry_id):
         return f"{entry_id}.md"
     short = _OTHER.sub("-", entry_id.lower()).strip("-.")[:60]

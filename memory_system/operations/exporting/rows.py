@@ -16,12 +16,12 @@ from .character import Character, Remembered, fields_of
 
 
 def jsonl(character: Character) -> str:
-    """The agent, and then a line for each fact and memory."""
+    """A line for the agent, and then one for each fact and memory."""
     return "".join(f"{line}\n" for line in lines(character.about, _entries(character)))
 
 
 def about(name: str, embedder: str, personality: str | None, read_only: str | None) -> dict[str, Any]:
-    """What the first line says: whose memories follow, in which form, and who that is."""
+    """What the first line says: whose memories follow, in which form, and that agent's personality."""
     told = {"agent": name, "format": LINES, "embedder": embedder, "personality": personality}
     return told | ({"read_only": read_only} if read_only else {})
 
@@ -29,7 +29,7 @@ def about(name: str, embedder: str, personality: str | None, read_only: str | No
 def lines(
     about: dict[str, Any], entries: Iterable[MemoryEntry], more: Callable[[MemoryEntry], dict[str, Any]] | None = None
 ) -> Iterator[str]:
-    """A first line about the agent, and then one for each memory, with what ``more`` says beside it."""
+    """A first line about the agent, and then one for each memory, with what ``more`` adds to it."""
     yield json.dumps(about, ensure_ascii=False)
     for entry in entries:
         told = entry_to_json(entry)
@@ -44,7 +44,7 @@ def _entries(character: Character) -> Iterator[MemoryEntry]:
 
 
 def table(character: Character) -> str:
-    """A table, a row a memory; no cell of it is a formula."""
+    """A table with a row per memory; no cell is a formula."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
     writer.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""What comes in as events: values, lines of text, spreadsheets and conversations."""
+"""What can be imported as events: values, lines of text, spreadsheets and conversations."""
 
 from .columns import as_cell, from_cell
 from .dates import Order

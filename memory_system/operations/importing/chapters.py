@@ -1,7 +1,7 @@
 """A chapter of prose as a language model reads it: one memory per event, instead of its sentences.
 
-What it writes has to rest on sentences that it was given, by the rules of ``grounding``. A part for which it fails or
-gives an unusable answer stays as it is, one memory per sentence, and the notes say so.
+What it writes has to rest on sentences that it was given, according to the rules of ``grounding``. A part for which it
+fails or gives an unusable answer stays as it is, one memory per sentence, and the notes say so.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..grounding import checked, names
 from .forms import Dropped, Material, Origin, Piece
 
 MOST_SENTENCES, MOST_CHARACTERS = 40, 6000
-"""What the model is given at once."""
+"""How much the model is given at once."""
 _NOT_PROSE = "Only prose is read by a language model; this was read as it is."
 _NO_MODEL = "No language model is set; each sentence is a memory."
 _NOTHING = "The language model found nothing in it to remember."
 _LEFT = "The language model made no memory of it."
 _MISSES = 3
-"""Parts that a model which has read none may fail at before the others are left."""
+"""How many parts a model that has read none may fail at before the others are left as they are."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class _Part:
 
 
 def by_model(material: Material, model: LanguageModel, who: str, progress: Progress = no_progress) -> Material:
-    """Prose as a language model reads it; the notes say what was left as it is, and why.
+    """Prose as read by a language model; the notes say what was left as it is, and why.
 
     Args:
-        material: what was read; only prose is changed.
+        material: the material; only prose is changed.
         model: the model that reads it.
-        who: the name of the character it is read for.
+        who: the name of the character for whom it is read.
         progress: called with the progress so far; it may raise to cancel.
     """
     if material.origin is not Origin.PROSE or model.name == OfflineModel.name:

@@ -1,6 +1,6 @@
-"""A table of events as spreadsheets write it: its delimiter, what each column is taken for, and its numbers.
+"""A table of events as spreadsheets write it: its delimiter, what each column is used as, and its numbers.
 
-Text in the cells of spreadsheets: what begins like a formula is made to be text, and is read back as it was.
+Text that begins like a formula is marked as text in the cells, and read back as it was.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from ...errors import InvalidFile, Problem
 from .dates import NOON, READ_AS_UTC, Order, Written, at_start, in_cell, order_of
 
 _BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-"""Signs with which a spreadsheet takes a cell for a formula, which may call programs and send other cells away."""
+"""Signs that make a spreadsheet treat a cell as a formula, which may call programs and send other cells away."""
 MARK = "\u2060"
-"""A word joiner: it is not seen, has no width, and is no beginning of a formula."""
+"""A word joiner: invisible, without width, and never the beginning of a formula."""
 THOUSANDS = re.compile(r"[+-]?\d*[1-9]\d*,\d{3}")
-"""A number that is a thousand times another, by whether its comma is a decimal one."""
+"""A number whose value depends, by a factor of a thousand, on whether its comma is a decimal one."""
 
 
 def as_cell(text: str) -> str:
-    """A text for a cell, which no spreadsheet takes for a formula."""
+    """A text as a cell that no spreadsheet treats as a formula."""
     return MARK + text if text.startswith(_BEGINNINGS) else text
 
 
 def from_cell(cell: str) -> str:
-    """The text that ``as_cell`` made a cell of; any other as it is, without the quotation mark that some put before."""
+    """The text that ``as_cell`` turned into a cell; any other without the quotation mark some put before it."""
     return cell[1:] if cell[:1] in (MARK, "'") and cell[1:].startswith(_BEGINNINGS) else cell
 
 
@@ -49,11 +49,11 @@ def number(cell: str) -> float:
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "upright bars"}
 _ANNOUNCED = re.compile(r'"?sep=([^"\r\n])"?[^\S\t\r\n]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
-"""The line with which Excel says by what the cells are separated."""
+"""The line in which Excel states what separates the cells."""
 _BEGINNING = 1_000_000
-"""Characters in which a header and its first row are looked for, before it is known whether there is a table."""
+"""Characters searched for a header and its first row, before it is known whether there is a table."""
 _LOOKED_AT = 20
-"""Rows by which it is found out what a column holds whose name nobody knows."""
+"""Rows used to find out what a column of unknown name holds."""
 _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "document": (
         ("document", "text", "memory", "event"),
@@ -76,7 +76,7 @@ _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "id": (("id",), ()),
     **{flag: ((flag,), ()) for flag in FLAGS},
 }
-"""The possible names of a column: names of which only one may occur, and others that count if none of those does."""
+"""The possible names of a column: names of which only one may occur, and others used if none of those does."""
 _DAYS, _HOURS = ("date", "day"), ("time", "hour")
 """Two columns that make one time together."""
 _TRUE, _FALSE = ("true", "yes", "y", "1", "x"), ("false", "no", "n", "0")
@@ -85,11 +85,11 @@ _MARKS = ("chroma:", "memory_system:", "$", "#")
 
 
 def taken_for(names: Iterable[str], chosen: Mapping[str, str] | None = None) -> dict[str, str]:
-    """By the name of a field of a memory, the name that is taken for it of those that somebody else has given.
+    """For each field of a memory, by its name, which of the given names is used for it.
 
     Args:
         names: the names, such as those of columns or of an object's values.
-        chosen: what is chosen instead of guessed: by the name of a field one of the names, or empty for none.
+        chosen: choices that replace guesses: for a field, by its name, one of the names, or empty for none.
     """
     held = {_key(name): name for name in reversed(list(names))}
     found = {taken: name for taken, name in (chosen or {}).items() if name in held.values()}
@@ -102,7 +102,7 @@ def taken_for(names: Iterable[str], chosen: Mapping[str, str] | None = None) -> 
 
 @dataclass(frozen=True)
 class Cells:
-    """One row: its line (1-based), its text on a line, and the event that it is, or the problem that it has."""
+    """One row: its line (1-based), its text in one line, and its event or its problem."""
 
     line: int
     shown: str
@@ -112,7 +112,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Table:
-    """All rows, sentences on how they were read, and the order in which the numbers of dates were, if it was open."""
+    """All rows, sentences on how they were read, and the order of the numbers in dates, if it was open."""
 
     rows: list[Cells]
     notes: tuple[str, ...]
@@ -126,9 +126,9 @@ def known(cells: Sequence[str]) -> set[str]:
 
 
 def begins_a_table(text: str) -> bool:
-    """Whether a text begins with a header of two columns or more, one of them a memory's text, and a row of as many.
+    """Whether a text begins with a header of two columns or more, one of them a memory's text, and a row as long.
 
-    Where no name is known, by whether all rows are as long as the header and one of their columns holds text.
+    If no name is known, all rows must be as long as the header and one of their columns must hold text.
     """
     if _ANNOUNCED.match(text):
         return True
@@ -144,7 +144,7 @@ def begins_a_table(text: str) -> bool:
 
 
 def _is_even(text: str, header: list[str], rows: list[list[str]]) -> bool:
-    """Whether a header of unknown names is above rows that are as long as it is."""
+    """Whether all rows below a header of unknown names are as long as it is."""
     names = [name.strip() for name in header]
     first = text.lstrip().split("\n", 1)[0]
     if len(rows) < 2 or len({*names}) < len(names) or not all(map(_may_name, names)) or ", " in first[:_BEGINNING]:
@@ -155,7 +155,7 @@ def _is_even(text: str, header: list[str], rows: list[list[str]]) -> bool:
 
 
 def _may_name(cell: str) -> bool:
-    """Whether a cell of the first row may be the name of a column: a few words, and no date, number or sentence."""
+    """Whether a cell of the first row may be the name of a column: a few words, not a date, number or sentence."""
     words = cell.split()
     return (
         1 <= len(words) <= 5
@@ -168,7 +168,7 @@ def _may_name(cell: str) -> bool:
 
 
 def _by_content(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, str]:
-    """The columns of the time and of the text, judging by the content of the rows, if that is clear.
+    """The columns of the time and of the text, judged by the content of the rows, if that is clear.
 
     The time is the only column with nothing but dates; the text is the one whose cells are longest, of more than a
     word and a half each.
@@ -189,14 +189,14 @@ def _is_date(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Heading:
-    """The header of a table: the names of its columns, and by the name of a field the column that is taken for it."""
+    """The header of a table: the names of its columns, and for each field, by its name, the column used for it."""
 
     names: tuple[str, ...]
     takes: Mapping[str, str]
 
 
 def heading(text: str) -> Heading:
-    """The header of a table as it is guessed; empty where there is no line."""
+    """The header of a table, guessed; empty if there is no line."""
     announced = _ANNOUNCED.match(text)
     body = text[announced.end() :] if announced else text
     rows = _beginning(body, announced[1] if announced else _delimiter(text), _LOOKED_AT)
@@ -204,7 +204,7 @@ def heading(text: str) -> Heading:
     names = tuple(name.strip() for name in header)
     try:
         takes = _Columns.of(header, 1, _chosen(header, rows[1:], {})).takes
-    except InvalidFile:  # two columns for the same, of which a person chooses
+    except InvalidFile:  # two columns for the same field; a person chooses
         takes = {}
     return Heading(names, {taken: names[place] for taken, place in takes.items()})
 
@@ -214,10 +214,10 @@ def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[
 
     Args:
         text: the table, its header first.
-        most: characters that a cell may have.
-        limit: rows that are read; one more is answered where there are more.
-        asked: which order the numbers of dates are in; found out if not given.
-        chosen: by the name of a field, the name of the column to take for it, empty for none; guessed for the others.
+        most: the most characters in a cell.
+        limit: the most rows to read; if there are more, one more is returned.
+        asked: the order of the numbers in dates; found out if not given.
+        chosen: by the name of a field, the name of the column to use, empty for none; guessed for the others.
 
     Raises:
         InvalidFile: it is not a table, or has no column for the text of a memory; the message names the line.
@@ -249,7 +249,7 @@ def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[
 
 
 def _chosen(header: Sequence[str], rows: Sequence[list[str]], chosen: Mapping[str, str]) -> dict[str, str]:
-    """What is chosen, and what the rows show of a header in which nothing is known as the text of a memory."""
+    """What is chosen, and what the rows show if no name in the header is known as the text of a memory."""
     names = [name.strip() for name in header]
     if "document" in {*known(header), *chosen} or len({*names}) < len(names):
         return dict(chosen)
@@ -263,7 +263,7 @@ def _chosen(header: Sequence[str], rows: Sequence[list[str]], chosen: Mapping[st
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter by which the first line names most of what is known, or has most cells."""
+    """The delimiter that gives the first line the most known names, or the most cells."""
 
     def found(delimiter: str) -> tuple[int, int]:
         header = next(iter(_beginning(text, delimiter, 1)), [])
@@ -286,7 +286,7 @@ def _beginning(text: str, delimiter: str, most: int) -> list[list[str]]:
 
 
 def _fitted(cells: list[str], most: int) -> list[str]:
-    """A row without the empty cells that some programs write behind the last column."""
+    """A row without the empty cells that some programs write after the last column."""
     return cells[:most] if len(cells) > most and not any(cell.strip() for cell in cells[most:]) else cells
 
 
@@ -296,13 +296,13 @@ def _key(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Columns:
-    """What each column is taken for."""
+    """What each column is used as."""
 
     header: list[str]
     takes: dict[str, int]
     """The place of the column of each field."""
     hours: int | None
-    """The place of a column with times of day, beside one with days."""
+    """The place of a column with times of day, next to one with days."""
     extras: dict[int, str]
     """The names under which other columns are kept as metadata."""
     left: list[str]
@@ -354,7 +354,7 @@ class _Columns:
 
     @staticmethod
     def _refuse_twins(names: Sequence[str], taken: str, line: int) -> None:
-        """Refuse two columns for the same.
+        """Refuse two columns for the same field.
 
         Raises:
             InvalidFile: always.
@@ -375,7 +375,7 @@ class _Columns:
 
 @dataclass
 class _Reading:
-    """The rows of a table on their way to events."""
+    """The rows of a table while they are turned into events."""
 
     columns: _Columns
     rows: list[tuple[int, list[str]]]
@@ -424,7 +424,7 @@ class _Reading:
         return f"{when} {from_cell(cells[self.columns.hours].strip())}".strip()
 
     def _scale(self, written: Sequence[str]) -> Iterator[str]:
-        """Find out which scale the importance is on, from all its numbers, and say which."""
+        """Find out which scale the importance is on, from all its numbers; yields a sentence that says which."""
         if "rating" not in self.columns.takes:
             return
         numbers: list[float] = []
@@ -470,7 +470,7 @@ class _Reading:
             elif taken in ("tags", "people"):
                 event[taken] = [one.strip() for one in cell.replace(";", ",").split(",") if one.strip()]
             elif taken == "source" and cell.lower() not in set(Source):
-                other["source"] = cell  # such as an address, which is no way to come to know of something
+                other["source"] = cell  # such as an address, which does not say how something became known
             elif taken in FLAGS:
                 if cell.lower() not in (*_TRUE, *_FALSE):
                     return f"{columns.name(taken)} is {cell[:40]!r}; write yes or no."

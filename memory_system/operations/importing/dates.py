@@ -9,12 +9,12 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from enum import StrEnum
 
 NOON = time(12)
-"""The time of day of a date that is written without one."""
+"""The time of day of a date without one."""
 READ_AS_UTC = "Times without a zone are read as UTC."
 
 
 class Order(StrEnum):
-    """Which comes first where a date is written in numbers with the year last: 03/04/2026."""
+    """Which comes first in a date written in numbers with the year last: 03/04/2026."""
 
     DAY_FIRST = "day-first"
     MONTH_FIRST = "month-first"
@@ -37,7 +37,7 @@ CLOCK = r"""
           | (?P<offset>(?: [+-]\d{2}(?::?\d{2})? | \s[+-]\d{2}:?\d{2} )(?!\d)) )?
     )?
 """
-"""A time of day and its zone, as a part of a pattern that is written with spaces, as the others here."""
+"""A time of day and its zone, as a part of a pattern written with spaces, like the others here."""
 END = r"""
     (?= $ | [\s\])>:;,|–—-] )
     \s* (?P<close>[\])])? \s* (?: [:;,|–—-]+ (?:\s+|$) | [:;|–—]+ )? \s*
@@ -59,31 +59,31 @@ _DATE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _ISO = re.compile(r"(?:\d{4}-\d{2}-\d{2}|\d{8})(?P<clock>[T ]\d{2}.*)?", re.IGNORECASE | re.ASCII)
-"""What is left to Python to read, which would take any digits, weeks, and any sign before the time."""
+"""What Python reads; on its own it would accept any digits, weeks, and any sign before the time."""
 _EPOCH = re.compile(r"\d{10}|\d{13}|\d{16}|\d{10}\.\d{1,9}", re.ASCII)
 _NAMED_ZONE = re.compile(
     r"\s*(ACST|AEDT|AEST|AKST|AKDT|AST|ADT|BST|CDT|CEST|CET|CST|EDT|EEST|EET|EST|HST|IST|JST|KST|MDT|MSK|MST|NZDT|NZST|"
     r"PDT|PST|WEST|WET)\b"
 )
-"""Abbreviations of zones, of which several mean more than one."""
+"""Abbreviations of zones, several of which mean more than one."""
 _ZONE_OF_PLACE = re.compile(
     r"\s*((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Brazil|Canada|Chile|Etc|Europe|Indian|Mexico|Pacific|"
     r"US)/[A-Za-z][\w+-]*(?:/[A-Za-z][\w+-]*)?)"
 )
-"""Zones by the name of a place, whose distance from UTC changes with the season and with laws."""
+"""Zones named after a place; their offset from UTC changes with the season and with laws."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """A date as it is written.
+    """A date as written.
 
     Args:
-        text: its own words, without brackets.
+        text: the words of the date, without brackets.
         day_first: the day that it means if the day comes first; ``None`` = there is no such day.
-        month_first: the same if the month comes first; equal to ``day_first`` unless numbers leave it open.
+        month_first: the same if the month comes first; equal to ``day_first`` unless its numbers are ambiguous.
         clock: the time of day; ``None`` = not written.
         zone: ``None`` = not written.
-        rest: what stands after it.
+        rest: the text after it.
         problem: why it cannot be used, in half a sentence.
     """
 
@@ -102,13 +102,13 @@ class Written:
 
     @property
     def shows(self) -> Order | None:
-        """Which order its numbers show, since they mean a day in one only."""
+        """The order that its numbers show, if they mean a day in only one."""
         if self.day_first is not None and self.month_first is None:
             return Order.DAY_FIRST
         return Order.MONTH_FIRST if self.day_first is None and self.month_first is not None else None
 
     def moment(self, order: Order) -> datetime:
-        """The moment: in UTC where no zone is written, at noon where no time is."""
+        """The moment: in UTC if no zone is written, at noon if no time is."""
         meant = (self.day_first, self.month_first)
         first, other = meant if order is Order.DAY_FIRST else meant[::-1]
         day = first or other
@@ -117,7 +117,7 @@ class Written:
 
 
 def at_start(text: str) -> Written | None:
-    """The date with which a text begins; ``None`` if it begins with none."""
+    """The date at the beginning of a text; ``None`` if there is none."""
     text = text.lstrip()
     found = _DATE.match(text)
     if found is None or (found["close"] and not found["open"]):
@@ -154,7 +154,7 @@ def time_of_day(found: re.Match[str], words: str) -> tuple[time | None, tzinfo |
 
 
 def in_cell(text: str) -> Written:
-    """The date that a cell holds, and nothing else; one with a problem if it holds none."""
+    """The date in a cell that holds nothing else; one with a problem if there is none."""
     found = at_start(text)
     if found is not None and (found.problem or not found.rest):
         return found
@@ -177,9 +177,9 @@ def in_cell(text: str) -> Written:
 
 
 def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Order, str | None]:
-    """In which order the numbers of these dates are read, and a sentence that says so where it was open.
+    """The order in which the numbers of these dates are read, and a sentence that says so if it was open.
 
-    The order is the one that was asked for, or that other dates of the same text show, or the day first.
+    The order is the one that was asked for, else the one that other dates of the text show, else the day first.
     """
     shown: dict[Order, Written] = {}
     for one in found:
@@ -264,5 +264,5 @@ def _zone(parts: dict[str, str | None]) -> tzinfo | None:
 
 
 def _beyond(*days: date | None) -> bool:
-    """Whether a zone could carry a day out of the calendar."""
+    """Whether a zone could move a day out of the calendar."""
     return any(day is not None and not 2 <= day.year <= 9998 for day in days)

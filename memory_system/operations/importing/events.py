@@ -1,4 +1,4 @@
-"""Intake: what comes in as events, in any of the forms that are taken, checked as a whole before anything changes."""
+"""Intake: events in any of the accepted forms, checked as a whole before anything changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Taken:
-    """The entries of events, and in sentences what was read differently from how it was written."""
+    """The entries of events, and sentences on what was read differently from how it was written."""
 
     entries: list[MemoryEntry]
     notes: tuple[str, ...]
@@ -47,27 +47,27 @@ class Taken:
 
 @dataclass(frozen=True)
 class Added:
-    """What became of each event, in the order in which they came, and the change set: applied, or only planned."""
+    """What became of each event, in the order given, and the change set: applied, or only planned."""
 
     outcomes: tuple[Outcome, ...]
     change_set: ChangeSet
 
     @property
     def unrated(self) -> tuple[str, ...]:
-        """The ids of what is stored without a rating, to be rated later."""
+        """The ids of the memories stored without a rating, to be rated later."""
         return tuple(outcome.id for outcome in self.outcomes if not outcome.rated and outcome.action != "skipped")
 
 
 def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None] | None = None) -> Taken:
-    """The entries for STM that these events are; one without a time happened now, or has none where now is not known.
+    """These events as entries for STM; one without a time happened now, or has none if now is not known.
 
     Args:
-        events: in any of the forms that are taken. An ``importance_score`` is a rating / 10, 0.1 to 1.0; where one of
+        events: in any of the accepted forms. An ``importance_score`` is a rating / 10, 0.1 to 1.0; if one of
             them is above 1, all of them are ratings, 1 to 10. A time may lack a zone.
         now: the world's time.
-        zone: of times that have none; that of ``now`` if not given.
+        zone: of times without one; that of ``now`` if not given.
 
-    Raises: InvalidEntry: an event cannot be accepted, or an id appears twice; none is taken then. InvalidFile: the
+    Raises: InvalidEntry: an event cannot be accepted, or an id appears twice; then none is accepted. InvalidFile: the
         file is not JSON.
     """
     if isinstance(events, str | Path):
@@ -99,7 +99,7 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
 
 
 def rated_on_ten(items: Sequence[Any]) -> tuple[Sequence[Any], tuple[str, ...]]:
-    """The events with what is above 1, and all beside it, as ratings of 1 to 10, and a note of that."""
+    """The events with all scores as ratings of 1 to 10 if one is above 1, and a note of that."""
     scores = [found["importance_score"] for item in items for found in _fields(item) if "importance_score" in found]
     numbers = [score for score in scores if isinstance(score, int | float | np.number) and not isinstance(score, bool)]
     if not any(1 < number <= 10 for number in numbers):
@@ -111,7 +111,7 @@ def rated_on_ten(items: Sequence[Any]) -> tuple[Sequence[Any], tuple[str, ...]]:
 
 
 def _zoned(items: Sequence[Any], zone: Callable[[], tzinfo | None]) -> tuple[Sequence[Any], tuple[str, ...]]:
-    """The events with the world's zone where a time has none, and a note of that."""
+    """The events with the world's zone for each time without one, and a note of that."""
     lacking = sum(naive(found.get(name)) is not None for item in items for found in _fields(item) for name in _TIMES)
     of = zone() if lacking else None
     if of is None:
@@ -126,7 +126,7 @@ def _zoned(items: Sequence[Any], zone: Callable[[], tzinfo | None]) -> tuple[Seq
 
 
 def _fields(item: Any) -> Iterator[Mapping[str, Any]]:
-    """Where an event may have typed fields: it, and its metadata."""
+    """Where an event may have typed fields: in itself and in its metadata."""
     if isinstance(item, Mapping):
         yield item
         if isinstance(item.get("metadata"), Mapping):
@@ -143,7 +143,7 @@ def _changed(item: Any, change: Callable[[str, Any], tuple[str, Any]]) -> Any:
 
 
 def event_entry(item: Any, now: datetime | None) -> MemoryEntry:
-    """The entry for STM that one event is; one without a time happened now.
+    """One event as an entry for STM; one without a time happened now.
 
     Raises:
         InvalidEntry: it cannot be accepted.

@@ -1,7 +1,7 @@
-"""Dates that leave something out, as diaries have them, and which days they mean by the world's time.
+"""Dates that leave something out, as in diaries, and which days they mean at the world's time.
 
-A date without a year ("1 March:"), a weekday ("Mon 9:00 -"), a day that is counted ("Day 2, 14:00"), today, yesterday,
-and a time of day alone ("14:30"). Each is one only with a time of day, with a sign such as a colon behind it, or alone
+A date without a year ("1 March:"), a weekday ("Mon 9:00 -"), a counted day ("Day 2, 14:00"), today, yesterday,
+and a time of day alone ("14:30"). Each counts only with a time of day, before a sign such as a colon, or alone
 on its line: "May 5 people come?" is not a date.
 """
 
@@ -37,11 +37,11 @@ _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEK, _DAY = 7, timedelta(days=1)
 _FIRST, _LAST = date(2, 1, 1), date(9998, 12, 31)
 _LEAP = 9
-"""Years among which every day of the calendar is at least once, as a rule."""
+"""Years among which every day of the calendar occurs at least once, as a rule."""
 
 
 class Leaves(StrEnum):
-    """What a date leaves out, by what it has."""
+    """What a date leaves out, named after what it has."""
 
     YEAR = "day and month"
     WEEKDAY = "weekday"
@@ -52,16 +52,16 @@ class Leaves(StrEnum):
 
 @dataclass(frozen=True)
 class Partly:
-    """A date that leaves something out, as it is written.
+    """A date that leaves something out, as written.
 
     Args:
-        text: its own words.
+        text: the words of the date.
         leaves: what kind it is.
         number: of the weekday (0 = Monday), of the counted day, or of the days before today; else 0.
-        month: with ``number`` as the day, of one without a year; else 0.
+        month: of a date without a year, with ``number`` as the day; else 0.
         clock: the time of day; ``None`` = not written.
         zone: ``None`` = not written.
-        rest: what stands after it.
+        rest: the text after it.
         problem: why it cannot be used, in half a sentence.
     """
 
@@ -81,7 +81,7 @@ class Partly:
 
 
 def at_start(text: str) -> Partly | None:
-    """The date that leaves something out with which a text begins; ``None`` if it begins with none."""
+    """The incomplete date at the beginning of a text; ``None`` if there is none."""
     text = text.lstrip()
     found = _PARTIAL.match(text)
     if found is None and (opened := re.match(r"[\[(]?\s{0,9}(?=\d)", text)):  # a time of day follows a space elsewhere
@@ -125,7 +125,7 @@ def _is_day(month: int, day: int) -> bool:
 
 
 def first_day(found: Mapping[int, Written | Partly], now: datetime) -> date | None:
-    """The day from which others are counted, where any are, so that the last of them is today."""
+    """The day from which counted days start, so that the last of them is today; ``None`` if there are none."""
     counts = [one.number for one in found.values() if isinstance(one, Partly) and one.leaves is Leaves.COUNT]
     return now.astimezone(UTC).date() - (max(counts) - 1) * _DAY if counts else None
 
@@ -133,15 +133,15 @@ def first_day(found: Mapping[int, Written | Partly], now: datetime) -> date | No
 def settle(
     found: Mapping[int, Written | Partly], order: Order, now: datetime, day_one: date | None
 ) -> dict[int, datetime]:
-    """The moment of each date, by its line; those with a problem, and beyond the years 2 to 9998, have none.
+    """The moment of each date, by its line; dates with a problem, or outside the years 2 to 9998, have none.
 
-    A day without a year is the one nearest to the date above, or the last that has been. A weekday is the first from
-    the date above on; those at the beginning lead up to the date that follows them, or to now. A time of day belongs to
-    the day above, or to the last day on which it has been.
+    A day without a year is the one nearest to the date above, or else the last one before now. A weekday is the first
+    on or after the date above; those at the beginning lead up to the date that follows them, or to now. A time of day
+    belongs to the day above, or else to the last day on which that time has passed.
 
     Args:
         found: the dates, by the number of their line, in order.
-        order: in which the numbers of whole ones are.
+        order: the order of the numbers in complete dates.
         now: the world's time.
         day_one: the day that "Day 1" is.
     """
@@ -208,13 +208,13 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 
 def _latest(last: Partly, leading: list[tuple[int, Partly]], now: datetime) -> date:
-    """The last day to which weekdays may lead up: today, if that is one of them, and not later than now."""
+    """The last day that weekdays may lead up to: today, or yesterday if the last is today but still to come."""
     weekday = next(one.number for _, one in reversed(leading) if one.leaves is Leaves.WEEKDAY)
     return now.date() - (weekday == now.weekday() and _has_yet_to_be(last, now)) * _DAY
 
 
 def _lead_up(leading: list[tuple[int, Partly]], bound: date) -> dict[int, date]:
-    """The days of weekdays, and of times of day beneath them, of which the last lies on a day or before it."""
+    """The days of weekdays, and of times of day beneath them; the last is on the bound or before it."""
     weekdays: list[int] = []
     for _, one in leading:
         weekdays.append(one.number if one.leaves is Leaves.WEEKDAY else weekdays[-1])

@@ -1,4 +1,4 @@
-"""What of some material an agent takes: what is new to it becomes a personality and memories, the rest says why not."""
+"""What an agent takes from material: what is new becomes a personality and memories, the rest gets a reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .forms import Material, Part, Piece
 from .forms.material import made_id
 
 MOST_FACTS = 400
-"""Facts that a personality is given by material; those beyond are timeless memories, which are kept as they are."""
+"""The most facts that material adds to a personality; further ones become timeless memories, kept as they are."""
 MOST_OTHERS = 500
 _KEYED = {"relationships": "name", "environment": "place", "routine": "time"}
 MERGEABLE = "They can be merged on the Tidy page."
@@ -29,7 +29,7 @@ _ROUNDS = 5
 
 
 class Take(StrEnum):
-    """What is taken of material."""
+    """What is taken from material."""
 
     PERSONALITY = "personality"
     """Who it is: name, traits, goals, relationships, places and the routine of a day."""
@@ -50,7 +50,7 @@ class Becomes:
         people: who is in it.
         source: how it became known.
         rating: 1 to 10; ``None`` = it is still to be rated.
-        id: the memory's id; empty for all else.
+        id: the memory's id; empty for anything else.
     """
 
     place: str
@@ -70,9 +70,9 @@ class Preview:
 
     Args:
         form: the form it was recognised as.
-        title: what that is called.
+        title: the name of that form.
         name: who it is about; empty if it does not say.
-        rows: all that is in it, in its order.
+        rows: everything in it, in order.
         notes: sentences on how it was read.
     """
 
@@ -93,7 +93,7 @@ class Imported:
     """What was taken in, and what became of each line.
 
     Args:
-        change_set: what was done, or would be; ``None`` = only looked at, for a character who is not there yet.
+        change_set: what was done, or would be; ``None`` = only a preview for a character who does not exist yet.
         material: what was read, line by line.
     """
 
@@ -107,10 +107,10 @@ class Taken:
 
     Args:
         rows: what becomes of each thing.
-        document: the personality that it has then; ``None`` = it stays.
+        document: its new personality; ``None`` = unchanged.
         pieces: the memories for STM.
         kept: the memories that go to LTM as they are: what was worked out elsewhere, and facts without a time.
-        portrait: the picture that it has then; ``None`` = it stays.
+        portrait: its new picture; ``None`` = unchanged.
         notes: sentences about the whole.
     """
 
@@ -124,13 +124,13 @@ class Taken:
 
 @dataclass(frozen=True)
 class Held:
-    """What the agent holds, as far as it matters to what is new.
+    """What the agent has already, as far as that decides what is new.
 
     Args:
         document: its personality.
-        named_by_file: whether its name is only that of its file, so that another may take its place.
-        find: the memory of an id, or ``None``.
-        words: by the words of each memory, in one spelling, when it happened.
+        named_by_file: whether its name is only that of its file, and may be replaced.
+        find: the memory with an id, or ``None``.
+        words: when each memory happened, by its normalised words.
         portrait: its picture.
     """
 
@@ -142,7 +142,7 @@ class Held:
 
 
 def words_of(entries: Iterable[MemoryEntry]) -> dict[str, list[datetime | None]]:
-    """The words of memories, in one spelling, with the times at which they happened."""
+    """The normalised words of memories, with the times at which they happened."""
     found: dict[str, list[datetime | None]] = {}
     for entry in entries:
         found.setdefault(same_words(entry.document), []).append(entry.timestamp)
@@ -150,13 +150,13 @@ def words_of(entries: Iterable[MemoryEntry]) -> dict[str, list[datetime | None]]
 
 
 def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -> Taken:
-    """What of some material is taken, by what is held; nothing that is held is changed or overwritten.
+    """What is taken from material, given what the agent has; nothing it has is changed or overwritten.
 
     Args:
-        material: what was read.
-        held: what the agent holds.
-        now: the world's time, at which happens what has no time of its own.
-        take: what of it is wanted.
+        material: the material.
+        held: what the agent has.
+        now: the world's time, used for what has no time of its own.
+        take: which parts of it are wanted.
     """
     wanted = frozenset(take)
     rows = [Becomes(one.place, "dropped", one.text, one.reason) for one in material.dropped]
@@ -219,7 +219,7 @@ def _merged(parts: Iterable[Part], merging: _Personality, wanted: Container[Take
 
 
 def _pictured(material: Material, held: Held, rows: list[Becomes], *, wanted: bool) -> str | None:
-    """The portrait that comes in, and its row."""
+    """The imported portrait; adds its row."""
     if material.portrait is None:
         return None
     same = held.portrait == material.portrait
@@ -246,7 +246,7 @@ def _row(place: str, entry: MemoryEntry) -> Becomes:
 
 
 def _lore(part: Part) -> Piece:
-    """A fact for which the personality has no room, as a memory that no operation forgets or rewrites."""
+    """A fact that does not fit in the personality, as a memory that no operation forgets or rewrites."""
     entry = MemoryEntry(
         part.text, id=made_id("fact", same_words(part.text)), tier=Tier.LTM, kind=Kind.FACT, authored=True
     )
@@ -264,7 +264,7 @@ def _is_held(entry: MemoryEntry, held: Held) -> str:
 
 
 def _counted(dropped: Iterable[Becomes]) -> list[str]:
-    """How much is left out, a note for each reason; what says the same as something else is one reason."""
+    """How much is left out, a note per reason; all repetitions count as one reason."""
     reasons = Counter("It appears twice." if row.why.startswith("It says the same as") else row.why for row in dropped)
     told = [f"Left out: {count:,} ({short(reason.rstrip('.'), 120)})." for reason, count in reasons.most_common(5)]
     more = sum(reasons.values()) - sum(count for _, count in reasons.most_common(5))
@@ -275,7 +275,7 @@ _FULL = "full"
 
 
 class _Personality:
-    """A personality that parts are added to."""
+    """A personality to which parts are added."""
 
     def __init__(self, held: Held) -> None:
         self._before = json.loads(json.dumps(held.document)) if held.document else {}
@@ -316,7 +316,7 @@ class _Personality:
         return ""
 
     def settle(self) -> dict[int, str]:
-        """Why parts that were taken cannot be kept, by the identity of each; empty where all can."""
+        """Why accepted parts cannot be kept, by the identity of each; empty if all can."""
         refused: dict[int, str] = {}
         for _ in range(_ROUNDS):
             document = self.document(refused)
@@ -347,7 +347,7 @@ class _Personality:
                 yield parts[int(number) - 1 - before], why
 
     def document(self, refused: Mapping[int, str]) -> dict[str, Any] | None:
-        """The whole personality with all that was taken and not refused; ``None`` where that is nothing."""
+        """The whole personality with all accepted parts that were not refused; ``None`` if there are none."""
         good = [part for part in self.taken if id(part) not in refused]
         if not good:
             return None

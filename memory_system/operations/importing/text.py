@@ -1,6 +1,6 @@
 """Many events from a text that a person pastes or uploads, line by line, with what each line becomes or why not.
 
-Unlike ``events.read``, which takes a batch whole or not at all, this is for people: they see which lines are
+Unlike ``events.read``, which accepts a whole batch or nothing, this is for people: they see which lines are
 refused and why, and may go on with the others. A line may begin with its date; ``dates`` reads it.
 """
 
@@ -35,9 +35,9 @@ class Form(StrEnum):
     JSON = "json"
     """A list of events, or the column form ``{"documents": [...], ...}``."""
     JSONL = "jsonl"
-    """One JSON object a line."""
+    """One JSON object per line."""
     CSV = "csv"
-    """A header line with a column ``document`` (or ``text``), and one event a row; also with semicolons or tabs."""
+    """A header line with a column ``document`` (or ``text``), and one event per row; also with semicolons or tabs."""
 
 
 IMPORTERS: Registry[Callable[[str], Iterable[Mapping[str, Any]]]] = Registry(
@@ -48,14 +48,14 @@ _ENDINGS = {"json": Form.JSON, "jsonl": Form.JSONL, "csv": Form.CSV, "tsv": Form
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """Unlike ``splitlines``, which also splits at U+2028 and the like; JSON may hold those within a text."""
 NOW, ABOVE, PARTLY = "now", "the line above", "the date in part"
-"""Where the time of an event is from that has none of its own, or one that leaves something out."""
+"""Where an event's time comes from if it has none of its own, or one that leaves something out."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one line (1-based) becomes: an entry, or the problem that keeps it from being one.
+    """What one line (1-based) becomes: an entry, or the problem with it.
 
-    ``time_from`` says where its time is from: empty for its own, ``NOW``, ``ABOVE`` or ``PARTLY``.
+    ``time_from`` says where its time comes from: empty for its own, ``NOW``, ``ABOVE`` or ``PARTLY``.
     """
 
     line: int
@@ -70,9 +70,9 @@ class Reading:
     """What each line of a text becomes.
 
     Args:
-        rows: one for each event.
+        rows: one per event.
         notes: sentences on how the text was read: its columns, its scale, its dates.
-        order: how dates such as 03/04/2026 were read; ``None`` = there is none that could mean two days.
+        order: how dates such as 03/04/2026 were read; ``None`` = no date could mean two days.
         day_one: the day from which "Day 2" was counted; ``None`` = no day is counted.
     """
 
@@ -83,10 +83,10 @@ class Reading:
 
 
 def _imported(text: str, name: str) -> str:
-    """The events that an importer of another package reads in a text, as JSON.
+    """The events that an importer from another package reads from a text, as JSON.
 
     Raises:
-        InvalidParameter: nothing has this name.
+        InvalidParameter: there is no importer of this name.
         InvalidFile: it cannot read the text.
     """
     read = IMPORTERS.get(name)
@@ -99,7 +99,7 @@ def _imported(text: str, name: str) -> str:
 
 
 def guess(text: str, file_name: str = "") -> Form:
-    """The form a text seems to be in, by its file's ending and its beginning."""
+    """The form a text seems to be in, judging by its file's ending and its beginning."""
     ending = file_name.rpartition(".")[2].lower()
     if ending in _ENDINGS:
         return _ENDINGS[ending]
@@ -117,7 +117,7 @@ def decoded(raw: bytes, file_name: str) -> str:
     """The text of an uploaded file, in UTF-8, or in UTF-16 with a byte order mark, as spreadsheets write it.
 
     Raises:
-        InvalidFile: it is too large, or no such text.
+        InvalidFile: it is too large, or not such text.
     """
     if len(raw) > MAX_FILE:
         raise InvalidFile((Problem("", f"it has {len(raw):,} bytes; at most {MAX_FILE:,} are allowed"),), file_name)
@@ -153,13 +153,13 @@ def read_text(
 
     Args:
         text: the whole text.
-        form: how it is written, a ``Form`` or the name of an importer that a package brings.
+        form: how it is written, a ``Form`` or the name of an importer from a package.
         now: the world's time.
         order: what comes first in dates such as 03/04/2026; found out from the others if not given.
         partial: whether lines may also begin with a date that leaves something out: "1 March:", "Mon 9:00", "Day 2:".
-        day_one: the day that "Day 1" is then; if not given, such that the last counted day is today.
-        columns: of CSV, by the name of a field (``document``, ``timestamp``, ``rating``, ``kind``, ``tags``), which
-            column it is taken from, by its name in the header, empty for none; guessed for those not given.
+        day_one: the day that "Day 1" is; if not given, chosen so that the last counted day is today.
+        columns: of CSV, by the name of a field (``document``, ``timestamp``, ``rating``, ``kind``, ``tags``), the
+            header name of the column to use, empty for no column; guessed for fields not given.
 
     Raises:
         InvalidFile: the text as a whole is not in this form, or has more than 50,000 lines.
@@ -204,13 +204,13 @@ def read_text(
 
 
 def columns_of(text: str) -> Heading:
-    """The columns of a table, and which are taken for what, whether or not one is for the text of a memory."""
+    """The columns of a table, and what each is used as, even if none of them holds the text of a memory."""
     return intake_columns.heading(text.removeprefix("\ufeff"))
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of the text as an event, or the problem that kept it from being read."""
+    """A line of the text as an event, or the problem that prevented it."""
 
     number: int
     shown: str
@@ -239,9 +239,9 @@ class _Lines:
 
 
 def _lines(text: str, asked: Order | None, partial_by: datetime | None, day_one: date | None) -> _Lines:
-    """Lines with their dates: one without takes that of the line above, and one of a date alone dates those beneath.
+    """Lines with their dates: a line without one has that of the line above; a date alone applies to those beneath.
 
-    Beneath a date that cannot be read, the day is unknown until the next that can.
+    Beneath a date that cannot be read, the day is unknown until the next readable date.
     """
     split = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
     dates = {number: found for number, line in split if (found := _date_of(line, partial_by)) is not None}
@@ -300,7 +300,7 @@ def _counts(dates: Mapping[int, Written | partial_dates.Partly]) -> bool:
 
 
 def _on_dates(dates: list[Written | partial_dates.Partly], headings: int, inherited: int) -> Iterator[str]:
-    """How the dates at the beginning of lines were read."""
+    """Sentences on how the dates at the beginning of lines were read."""
     if len(dates) > headings:
         yield f"Lines that begin with a date, which becomes their time: {len(dates) - headings:,}."
     if headings:

@@ -1,4 +1,4 @@
-"""A conversation that comes in: its turns in any of the forms that are taken, as entries for STM."""
+"""A conversation to be imported: its turns in any of the accepted forms, as entries for STM."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_SPEAKER = 100
 
 Turns = str | Sequence[Mapping[str, Any] | Sequence[str]]
 """Mappings ``{"speaker": ..., "text": ..., "timestamp": ...}`` (the time may be left out), pairs of speaker and text,
-or one text of lines ``Name: what is said``, where a line that names nobody goes on with what was being said."""
+or one text of lines ``Name: what is said``, where a line that names nobody continues the turn before it."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 SPOKEN = re.compile(r"\s*(?P<speaker>[^\W_][^:\n]{0,59}?)\s*:(?:\s+(?P<text>.*))?$", re.DOTALL)
@@ -36,13 +36,13 @@ _MEANT = {
 
 
 def read(turns: Turns, now: datetime) -> list[MemoryEntry]:
-    """The entries of the turns, as ``conversation`` (one new id) with their place as ``turn`` (0, 1, 2 ...).
+    """The entries of the turns, as ``conversation`` (one new id) with their position as ``turn`` (0, 1, 2 ...).
 
     A turn without a time happened when the one before it did; those before the first time, at that time; and
-    where no turn has one, now.
+    if no turn has one, now.
 
     Raises:
-        InvalidEntry: a turn cannot be accepted; the message says which, counted from 1. None is taken then.
+        InvalidEntry: a turn cannot be accepted; the message says which, counted from 1. Then none is accepted.
     """
     items: object = spoken(turns) if isinstance(turns, str) else turns
     if isinstance(items, bytes | bytearray) or not isinstance(items, Sequence):
@@ -67,7 +67,7 @@ def read(turns: Turns, now: datetime) -> list[MemoryEntry]:
 
 
 def spoken(text: str) -> list[tuple[str, str]]:
-    """Who says what, of lines ``Name: what is said``; a line that names nobody goes on with what was being said.
+    """Who says what in lines ``Name: what is said``; a line that names nobody continues the one before it.
 
     Raises:
         InvalidEntry: the first line names nobody.
@@ -103,7 +103,7 @@ def _entry(item: Any, conversation: str, place: int) -> MemoryEntry:
     return MemoryEntry(
         f"{name}: {text.strip()}",
         {"conversation": conversation, "turn": place, "speaker": name},
-        f"{conversation}-{place:04}",  # by age and id, turns of one time stay in order
+        f"{conversation}-{place:04}",  # sorted by age and id, turns of the same time stay in order
         kind=Kind.CONVERSATION,
         timestamp=when,
     )

@@ -1,4 +1,4 @@
-"""Material from elsewhere, recognised by what stands in it: a card, a chat, a table, a persona, prose."""
+"""Material from elsewhere, recognised by its content: a card, a chat, a table, a persona, prose."""
 
 from . import ours
 from .cards import with_extensions
@@ -7,7 +7,7 @@ from .ours import ABOUT, MEMORIES, PERSONALITY
 from .recognised import PERSONA_FILES, read_material
 
 FOLDER_FILES = (*PERSONA_FILES, ABOUT, PERSONALITY)
-"""What is read of a folder, beside the pages of the memories."""
+"""What is read from a folder, along with the pages of the memories."""
 
 __all__ = [
     "FOLDER_FILES",

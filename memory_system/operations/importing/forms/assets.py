@@ -1,7 +1,7 @@
-"""What came with a character card beside its words: pictures and other files, of which one becomes the portrait.
+"""What came with a character card besides its words: pictures and other files, of which one becomes the portrait.
 
-The specification of V3 names them in ``assets``: within the card, beside it in its archive (CHARX), or on a server. A
-server is never asked.
+The specification of V3 names them in ``assets``: within the card, next to it in its archive (CHARX), or on a server. A
+server is never contacted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .containers import MAX_CARD, Archive
 from .material import Gathering
 
 _BESIDE = ("embeded://", "embedded://")
-"""How the specification spells the address of a file beside the card, and how it is meant."""
+"""How the specification spells the address of a file next to the card, and the correct spelling."""
 _WITHIN = "data:"
 _OF_THE_CARD = "ccdefault:"
 _IN_PICTURE = "__asset:"
@@ -25,7 +25,7 @@ _NOT_HELD = "Of the files beside a card only its picture is kept, as the portrai
 
 
 def read_within(card: Mapping[str, Any], into: Gathering) -> None:
-    """Read what a card holds itself: its picture becomes the portrait, all else is told."""
+    """Read what a card holds itself: its picture becomes the portrait, all else is noted."""
     for place, asset in _main_first(_assets(card)):
         address = str(asset.get("uri", ""))
         if address.startswith(_BESIDE):
@@ -35,7 +35,7 @@ def read_within(card: Mapping[str, Any], into: Gathering) -> None:
         elif address.startswith(_WITHIN):
             into.drop(place, _named(asset), "Only one picture is kept as the portrait; the card keeps this one.")
         elif address.startswith(_OF_THE_CARD) or not address:
-            continue  # the picture that the card is in
+            continue  # the picture that holds the card
         elif address.startswith(_IN_PICTURE):
             into.drop(place, _named(asset), _NOT_HELD)
         else:
@@ -43,7 +43,7 @@ def read_within(card: Mapping[str, Any], into: Gathering) -> None:
 
 
 def read_beside(card: Mapping[str, Any], archive: Archive, into: Gathering) -> None:
-    """Read what lies beside a card in its archive: its picture becomes the portrait, all else is told."""
+    """Read the files next to a card in its archive: its picture becomes the portrait, all else is noted."""
     named = {_inside(str(asset.get("uri", ""))): asset for _, asset in _assets(card)}
     lost = [(place, asset) for place, asset in _assets(card) if _inside(str(asset.get("uri", "")))]
     for place, asset in _main_first(lost):
@@ -75,7 +75,7 @@ def _is_icon(asset: Mapping[str, Any]) -> bool:
 
 
 def _inside(address: str) -> str:
-    """The name of a file beside the card; empty for all other addresses."""
+    """The name of a file next to the card; empty for all other addresses."""
     return next((address.removeprefix(one) for one in _BESIDE if address.startswith(one)), "")
 
 

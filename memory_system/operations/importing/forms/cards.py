@@ -1,7 +1,7 @@
 """Character cards of Tavern, V1 to V3, and lorebooks: who somebody is, and what they know of their world.
 
-By the specifications of malfoyslastname/character-card-spec-v2 and kwaroran/character-card-spec-v3. What is written for
-a language model is a stranger's instruction, and is never taken as something that the character knows.
+According to the specifications of malfoyslastname/character-card-spec-v2 and kwaroran/character-card-spec-v3. What is
+written for a language model is a stranger's instruction, and never becomes something that the character knows.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ...macros import as_said
 from .material import MAX_LINE, Gathering, Origin, Part, refusal
 
 MAX_ENTRIES = 10_000
-"""Entries of a lorebook that are taken."""
+"""The most entries of a lorebook that are read."""
 OURS = "memory_system"
-"""The name under which the ``extensions`` of an entry hold what only this program knows of, in a card that it wrote."""
+"""The name under ``extensions`` of an entry for what only this program uses, in a card that it wrote."""
 _SECTIONS = frozenset(Personality.model_fields) - {"schema_ref"}
 _SPECS = ("chara_card_v2", "chara_card_v3")
 _OF_V1 = frozenset({"description", "personality", "scenario", "first_mes", "mes_example"})
@@ -29,7 +29,7 @@ _DECORATOR = re.compile(r"^@@@?[A-Za-z_].*(?:\n|$)", re.MULTILINE)
 _EXAMPLE = re.compile(r"<START>", re.IGNORECASE)
 _TRAITS = re.compile(r"[,;\n]+")
 _MOST_WORDS = 8
-"""Words of a trait; a longer one is a sentence."""
+"""The most words in a trait; a longer one is a sentence."""
 _OTHER_PERSON = "the other person"
 _KEPT = "it is kept with the card"
 _LEFT = {
@@ -44,7 +44,7 @@ _LEFT = {
     "group_only_greetings": f"A greeting begins a talk; it has not happened. {_KEPT.capitalize()}.",
 }
 _TAKEN = {"name", "nickname", "character_book", "extensions", "assets", *_OF_V1}
-"""What is read of a card, its files and pictures by ``assets``."""
+"""What is read from a card; ``assets`` reads its files and pictures."""
 _OF_FILES = frozenset({"creation_date", "modification_date", "source", "creator_notes_multilingual"})
 
 
@@ -58,7 +58,7 @@ def is_card(value: Mapping[str, Any]) -> bool:
 
 
 def is_lorebook(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a lorebook by itself."""
+    """Whether an object is a lorebook on its own."""
     if value.get("spec") == "lorebook_v3" and isinstance(value.get("data"), dict):
         return True
     entries = value.get("entries")
@@ -70,7 +70,7 @@ def read_card(value: Mapping[str, Any], into: Gathering) -> None:
     """Read a card.
 
     Raises:
-        InvalidFile: it has no name, or too large a lorebook.
+        InvalidFile: it has no name, or its lorebook is too large.
     """
     within = isinstance(value.get("data"), dict)
     data: Mapping[str, Any] = value["data"] if within else value
@@ -105,7 +105,7 @@ def read_card(value: Mapping[str, Any], into: Gathering) -> None:
 
 
 def with_extensions(card: str, held: str | None) -> str:
-    """A card that comes in, with the ``extensions`` of the one held before that it lacks: nobody else keeps those.
+    """An imported card, plus the ``extensions`` of the stored one that it lacks: nothing else keeps those.
 
     Args:
         card: JSON.
@@ -127,10 +127,10 @@ def _data_of(card: Any) -> dict[str, Any]:
 
 
 def parts_of(card: Mapping[str, Any], said: Mapping[str, Any], now: datetime) -> list[Part]:
-    """What parts of a character a few fields of a card become, its names aside.
+    """The parts of a character that a few fields of a card become, its names aside.
 
     Args:
-        card: the card's data, whose names stand for ``{{char}}``.
+        card: the card's data, whose names replace ``{{char}}``.
         said: those fields.
         now: the world's time.
     """
@@ -142,7 +142,7 @@ def parts_of(card: Mapping[str, Any], said: Mapping[str, Any], now: datetime) ->
 
 
 def read_lorebook(value: Mapping[str, Any], into: Gathering) -> None:
-    """Read a lorebook by itself, also one in the form of SillyTavern's own.
+    """Read a lorebook on its own, also in SillyTavern's own form.
 
     Raises:
         InvalidFile: it has too many entries.
@@ -152,7 +152,7 @@ def read_lorebook(value: Mapping[str, Any], into: Gathering) -> None:
 
 
 class _Said:
-    """Texts of a card with the names that stand in them for the character and for who talks with it."""
+    """The texts of a card, with names in place of the macros for the character and for who talks with it."""
 
     def __init__(self, name: str, data: Mapping[str, Any]) -> None:
         self.name = name
@@ -163,12 +163,12 @@ class _Said:
         return as_said(self.named(text)).strip() if isinstance(text, str) else text
 
     def named(self, text: str) -> str:
-        """A text with names for macros; what was made to be none stays so."""
+        """A text with names in place of macros; escaped macros stay as they are."""
         return _USER.sub(lambda _: _OTHER_PERSON, _CHARACTER.sub(lambda _: self._called, text))
 
 
 def is_of_a_list(trait: str) -> bool:
-    """Whether a trait can stand in a list of them and be read as the same."""
+    """Whether a trait can be written in a list of traits and read back as the same."""
     return not _TRAITS.search(trait) and trait.strip(" .\t") == trait and _is_short(trait)
 
 
@@ -177,7 +177,7 @@ def _is_short(trait: str) -> bool:
 
 
 def _personality(place: str, text: object, into: Gathering) -> None:
-    """Traits where it is a list of them, a sentence each otherwise."""
+    """Traits if it is a list of them, else one per sentence."""
     if not isinstance(text, str):
         into.lines(place, "traits", text)
         return
@@ -212,7 +212,7 @@ def _read_book(book: Mapping[str, Any], at: str, said: _Said, into: Gathering) -
 
 
 def _restored(place: str, entry: Mapping[str, Any], text: str, into: Gathering) -> bool:
-    """Take in what this program exported as what it was, unless its text was changed since into something else."""
+    """Restore what this program exported as what it was, unless its text has been changed since."""
     beside = entry.get("extensions")
     ours = beside.get(OURS) if isinstance(beside, Mapping) else None
     if not isinstance(ours, Mapping):
@@ -236,7 +236,7 @@ def _restored(place: str, entry: Mapping[str, Any], text: str, into: Gathering) 
 
 
 def _about(entry: Mapping[str, Any], text: str, said: _Said) -> str:
-    """What an entry says, with what it is about where it does not say so itself."""
+    """What an entry says, with what it is about if its text does not say so."""
     keys = entry.get("keys", entry.get("key"))
     named = [] if entry.get("use_regex") else [one for one in keys or () if isinstance(one, str) and one.strip()]
     title = _title(entry)

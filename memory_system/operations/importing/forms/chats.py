@@ -17,7 +17,7 @@ _NOTICE = "A notice of the program, which nobody said."
 _SHORT_YEAR = re.compile(
     r"[\u200e\u200f\ufeff\s]*(?P<before>\[?\d{1,2}(?P<sign>[./-])\d{1,2}(?P=sign))(?P<year>\d{2})(?=,?\s+\d{1,2}[:.]\d{2})"
 )
-"""A date as messengers write it, its year in two figures and a time of day behind it."""
+"""A date as messengers write it, with a two-digit year and a time of day after it."""
 _NICK = re.compile(r"<\s*(?P<speaker>[^<>\s][^<>\n]{0,58}?)>\s+(?P<text>.+)$", re.DOTALL)
 """A turn of a log of IRC."""
 _ATTACHED = re.compile(
@@ -25,13 +25,13 @@ _ATTACHED = re.compile(
     r"|(?:attached|anhang|joint|adjunto): [^<>\n]+)>",
     re.IGNORECASE,
 )
-"""What a messenger writes in place of a picture or a recording, and, behind a mark, of what it says by itself."""
+"""What a messenger writes in place of a picture or a recording, or, after a mark, as its own notice."""
 _OTHER_BRANCH = "It was replaced by another answer; the conversation goes on elsewhere."
 
 
 @dataclass
 class _Talk:
-    """A conversation on its way to memories."""
+    """A conversation while it is turned into memories."""
 
     into: Gathering
     key: tuple[object, ...]
@@ -41,7 +41,7 @@ class _Talk:
     talk: str = ""
 
     def turn(self, place: str, speaker: str, text: object, when: datetime | None, *, own: bool = False) -> None:
-        """Something that was said; without a time, when the turn before it was."""
+        """Add something that was said; without a time, it has that of the turn before it."""
         if not isinstance(text, str) or not text.strip():
             self.into.drop(place, text or "", "Nothing is said in it.")
             return
@@ -69,7 +69,7 @@ def is_sillytavern(rows: Sequence[Any]) -> bool:
 
 
 def read_sillytavern(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
-    """Read the lines of a chat: a header, and then a message each; what was swiped away is left out."""
+    """Read the lines of a chat: a header, and then one message per line; what was swiped away is left out."""
     header = next((one for _, one in rows if isinstance(one, dict) and "mes" not in one), {})
     begun = next((one.get("send_date") for _, one in rows if isinstance(one, dict) and "mes" in one), "")
     talk = _Talk(into, ("sillytavern", header.get("character_name"), header.get("create_date"), begun))
@@ -93,7 +93,7 @@ def read_sillytavern(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
 
 
 def _talks(value: object, is_one: Callable[[object], bool], into: Gathering) -> Iterator[tuple[str, Any]]:
-    """Each conversation of a file of one or many, and where it stands; what is none is left out."""
+    """Each conversation of a file of one or many, and where it is; anything else is left out."""
     for number, talk in enumerate(value if isinstance(value, list) else [value], start=1):
         place = f"conversation {number}"
         if is_one(talk):
@@ -149,7 +149,7 @@ def _chatgpt_turn(place: str, message: Mapping[str, Any], talk: _Talk) -> None:
 
 
 def _parts(message: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The text of a message, and the kinds of what is not a text."""
+    """The text of a message, and the kinds of its parts that are not text."""
     content = message.get("content")
     if not isinstance(content, dict):
         return _said(content), []
@@ -223,9 +223,9 @@ def _blocks(message: Mapping[str, Any]) -> str:
 
 
 def is_log(lines: Sequence[tuple[int, str]]) -> bool:
-    """Whether most lines say who says something, and somebody speaks twice.
+    """Whether most lines say who is speaking, and somebody speaks twice.
 
-    Where the first has a date, those with one are enough: a message of several lines has it once.
+    If the first has a date, only lines with one count: a message of several lines has it once.
     """
     looked = [line for _, line in lines[:500]]
     speakers = _speakers(looked)
@@ -237,13 +237,13 @@ def is_log(lines: Sequence[tuple[int, str]]) -> bool:
 
 
 def _speakers(lines: Sequence[str]) -> list[str]:
-    """Who speaks in these lines, if somebody does in three fifths of them and more than once."""
+    """Who speaks in these lines, if three fifths of them have a speaker and more than once."""
     found = [one[1] for line in lines if (one := _spoken(line)) is not None]
     return found if len(found) >= 2 and len(found) * 5 >= len(lines) * 3 else []
 
 
 def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | None) -> None:
-    """Read lines ``Name: what was said``, with or without their dates; other lines go on with the last."""
+    """Read lines ``Name: what was said``, with or without their dates; other lines continue the last."""
     found = [(number, line, _spoken(line)) for number, line in lines]
     order, open_ = order_of([one[0] for _, _, one in found if one and one[0]], asked)
     if open_:
@@ -272,7 +272,7 @@ def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | N
 
 
 def _say(talk: _Talk, place: str, speaker: str, text: str, when: datetime | None) -> None:
-    """A turn of a log; of what stands for a file what is written under it."""
+    """Add a turn of a log; of a placeholder for a file, only the caption."""
     head, _, under = text.partition("\n")
     if when is None or not _ATTACHED.fullmatch(head.strip()):
         talk.turn(place, speaker, text, when)
@@ -283,7 +283,7 @@ def _say(talk: _Talk, place: str, speaker: str, text: str, when: datetime | None
 
 
 def _spoken(line: str) -> tuple[Written | None, str, str] | None:
-    """The date, the speaker and the words of a line; ``None`` where nobody speaks in it."""
+    """The date, the speaker and the words of a line; ``None`` if nobody speaks in it."""
     written = _date_before(line)
     if written is not None and written.problem is not None:
         return None
@@ -295,7 +295,7 @@ def _spoken(line: str) -> tuple[Written | None, str, str] | None:
 
 
 def _date_before(line: str) -> Written | None:
-    """The date with which a line begins, also with the year in two figures, where a time of day follows."""
+    """The date with which a line begins, also with the year in two figures, if a time of day follows."""
     return at_start(_SHORT_YEAR.sub(r"\g<before>20\g<year>", line, count=1) if _SHORT_YEAR.match(line) else line)
 
 
@@ -304,7 +304,7 @@ def _said(value: object) -> str:
 
 
 def _path(nodes: Mapping[str, Mapping[str, Any]], leaf: object, up: str, sent: Any) -> list[str]:
-    """From the first message to a leaf, or to the newest of all where it is not known; no message twice."""
+    """The path from the first message to a leaf, or to the newest of all if the leaf is not known; no message twice."""
     if not isinstance(leaf, str) or leaf not in nodes:
         with_children = {str(node.get(up)) for node in nodes.values()}
         leaves = [key for key in nodes if key not in with_children]

@@ -1,4 +1,4 @@
-"""Files that hold others: the card within a picture, and archives; nothing of them is unpacked to disk."""
+"""Files that hold others: the card within a picture, and archives; nothing in them is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .material import refusal
 PNG = b"\x89PNG\r\n\x1a\n"
 ZIP = b"PK\x03\x04"
 MAX_CARD = 20_000_000
-"""Bytes of a card's text."""
+"""The most bytes in a card's text."""
 _PIXELS = 40_000_000
 _CHUNKS = 10_000
 _MEMBERS, _UNPACKED = 60_000, 500_000_000
 _PIECE = 1_000_000
 _ENCRYPTED = 1
 _CARDS = ("ccv3", "chara")
-"""The names under which pictures hold a card, the one that goes first first."""
+"""The names under which pictures hold a card, in order of preference."""
 
 
 def card_of_picture(raw: bytes) -> bytes:
     """The JSON of the character card in a PNG; the picture itself is not decoded.
 
     Raises:
-        InvalidFile: there is none, the file is damaged, or it would become too large.
+        InvalidFile: there is no card, the file is damaged, or it would become too large.
     """
     found: dict[str, bytes] = {}
     for kind, body in _chunks(raw):
@@ -89,10 +89,10 @@ def _text(kind: bytes, body: bytes) -> tuple[str, bytes]:
 
 
 class Archive:
-    """A ZIP in memory, looked at as a whole before anything of it is read.
+    """A ZIP in memory, checked as a whole before anything in it is read.
 
     Raises:
-        InvalidFile: it is no ZIP, is encrypted, would become too large, or has a name that leads out of it.
+        InvalidFile: it is not a ZIP, is encrypted, would become too large, or has a name that leads out of it.
     """
 
     def __init__(self, raw: bytes) -> None:
@@ -114,7 +114,7 @@ class Archive:
         self.names = [info.filename for info in infos if not info.is_dir()]
 
     def named(self, *endings: str) -> list[str]:
-        """The files of these names, in whatever folder, those nearest to the top first."""
+        """The files with these names, in any folder, those nearest to the top first."""
         found = [name for name in self.names if name.replace("\\", "/").rpartition("/")[2].lower() in endings]
         return sorted(found, key=lambda name: (name.count("/"), name))
 
@@ -122,7 +122,7 @@ class Archive:
         """One file, of at most so many bytes.
 
         Raises:
-            InvalidFile: it becomes larger, or is damaged.
+            InvalidFile: it is larger, or is damaged.
         """
         found = io.BytesIO()
         try:

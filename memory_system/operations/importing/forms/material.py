@@ -1,4 +1,4 @@
-"""Material from elsewhere, in the one form that all readers give: who somebody is, memories, and what is left out."""
+"""Material from elsewhere, in the form that all readers return: who somebody is, memories, and what is left out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..dates import READ_AS_UTC, Order, in_cell
 from ..events import MAX_FILE
 
 MAX_LINE = 2000
-"""Characters of one fact of a personality."""
+"""The most characters in one fact of a personality."""
 MAX_NAME = 200
 MAX_DROPPED = 100_000
 _SHORT = 200
@@ -72,7 +72,7 @@ class Part:
     """Something that a personality says.
 
     Args:
-        place: where it stands in the material, such as "line 3" or "character_book.entries.2".
+        place: where it is in the material, such as "line 3" or "character_book.entries.2".
         section: the section of the personality, such as ``traits`` or ``facts``.
         value: what is written there: a text, or for ``identity`` a pair of key and value, and for sections of objects
             an object.
@@ -94,10 +94,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Piece:
-    """A memory, and where it stands in the material; one without a time happens when it is taken in.
+    """A memory, and where it is in the material; one without a time happens when it is imported.
 
-    One that is ``exact`` was exported by this program: it comes in as it is, and without a time stays timeless.
-    ``of_personality`` is a fact for which a personality has no room.
+    One that is ``exact`` was exported by this program: it is imported as it is, and without a time stays timeless.
+    ``of_personality`` marks a fact that does not fit in a personality.
     """
 
     place: str
@@ -108,7 +108,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Dropped:
-    """Something that is left out: where it stands, what it says, cut short, and why."""
+    """Something that is left out: where it is, what it says, shortened, and why."""
 
     place: str
     text: str
@@ -121,13 +121,13 @@ class Material:
 
     Args:
         origin: its form.
-        parts: what it says of who somebody is, facts included.
-        pieces: the memories, in their order.
+        parts: what it says about who somebody is, facts included.
+        pieces: the memories, in order.
         dropped: what is left out.
         notes: sentences on how it was read.
-        card: the JSON of a character card as it came, whose unknown parts are kept for when it is exported.
-        portrait: the picture that came with a card, made small, as an address that holds it whole.
-        calls: what a language model was asked that read it.
+        card: the JSON of a character card as imported; its unknown parts are kept for its export.
+        portrait: the picture that came with a card, reduced in size, as a data address.
+        calls: the calls of a language model that read it.
     """
 
     origin: Origin
@@ -153,7 +153,7 @@ class Gathering:
     Args:
         origin: its form.
         now: the world's time.
-        who: whom it is read for, as far as that is known: their own words are not something that they were told.
+        who: for whom it is read, if known: their own words are not something that they were told.
     """
 
     origin: Origin
@@ -170,14 +170,14 @@ class Gathering:
     _restored: dict[str, str] = field(default_factory=dict)
 
     def note(self, sentence: str) -> None:
-        """Tell how it was read, once."""
+        """Add a sentence on how it was read, once."""
         self.notes[sentence] = None
 
     def drop(self, place: str, text: object, reason: str) -> None:
         """Leave something out.
 
         Raises:
-            InvalidFile: too much is left out for this to be material.
+            InvalidFile: too much is left out for this to count as material.
         """
         if len(self.dropped) >= MAX_DROPPED:
             raise refusal(f"more than {MAX_DROPPED:,} things in it cannot be imported; this is something else")
@@ -185,7 +185,7 @@ class Gathering:
         self.dropped.append(Dropped(place, said if len(said) <= _SHORT else f"{said[: _SHORT - 1]}…", reason))
 
     def identity(self, place: str, key: str, value: object) -> None:
-        """Something of who it is, such as its age; what is empty is passed over."""
+        """Add something about who it is, such as its age; an empty value is ignored."""
         if isinstance(value, bool) or value in (None, ""):
             return
         if isinstance(value, int | float):
@@ -202,7 +202,7 @@ class Gathering:
                 self.parts.append(Part(place, "identity", (key, " ".join(text.split()))))
 
     def picture(self, place: str, raw: bytes) -> None:
-        """The picture of a card as the portrait; what cannot be one is left out."""
+        """Use the picture of a card as the portrait; what cannot be one is left out."""
         try:
             if raw.startswith(PNG):
                 if is_pattern(raw):
@@ -214,7 +214,7 @@ class Gathering:
             self.drop(place, "its picture", error.sentence)
 
     def lines(self, place: str, section: str, value: object) -> None:
-        """One fact, trait or goal, in pieces where it is too long; what is said twice is left out."""
+        """Add a fact, trait or goal, in pieces if it is too long; what is said twice is left out."""
         if value in (None, ""):
             return
         text = self._text(place, value)
@@ -226,11 +226,11 @@ class Gathering:
                 self.parts.append(Part(place, section, piece))
 
     def part(self, place: str, section: str, value: Mapping[str, Any]) -> None:
-        """A relationship, a place or something of the day."""
+        """Add a relationship, a place or something about the day."""
         self.parts.append(Part(place, section, dict(value)))
 
     def memory(self, where: str, document: object, /, **fields: Any) -> str | None:
-        """A memory by its fields; returns its id, or ``None`` where it cannot be one, which is then left out."""
+        """Add a memory by its fields; returns its id, or ``None`` if they cannot be one, and are left out."""
         if not isinstance(document, str):
             self.drop(where, document, "It has no text.")
             return None
@@ -242,7 +242,7 @@ class Gathering:
         return self.take(where, entry)
 
     def restore(self, place: str, fields: Mapping[str, Any]) -> None:
-        """A memory that this program exported, with its id and tier; what is none is left out."""
+        """Add a memory that this program exported, with its id and tier; anything else is left out."""
         try:
             entry = MemoryEntry.from_dict(fields)
         except InvalidEntry as error:
@@ -256,7 +256,7 @@ class Gathering:
             self.pieces.append(Piece(place, entry.accessed(None), exact=True))
 
     def take(self, place: str, entry: MemoryEntry) -> str:
-        """A memory; returns its id, or that of the one that has said the same before, at the same time."""
+        """Add a memory; returns its id, or that of an earlier one that says the same at the same time."""
         key = (same_words(entry.document), entry.timestamp, entry.extras.get("conversation"), entry.extras.get("turn"))
         if (at := self._seen.get(key)) is None:
             self._seen[key] = len(self.pieces)
@@ -274,7 +274,7 @@ class Gathering:
         return first.entry.id
 
     def moment(self, value: object, order: Order = Order.DAY_FIRST) -> datetime | None:
-        """When something happened, in any of the ways in which programs write it; ``None`` = it does not say."""
+        """When something happened, in any of the ways in which programs write it; ``None`` if it does not say."""
         found, zoned = _moment(value, order)
         if found is not None and not zoned:
             self.note(READ_AS_UTC)
@@ -305,17 +305,17 @@ class Gathering:
 
 
 def refusal(message: str, line: int | None = None) -> InvalidFile:
-    """The error for a file that cannot be accepted, of half a sentence."""
+    """The error for a file that cannot be accepted, from half a sentence."""
     return InvalidFile((Problem("", message, line),), "the material")
 
 
 def made_id(*of: object) -> str:
-    """An id that is the same whenever the same comes in."""
+    """An id that is the same for the same content."""
     return f"in:{hashlib.sha256(json.dumps([str(one) for one in of]).encode()).hexdigest()[:24]}"
 
 
 def pieces_of(text: str, most: int = MAX_LINE) -> list[str]:
-    """A text in lines of at most so many characters, cut between paragraphs, sentences or words where that can be."""
+    """A text in lines of at most so many characters, cut between paragraphs, sentences or words where possible."""
     found, begin = list[str](), 0
     while begin < len(text):
         window = text[begin : begin + most]
@@ -365,7 +365,7 @@ def _moment(value: object, order: Order) -> tuple[datetime | None, bool]:
 
 
 def _fitting(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields with as many tags, people and values of its own as a memory has; what is empty is left out."""
+    """Fields with no more tags, people and other values than a memory may have; empty ones are left out."""
     found = {name: value for name, value in fields.items() if value not in (None, "", (), [], {})}
     for name, most in (("tags", MAX_TAGS), ("people", MAX_PEOPLE)):
         if name in found:

@@ -21,19 +21,19 @@ COLUMNS = (
     *("id", "tier", "kind", "timestamp", "document", "rating", "explanation", "tags", "people", "place", "source"),
     *(*FLAGS, "evidence", "depth", "metadata", "author", "verified", "stale"),
 )
-"""The header of a table. The last three are told, and not read back: they are the history's."""
+"""The header of a table. The last three are written but not read back: they come from the history."""
 LISTS = ("tags", "people", "evidence")
-"""Columns with several words; parted by semicolons, or as JSON where one of them holds such a sign."""
+"""Columns with several words; separated by semicolons, or as JSON if one of them contains a semicolon."""
 ABOUT, PERSONALITY, MEMORIES = "memory-system.json", "personality.json", "memories"
 """What is in a folder: what it is, who the character is, and the folder of the memories."""
 LINES, PAGES = "memory-system/1", "memory-system-markdown/1"
-"""What JSON lines and a folder say of their form."""
+"""The names of the form in JSON lines and in a folder."""
 _TOLD = ("author", "verified", "stale", "vector", "last_access")
-"""What stands beside a memory and is no part of it."""
+"""What is written next to a memory but is not part of it."""
 
 
 def is_head(value: object) -> bool:
-    """Whether a JSON value is the first line of exported lines: about an agent, and their form."""
+    """Whether a JSON value is the first line of exported lines, which names the agent and the form."""
     return isinstance(value, dict) and "format" in value and "agent" in value
 
 
@@ -44,10 +44,10 @@ def is_table(text: str) -> bool:
 
 
 def rows_of_table(text: str) -> Iterator[tuple[int, Any]]:
-    """The memories of an exported table, each with its line: its fields, or a sentence where it has others.
+    """The memories of an exported table, each with its line: its fields, or a sentence if its fields are wrong.
 
     Raises:
-        InvalidFile: it is no CSV.
+        InvalidFile: it is not CSV.
     """
     csv.field_size_limit(MAX_FILE)
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
@@ -86,7 +86,7 @@ def read_table(text: str, into: Gathering) -> None:
     """Read an exported table.
 
     Raises:
-        InvalidFile: it is no CSV.
+        InvalidFile: it is not CSV.
     """
     for line, fields in rows_of_table(text):
         if isinstance(fields, str):
@@ -99,7 +99,7 @@ def read_lines(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
     """Read exported JSON lines, the first of which is about the agent.
 
     Raises:
-        InvalidFile: they are of a form that is not known.
+        InvalidFile: their form is not known.
         InvalidPersonality: the personality cannot be read.
     """
     (_, about), *rest = rows
@@ -127,10 +127,10 @@ def is_folder(archive: Archive) -> bool:
 
 
 def read_folder(archive: Archive, into: Gathering) -> None:
-    """Read an exported folder, also one that lies in another.
+    """Read an exported folder, also one inside another.
 
     Raises:
-        InvalidFile: it is of a form that is not known, or cannot be unpacked.
+        InvalidFile: its form is not known, or cannot be unpacked.
         InvalidPersonality: the personality cannot be read.
     """
     about = archive.named(ABOUT)[0]

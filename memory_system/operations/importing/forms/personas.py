@@ -1,7 +1,7 @@
 """Personas of generative agents (Park et al. 2023): their scratch, their places, and their stream of memories.
 
-As joonspk-research/generative_agents writes them: ``scratch.json``, ``spatial_memory.json`` and
-``associative_memory/nodes.json``; also a stream of one node a line.
+The files are those of joonspk-research/generative_agents: ``scratch.json``, ``spatial_memory.json`` and
+``associative_memory/nodes.json``; also a stream with one node per line.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def is_node(value: object) -> bool:
 
 
 def read_scratch(value: Mapping[str, Any], into: Gathering, at: str = "") -> None:
-    """Read who the persona is; what belongs to the one day of the simulation is left out."""
+    """Read who the persona is; what belongs only to the day of the simulation is left out."""
     into.identity(f"{at}name", "name", value.get("name"))
     into.identity(f"{at}age", "age", value.get("age"))
     into.identity(f"{at}learned", "description", value.get("learned"))
@@ -58,7 +58,7 @@ def read_scratch(value: Mapping[str, Any], into: Gathering, at: str = "") -> Non
 
 
 def read_places(value: Mapping[str, Any], into: Gathering, at: str = "") -> None:
-    """Read the places that the persona knows: worlds, sectors, rooms, and what stands in them."""
+    """Read the places that the persona knows: worlds, sectors, rooms, and the things in them."""
     known: set[str] = set()
     for path, inside in _places(value, ()):
         within = path[-2] if len(path) > 1 else None
@@ -85,12 +85,12 @@ def _places(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[t
 def read_nodes(rows: Sequence[tuple[str, str, Any]], into: Gathering) -> None:
     """Read a stream of memories.
 
-    Events are what was seen, thoughts go with their evidence to long-term memory, of a chat each turn is a memory.
-    What says only that something is idle is left out, unless a thought rests on it.
+    Events are what was seen, thoughts go with their evidence to long-term memory, and each turn of a chat is a memory.
+    An event that says only that something is idle is left out, unless a thought rests on it.
 
     Args:
         rows: the place, the node's own id and the node of each.
-        into: where it goes.
+        into: what it is added to.
     """
     names = {node: made_id("node", node, held.get("created"), held.get("description")) for _, node, held in rows}
     needed = {one for _, _, held in rows for one in _evidence(held)}
@@ -166,7 +166,7 @@ def _common(held: Mapping[str, Any], node: str, into: Gathering) -> dict[str, An
 
 
 def _evidence(held: Mapping[str, Any]) -> list[str]:
-    """The nodes that a thought, or the event of a chat, rests on; of a chat the same field holds what was said."""
+    """The nodes that a thought, or the event of a chat, rests on; for a chat, the same field holds what was said."""
     found = () if held["type"] == "chat" else held.get("evidence") or held.get("filling") or ()
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
@@ -181,7 +181,7 @@ def _of(held: Mapping[str, Any], short: str, name: str) -> Any:
 
 
 def _people(held: Mapping[str, Any]) -> tuple[str, ...]:
-    """Who is in it: what is written with capitals and is no address of a place."""
+    """Who is in it: capitalised names that are not the address of a place."""
     told = (_of(held, "s", "subject"), _of(held, "o", "object"))
     return tuple(dict.fromkeys(one for one in told if isinstance(one, str) and _is_name(one)))
 
@@ -192,7 +192,7 @@ def _is_name(text: str) -> bool:
 
 
 def _place(held: Mapping[str, Any]) -> str:
-    """Where the thing stands that it is about, from the address of that thing."""
+    """Where the thing that it is about is, from that thing's address."""
     about = _of(held, "s", "subject")
     parts = about.split(":") if isinstance(about, str) else []
     return ", ".join(reversed(parts[1:-1]))[:200] if len(parts) > 2 else ""

@@ -1,4 +1,4 @@
-"""A chapter of prose: each sentence a memory, in their order; headings are left out."""
+"""A chapter of prose: each sentence is a memory, in order; headings are left out."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def is_prose(lines: Sequence[tuple[int, str]]) -> bool:
 
 
 def runs_on(told: Sequence[str]) -> bool:
-    """Whether sentences go over several lines, as where lines are broken at a width."""
+    """Whether sentences go over several lines, as when lines are wrapped at a width."""
     goes_on = sum(not _ENDS.search(line) and following[:1].islower() for line, following in pairwise(told))
     return goes_on * 3 >= len(told) > 1
 
 
 def read_prose(text: str, into: Gathering) -> None:
-    """Read a chapter; a sentence stands where it begins."""
+    """Read a chapter; the place of a sentence is where it begins."""
     chapter = ""
     for line, paragraph in _paragraphs(text):
         if _RULE.fullmatch(paragraph):
@@ -50,7 +50,7 @@ def read_prose(text: str, into: Gathering) -> None:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    """The paragraphs, and the line on which each begins; a heading is one of its own."""
+    """The paragraphs, each with the line on which it begins; a heading is a paragraph of its own."""
     held: list[str] = []
     begun = 1
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):

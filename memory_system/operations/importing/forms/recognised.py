@@ -1,4 +1,4 @@
-"""What a file is, found out by its content and not by its name, and read by the reader of that form."""
+"""What a file is, found out by its content and not by its name, and read by the reader for that form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .material import TITLES, Gathering, Material, Origin, refusal
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 PERSONA_FILES = ("nodes.json", "scratch.json", "spatial_memory.json")
-"""What is read of a persona's folder."""
+"""What is read from a persona's folder."""
 _MOST_LINES = 1_000_000
 
 
@@ -34,21 +34,21 @@ def read_material(
     order: Order | str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Material:
-    """What a file holds, in whichever of the known forms it is.
+    """The content of a file in any of the known forms.
 
     Args:
         raw: the file's bytes, or its text; at most 50 MB.
         now: the world's time.
         file_name: what it is called, for messages.
         origin: its form; found out from its content if not given.
-        who: the name of whom it is read for: their own words are not what they were told, and of several personas
-            in an archive theirs is taken.
+        who: the name of the character it is read for: their own words are not something they were told, and of several
+            personas in an archive theirs is read.
         order: what comes first in dates such as 03/04/2026; found out from the others if not given.
-        columns: of a table or of objects, by the name of a field (``document``, ``timestamp``, ``rating``, ``tags``,
-            ``people``, ``place``, ``source``), which name is taken for it, empty for none; guessed for the others.
+        columns: for a table or objects: for a field (``document``, ``timestamp``, ``rating``, ``tags``, ``people``,
+            ``place``, ``source``), the name to use for it, empty for none; guessed for fields not given.
 
     Raises:
-        InvalidFile, InvalidPersonality: it cannot be accepted, in a sentence; nothing was changed.
+        InvalidFile, InvalidPersonality: it cannot be accepted; nothing was changed.
         InvalidParameter: there is no such form or order, or the name or the columns are not texts.
     """
     asked = _one_of(Origin, origin, "form")
@@ -73,7 +73,7 @@ def read_material(
 
 
 class _Reading:
-    """One file on its way to material."""
+    """One file while it is turned into material."""
 
     def __init__(
         self, now: datetime, who: str, asked: Origin | None, order: Order | None, columns: Mapping[str, str]
@@ -186,7 +186,7 @@ class _Reading:
         return self._of_value(value, text)
 
     def _of_value(self, value: object, text: str) -> Gathering:
-        """A JSON value, by the first of the forms that it is in, or by the one that was asked for."""
+        """A JSON value, read in the form that was asked for, or in the first form that fits it."""
         for origin, fits, read in _VALUES:
             if (self.asked is None or self.asked is origin) and fits(value):
                 into = self._begin(origin)
@@ -203,7 +203,7 @@ class _Reading:
         raise refusal(f"it is JSON of an unknown form. Known forms are: {_known()}")
 
     def _of_lines(self, lines: Sequence[tuple[int, str]]) -> Gathering:
-        """JSON lines; those that are none are left out."""
+        """JSON lines; other lines are left out."""
         rows: list[tuple[int, Any]] = []
         bad: list[tuple[int, str, str]] = []
         for number, line in lines:
@@ -277,7 +277,7 @@ class _Reading:
 
 
 _NAMED = 5
-"""Lines that are no JSON of which the number is told."""
+"""How many lines that are not JSON are named by number."""
 _OF_TEXT = (Origin.TABLE, Origin.CHAT, Origin.LINES, Origin.PROSE)
 _Read = Callable[[_Reading, Any, str, Gathering], None]
 _VALUES: tuple[tuple[Origin, Callable[[Any], bool], _Read], ...] = (
@@ -325,10 +325,10 @@ def _read_card(value: Mapping[str, Any], into: Gathering) -> None:
 
 
 def _one_of(kind: Any, given: object, what: str) -> Any:
-    """A word as one of those that there are.
+    """A word as a member of its enumeration.
 
     Raises:
-        InvalidParameter: there is none of the kind.
+        InvalidParameter: there is no such member.
     """
     if given is None or (isinstance(given, str) and not given):
         return None
@@ -345,10 +345,10 @@ def _json(text: str | bytes) -> tuple[Any, str]:
 
 
 def _refuse_cut(lines: Sequence[tuple[int, str]]) -> None:
-    """Do nothing about a text that is not JSON, unless it is JSON lines too many of which are none to be left out.
+    """Refuse JSON lines of which too many are not JSON to be left out; do nothing about any other text.
 
     Raises:
-        InvalidFile: it is; the message says which they are.
+        InvalidFile: it is such a text; the message says which lines they are.
     """
     wrong: list[tuple[int, str]] = []
     for number, line in lines:
@@ -368,7 +368,7 @@ def _refuse_cut(lines: Sequence[tuple[int, str]]) -> None:
 
 
 def _is_list(text: str) -> bool:
-    """Whether a text that begins with a bracket is JSON, and no line with its date in brackets."""
+    """Whether a text that begins with a bracket is JSON, not a line with its date in brackets."""
     inside = text.lstrip()[1:].lstrip()[:1]
     if inside in ("{", "[", "]", '"'):
         return True

@@ -1,4 +1,4 @@
-"""Tables and lists of memories: CSV, JSON and JSON lines, whose names are guessed and can be chosen.
+"""Tables and lists of memories: CSV, JSON and JSON lines, whose field names are guessed and can be chosen.
 
 That covers what mem0 (``memory``), LangChain (``page_content``) and LlamaIndex (``text`` of a node) write, the JSON of
 a store with its columns, the graph of the MCP reference server, and the JSON of a personality.
@@ -25,7 +25,7 @@ _KINDS = frozenset({Kind.OBSERVATION, Kind.CONVERSATION, Kind.FACT, Kind.PROCEDU
 _RESERVED = frozenset({"id", "document", "metadata", "tier"})
 _VECTORS = frozenset({"embedding", "embeddings", "vector", "hash"})
 _UNREAD = "imported_timestamp"
-"""Under which a date that cannot be read is kept."""
+"""The name under which a date that cannot be read is kept."""
 _LIST_KEYS = ("results", "memories", "documents", "nodes", "items", "data", "events")
 """Where an object holds a list of memories."""
 
@@ -34,7 +34,7 @@ def read_table(text: str, now: datetime, into: Gathering, order: Order | None, c
     """Read CSV, also with semicolons or tabs.
 
     Raises:
-        InvalidFile: it is none, or no column is taken for the text of a memory.
+        InvalidFile: it is not CSV, or no column holds the text of a memory.
     """
     reading = read_text(text, Form.CSV, now, order=order, columns=chosen)
     _take(reading.rows, into)
@@ -44,7 +44,7 @@ def read_table(text: str, now: datetime, into: Gathering, order: Order | None, c
 
 
 def read_lines(text: str, now: datetime, into: Gathering, order: Order | None) -> None:
-    """Read lines, each an event, with or without its date."""
+    """Read lines, each of them an event, with or without its date."""
     reading = read_text(text, Form.LINES, now, order=order, partial=True)
     _take(reading.rows, into)
     for note in reading.notes:
@@ -63,7 +63,7 @@ def _take(rows: Sequence[Any], into: Gathering) -> None:
 
 
 def listed(value: object) -> list[Any] | None:
-    """The memories that a JSON value holds as a list, wherever programs put it; ``None`` where there is none."""
+    """The memories that a JSON value holds as a list, wherever programs put it; ``None`` if there is none."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -96,10 +96,10 @@ def unwrapped(value: Mapping[str, Any]) -> dict[str, Any]:
 def read_records(
     rows: Sequence[tuple[str, Any]], into: Gathering, order: Order | None, chosen: Mapping[str, str]
 ) -> None:
-    """Read objects, each a memory; the place of each stands before it.
+    """Read objects, each of them a memory, given as pairs of place and object.
 
     Raises:
-        InvalidFile: nothing in them is taken for the text of a memory.
+        InvalidFile: none of their fields holds the text of a memory.
     """
     held = [(place, unwrapped(row) if isinstance(row, dict) else row) for place, row in rows]
     names = dict.fromkeys(name for _, row in held if isinstance(row, dict) for name in row)
