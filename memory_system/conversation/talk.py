@@ -144,18 +144,18 @@ class TalkSettings:
 
     Args:
         strategy: how its past gets into the prompt.
-        budget: tokens that a prompt may have, 500 to 1,000,000; at least 1,800 for ``virtual``, whose functions alone
-            take 1,000.
+        budget: the most tokens in a prompt, 500 to 1,000,000; at least 1,800 for ``virtual``, whose functions alone
+            need 1,000.
         warn_at: the share of the budget at which the model is warned of memory pressure, 0 to 1.
         evict_at: the share at which the oldest half of the queue goes into the summary, 0 to 1, above ``warn_at``.
-        window: messages that the strategy ``window`` keeps, 1 to 10,000.
-        summary_frequency: turns after which the strategy ``summary`` summarises again, 1 to 1,000.
-        template: the prompt that summarises; ``{transcript}`` stands for what is to be summarised; empty = the default.
-        block_limit: characters that a block of core memory may have, 100 to 20,000.
-        most_calls: functions that the model may call in one step, 1 to 100.
-        recalled: memories of the agent's life that each message brings to mind, 0 to 50.
+        window: how many messages the strategy ``window`` keeps, 1 to 10,000.
+        summary_frequency: after how many turns the strategy ``summary`` summarises again, 1 to 1,000.
+        template: the prompt that summarises; ``{transcript}`` stands for what is summarised; empty = the default.
+        block_limit: the most characters in a block of core memory, 100 to 20,000.
+        most_calls: the most functions that the model may call in one step, 1 to 100.
+        recalled: how many memories of the agent's life each message brings to mind, 0 to 50.
         remember: what the talk leaves in memory; an interview leaves nothing.
-        heartbeat: minutes of the world's time without a word after which the agent may speak unprompted, where time
+        heartbeat: minutes of the world's time without a word after which the agent may speak unprompted, if time
             passes by ``world.advance``: 1 to 10,080, or 0 for never.
 
     Raises:
@@ -212,12 +212,12 @@ class TalkSettings:
 
     @property
     def block_room(self) -> int:
-        """Characters that a block may really have: two of them must leave room for the talk in a small budget."""
+        """The most characters a block may really have: two of them must leave room for the talk in a small budget."""
         return max(100, min(self.block_limit, (self.budget - 1300) // 2))
 
 
 def title_of(name: str, moment: datetime) -> str:
-    """The title of a talk that is given none: with whom, and when it was begun."""
+    """The title of a talk without one: whom it is with, and when it began."""
     return f"With {short(name, 150)}, {moment.day} {moment:%b %Y, %H:%M}"
 
 
@@ -225,7 +225,7 @@ def checked_settings(settings: object) -> TalkSettings:
     """The settings, the defaults for ``None``.
 
     Raises:
-        InvalidParameter: they are none.
+        InvalidParameter: they are not settings.
     """
     if settings is None:
         return TalkSettings()
@@ -236,7 +236,7 @@ def checked_settings(settings: object) -> TalkSettings:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Core memory: what stands in every prompt of the strategy ``virtual``, and the agent may edit."""
+    """Core memory: texts in every prompt of the strategy ``virtual``, which the agent may edit."""
 
     persona: str = ""
     human: str = ""
@@ -249,21 +249,21 @@ class Talk:
     Args:
         id: of the conversation.
         title: what it is called.
-        human: the name of whom the agent talks with.
-        settings: how it is held.
+        human: the name of the person the agent talks with.
+        settings: its settings.
         blocks: core memory.
         summary: what was evicted, in words; empty before the first eviction.
-        summarised: how many messages, from the first, the summary stands for.
+        summarised: how many messages, from the first, the summary covers.
         queue: the messages that are in the prompt, oldest first.
         next_number: the number of the next message.
         warned: whether the model was warned of memory pressure since the last eviction.
         remembered: messages before this number have gone into a synopsis.
         noted: the number of the first message in the note that was taken last.
         scale: what an estimate of tokens is multiplied by: what the server counted, divided by what was estimated.
-        ceiling: tokens that a prompt may have at most, as a server that refused longer ones taught; 0 = not known.
+        ceiling: the most tokens in a prompt, learnt from a server that refused longer ones; 0 = not known.
         actions: what the agent could do in the game at the last step.
-        others: the names of all with whom the agent talks, where they are several.
-        paused_until: the world's time before which it has no heartbeat, as it wished; ``None`` where it may have one.
+        others: the names of all with whom the agent talks, if there are several.
+        paused_until: the world's time before which it has no heartbeat, at its own wish; ``None`` if it may have one.
     """
 
     id: str
@@ -291,5 +291,5 @@ class Talk:
 
     @property
     def budget(self) -> int:
-        """Tokens that a prompt may have: as set, or fewer where the server takes no more."""
+        """The most tokens in a prompt: as set, or fewer if the server accepts no more."""
         return min(self.settings.budget, self.ceiling or self.settings.budget)

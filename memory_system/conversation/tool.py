@@ -7,8 +7,8 @@ server.
 
 The transcript of tools: what a model asked of them and what it got, kept apart from every memory.
 
-An agent that thinks with tools leaves more behind than what was said. None of it is a memory: it is held here, for as
-long as its owner holds it, is never searched, and nothing of it reaches STM, LTM or a conversation.
+An agent that thinks with tools leaves more behind than what was said. None of it is a memory: it is kept here, for as
+long as its owner keeps it, is never searched, and nothing of it reaches STM, LTM or a conversation.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class ToolUse:
     """One use of a tool.
 
     Args:
-        name: of the tool.
+        name: the name of the tool.
         arguments: as the model wrote them.
         result: the text that the model got.
-        failed: whether that text says what was wrong.
+        failed: whether that text is an error message.
         milliseconds: how long it took.
     """
 
@@ -101,7 +101,7 @@ class Found:
         form: the form of the answer; see ``note``.
         passages: the most relevant first.
         narrative: the text of the form ``summarising``, sentence by sentence with the ids it rests on.
-        hits: what the passages are from, in the same order.
+        hits: where the passages come from, in the same order.
         note: what did not work, in a sentence; empty if everything did.
     """
 
@@ -171,7 +171,7 @@ def memory_search(
         agent: whose memory; also as it was at a moment (``as_of``).
         question: 1 to 32,000 characters.
         form: ``extractive`` or ``summarising``.
-        top_k: most memories to answer from, 1 to 50; the agent's setting if not given.
+        top_k: most memories to use, 1 to 50; the agent's setting if not given.
         within: where to search: ``life``, ``conversations``, ``documents``; everywhere if not given.
         touch: whether memories found in its life count as accessed now, which renews their recency.
         now: the world's time.
@@ -214,7 +214,7 @@ class MemoryTool:
     Args:
         agent: whose memory.
         form: the form of the answer, if the model does not choose.
-        top_k: most memories to answer from, 1 to 50, if the model does not choose; the agent's setting if not given.
+        top_k: most memories to use, 1 to 50, if the model does not choose; the agent's setting if not given.
         within: where to search; see ``memory_search``.
         touch: whether memories found in its life count as accessed, which renews their recency.
         transcript: where its uses are recorded, apart from the memory; one of its own if not given.

@@ -116,7 +116,7 @@ class _Card:
                 yield trait
 
     def _still_said(self, name: str) -> bool:
-        """Whether all that a text of the imported card said of the character still holds; if so, it is noted as told."""
+        """Whether all that a text of the imported card said of the character still holds; if so, it counts as told."""
         return self._all_known(parts_of(self.base, {name: self.base.get(name)}, self.character.now))
 
     def _all_known(self, parts: Sequence[Part]) -> bool:

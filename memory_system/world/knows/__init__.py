@@ -1,4 +1,4 @@
-"""Who knows what: a fact and a character, judged by what the character remembers; and tests of a story by it."""
+"""Who knows what: a fact and a character, judged by what the character remembers; and tests of a story."""
 
 from .cell import PERSON, RULES, Cell, Verdict
 from .running import TestResult, began, chain_in_words, junit

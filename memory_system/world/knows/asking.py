@@ -87,7 +87,7 @@ def who_knows(
     Args:
         world: the characters' world.
         fact: one sentence, 1 to 1,000 characters.
-        names: the characters; all if nobody is named.
+        names: the characters; all if none are given.
         at: at which time of the world, with its zone; later memories are not read. Now if not given.
         ask_model: whether the language model judges, if one is set; the rules judge if there is none, or if it
             fails.

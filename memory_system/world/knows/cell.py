@@ -29,7 +29,7 @@ class Cell:
         agent: the character's name.
         fact: the sentence that was asked about.
         verdict: whether the character knows it.
-        memory: the id of the memory that the verdict rests on; empty if nothing of it is remembered.
+        memory: the id of the memory that the verdict rests on; empty if no part of it is remembered.
         text: what that memory says.
         since: the memory's time in the world; ``None`` if it has none, such as a fact of the personality.
         how: how the character came to know of it: saw, heard, told, read or derived; empty if nothing is known.
@@ -37,7 +37,7 @@ class Cell:
         sure: how much of the fact the memory contains, 0 to 1; if nothing is known, how much of it no memory contains.
         why: the reason for the verdict, in a sentence.
         judge: who judged: ``rules``, ``a person``, or the language model's name.
-        revision: the change set of the agent that brought the memory; 0 if that was not looked up.
+        revision: the change set of the agent that brought the memory; 0 if that was not determined.
         author: who was behind that change set.
         others: the ids of further memories that say it as well, the earliest first.
     """

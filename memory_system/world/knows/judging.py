@@ -102,7 +102,7 @@ class View:
     Args:
         agent: the agent, now or at an earlier moment.
         until: only what happened by this time of the world; ``None`` = everything.
-        then: whether the agent is as it was then, so that memories without a time count too.
+        then: whether the agent is as it was at that time, so that memories without a time count too.
     """
 
     agent: AgentMemory
@@ -121,10 +121,10 @@ def near(views: Sequence[View], claim: Claim, cue: Vectors, more: Sequence[Memor
 
     Args:
         views: the character, as it was and as it is: an event from before then may have been remembered later, and
-            what it knew then may be forgotten now. Of two versions of a memory the first view's counts.
+            what it knew then may be forgotten now. Of two versions of a memory, the first view's counts.
         claim: the fact.
         cue: its vector, shape (d,).
-        more: what else it knows, such as facts of its world.
+        more: whatever else it knows, such as facts of its world.
     """
     own = own_words(views[-1].agent.display_name, views[-1].agent.name)
     scored: dict[str, tuple[float, MemoryEntry]] = {}
@@ -192,7 +192,7 @@ def _softness(asked: PackedStates, held: PackedStates) -> Soft:
 def _decided(found: list[Weighed]) -> list[Weighed]:
     """The same, with the deciding one first: among what is believed and known, the one remembered last.
 
-    A report of what somebody else believes decides only if no memory is against it.
+    A report of what somebody else believes decides only if no memory contradicts it.
     """
     says = [one for one in found if one.found.verdict is Verdict.KNOWS]
     sure = [one for one in says if not one.found.doubted]
@@ -253,7 +253,7 @@ def resting_on(cell: Cell, entry: MemoryEntry) -> Cell:
 
 
 def how_known(entry: MemoryEntry) -> tuple[str, str]:
-    """How a character came to know of something, and by whom it was told, if it was.
+    """How a character came to know of something, and who told it, if anybody did.
 
     That is the memory's source or, if that was not given, what its text and its kind of memory say.
     """

@@ -29,7 +29,7 @@ def checked_fact(fact: object) -> str:
 
 
 def told_fact(fact: object) -> str:
-    """A sentence that can be known, which a question cannot.
+    """A sentence that can be known; a question cannot.
 
     Raises:
         InvalidParameter: it is not a text of 1 to 1,000 characters, or a question.
@@ -43,7 +43,7 @@ def told_fact(fact: object) -> str:
 
 
 def checked_verdict(verdict: object) -> Verdict:
-    """A verdict, as it is or by its words.
+    """A verdict, given as such or in its words.
 
     Raises:
         InvalidParameter: there is no such verdict.

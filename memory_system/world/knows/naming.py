@@ -1,4 +1,4 @@
-"""Whom of a cast a name means."""
+"""Which character of a cast a name means."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .sentence import name_words
 
 
 def meant(name: str, called: Mapping[str, str]) -> str:
-    """The character of this name, in full or by words of it that no other one has; ``None`` if there is none.
+    """The character with this name, in full or by words of it that no other has; ``None`` if there is none.
 
     Args:
-        name: as a memory or a personality has it.
-        called: by the names of the characters, what people call them.
+        name: as written in a memory or a personality.
+        called: what people call the characters, by their names.
     """
     wanted = name.casefold()
     for one, display in called.items():

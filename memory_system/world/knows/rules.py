@@ -1,8 +1,8 @@
-"""How a memory stands to a fact, by rules: does it say it, a part of it, something else in its place, or nothing. Pure.
+"""How a memory relates to a fact, by rules: it says it, a part of it, something else instead, or nothing. Pure.
 
-A score of likeness says what a sentence is about, not what it says. What is asked here of each clause of a memory is
+A similarity score shows what a sentence is about, not what it says. What is checked here for each clause of a memory is
 which parts of the fact it has: who, what was done, with what, how many, when. The rules know no grammar and no world:
-who tells the same in wholly other words is not found, and a language model reads better, where there is one.
+a fact told in wholly different words is not found, and a language model, if there is one, reads better.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .sentence import Claim, Clause, Part, Sort, bare_name, clauses, denies_befo
 KNOWS_FROM = 0.7
 """The share of a fact that a memory has at least if it says it."""
 WRONG_FROM = 0.7
-"""The share that it has at least, besides what it says otherwise."""
+"""The share that it has at least, apart from what it contradicts."""
 HALF_FROM = 0.55
 """The share that it has at least if it says a part of it."""
 SOFT_FROM = 0.7
-"""The cosine of two words' states from which on one may stand for the other."""
+"""The cosine of two words' states from which one may stand for the other."""
 _SOFTLY = 0.8
 _ELSEWHERE = 0.5
-"""How much a part counts that stands in another clause of the same memory."""
+"""How much a part counts if it is in another clause of the same memory."""
 _BESIDE = 0.75
-"""How much it counts in the clause right before or after; it counts wholly where but a colon stands between."""
+"""How much it counts in the clause right before or after; it counts fully if only a colon is between them."""
 _DIGIT = re.compile(r"\d")
 NOBODY, ITSELF = "", "the character itself"
-"""Markers for who does what a verb says: nobody is named, or it is the one who remembers it."""
+"""Markers for who does what a verb says: nobody named, or the one who remembers it."""
 _DOUBTING = re.compile(
     r"\b(?:swears?|swore|claims?|claimed|insists?|insisted|maintains?|maintained|pretends?|pretended|will have it"
     r"|(?:she|he|they) makes?)\b",
@@ -56,14 +56,14 @@ Soft = Callable[[Part], float]
 
 @dataclass(frozen=True)
 class Remembered:
-    """A memory as it is compared.
+    """A memory prepared for comparison.
 
     Args:
         text: what it says.
-        at: its time, aware of its zone; ``None`` where it has none.
-        now: the time from which the days it names count where it has none.
-        own: the words of the character's own name, in small letters: what is told without a name is told of them.
-        cast: words of the names of all that are known, in small letters.
+        at: its time, aware of its zone; ``None`` if it has none.
+        now: the time from which the days it names are counted if it has none.
+        own: the words of the character's own name, in lower case: what is told without a name is about this character.
+        cast: words of all known names, in lower case.
     """
 
     text: str
@@ -75,13 +75,13 @@ class Remembered:
 
 @dataclass(frozen=True)
 class Found:
-    """What a memory has of a fact.
+    """How much of a fact a memory has.
 
     Args:
-        verdict: how it stands to it.
+        verdict: how it relates to the fact.
         share: how much of the fact it has, 0 to 1, by the weight of its parts.
-        why: in a sentence.
-        doubted: whether it tells what somebody else believes.
+        why: the reason, in a sentence.
+        doubted: whether it reports what somebody else believes.
     """
 
     verdict: Verdict
@@ -91,12 +91,12 @@ class Found:
 
 
 def weigh(claim: Claim, memory: Remembered, soft: Soft = lambda _part: 0.0) -> Found:
-    """How one memory stands to a fact.
+    """How one memory relates to a fact.
 
     Args:
         claim: the fact.
         memory: the memory.
-        soft: how near a part that does not stand in it comes to some word of it.
+        soft: how close a part that is not in it comes to some word of it.
     """
     if not claim.parts:
         return Found(Verdict.UNAWARE, 0.0, "The sentence says nothing that could be known.")
@@ -115,7 +115,7 @@ def _order(found: Found) -> tuple[int, float]:
 
 
 def may_say(claim: Claim, text: str, own: Collection[str]) -> float:
-    """A first, quick measure of how much of a fact stands in a text, 0 to 1."""
+    """A first, quick measure of how much of a fact is in a text, 0 to 1."""
     stems = {form for clause in clauses(text, None) for form in clause.stems}
     names = {name for clause in clauses(text, None) for name, _ in clause.names}
     met = sum(
@@ -140,7 +140,7 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
                 value = max((one * _joined(read, at, place, part) for one, at in there), default=0.0)
             if part.sort in (Sort.NUMBER, Sort.DAY, Sort.CLOCK) and elsewhere and not problem:
                 value = elsewhere
-        said = part.sort is Sort.VERB and elsewhere  # it is what another clause says, with a subject of its own
+        said = part.sort is Sort.VERB and elsewhere  # another clause says it, with its own subject
         if not value and not said and _may_be_like(claim, part, read) and soft(part) >= SOFT_FROM:
             value = _SOFTLY
         met[part] = value
@@ -183,7 +183,7 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
 
 
 def _is_about_it(claim: Claim, met: Mapping[Part, float], opposed: Sequence[Part] = ()) -> bool:
-    """Whether what a clause says otherwise is said of the same: it has the names, and most of the other words."""
+    """Whether what a clause contradicts is about the same thing: it has the names, and most of the other words."""
     words = [
         part for part in claim.parts if part.sort not in (Sort.NUMBER, Sort.CLOCK, Sort.DAY) and part not in opposed
     ]
@@ -196,14 +196,14 @@ def _is_about_it(claim: Claim, met: Mapping[Part, float], opposed: Sequence[Part
 
 
 def _has_subject(claim: Claim, met: Mapping[Part, float]) -> bool:
-    """Whether some word before the verb is there, where that is who or what the fact is about."""
+    """Whether some word before the verb is there, if the fact's subject is such a word."""
     verb = claim.of(Sort.VERB)
     before = [part for part in claim.of(Sort.WORD) if verb and part.start < verb[0].start]
     return claim.subject is not None or not before or any(met[part] >= _ELSEWHERE for part in before)
 
 
 def _has_something(claim: Claim, met: Mapping[Part, float], memory: Remembered, agent: str) -> bool:
-    """Whether a clause has something of the fact that is its own: more than names, and more than a verb."""
+    """Whether a clause has something specific to the fact: more than names, and more than a verb."""
     there = [part for part in claim.parts if met[part] >= _ELSEWHERE and not _is_own(part, memory)]
     things = [part for part in claim.parts if part.sort not in (Sort.NAME, Sort.VERB, Sort.WHEN)]
     verb = claim.of(Sort.VERB)
@@ -222,14 +222,14 @@ def _has_something(claim: Claim, met: Mapping[Part, float], memory: Remembered, 
 
 
 def _is_taken_for_granted(claim: Claim, clause: Clause, memory: Remembered, agent: str) -> bool:
-    """Whether the fact is about the character, which a clause neither names nor tells that it did it."""
+    """Whether the fact is about the character, whom a clause neither names nor shows as the one who did it."""
     if claim.subject is None or not _is_own(claim.subject, memory) or agent == ITSELF:
         return False
     return not any(_is_called(clause, run[-1], memory.own, memory) for run, _, _ in clause.runs)
 
 
 def _joined(read: Sequence[Clause], at: int, place: int, part: Part) -> float:
-    """How much it counts in one clause that a part stands in another."""
+    """How much a part counts in one clause if it is in another."""
     if abs(at - place) > 1:
         return _ELSEWHERE
     first = read[min(at, place)].text.rstrip()
@@ -241,7 +241,7 @@ def _is_own(part: Part, memory: Remembered) -> bool:
 
 
 def _lacks(claim: Claim, met: Mapping[Part, float]) -> bool:
-    """Whether something is missing without which it is not known."""
+    """Whether something essential to knowing the fact is missing."""
     for part in claim.parts:
         least = {Sort.NAME: 0.25, Sort.VERB: _SOFTLY}.get(part.sort)
         if part is claim.subject:
@@ -262,7 +262,7 @@ def _lacks(claim: Claim, met: Mapping[Part, float]) -> bool:
 
 
 def _met(part: Part, clause: Clause, memory: Remembered, read: Sequence[Clause], place: int) -> tuple[float, str]:
-    """How much of a part a clause has, 0 to 1; and what it says in its place."""
+    """How much of a part a clause has, 0 to 1; and what it says instead."""
     match part.sort:
         case Sort.NAME:
             return _named(part, clause, memory, read, place), ""
@@ -311,9 +311,9 @@ def _at_that_hour(part: Part, at: datetime | None) -> bool:
 
 
 def _may_be_like(claim: Claim, part: Part, read: Sequence[Clause]) -> bool:
-    """Whether another word of a memory may stand for the part: no word against it, however near its meaning.
+    """Whether another word of a memory may stand for the part: not an opposite of it, however close in meaning.
 
-    It may where it is told from the other side: who bought something from Odo tells what Odo sold.
+    An opposite may if it tells the other side: whoever bought something from Odo says what Odo sold.
     """
     if part.sort not in (Sort.WORD, Sort.VERB):
         return False
@@ -325,7 +325,7 @@ def _may_be_like(claim: Claim, part: Part, read: Sequence[Clause]) -> bool:
 
 
 def _derived(part: Part, clause: Clause) -> bool:
-    """Whether a word of the clause is made of the part's: "owner" of "own"."""
+    """Whether a word of the clause is derived from the part's: "owner" of "own"."""
     return any(
         len(form) >= 3 and found.startswith(form) and found[len(form) :] in ("er", "r", "or")
         for form in part.forms
@@ -355,7 +355,7 @@ def _named(part: Part, clause: Clause, memory: Remembered, read: Sequence[Clause
 
 
 def _verb_place(claim: Claim, clause: Clause) -> int | None:
-    """Where the fact's verb stands in a clause."""
+    """The position of the fact's verb in a clause."""
     verbs = claim.of(Sort.VERB)
     if not verbs:
         return None
@@ -370,12 +370,12 @@ def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
     if nearest in memory.cast and any(nearest == run[-1] for run, at, owns in clause.runs if at < stands and not owns):
         return nearest
     if any(nearest == run[-1] and len(run) > 1 and at < stands and not owns for run, at, owns in clause.runs):
-        return nearest  # somebody of whom the world does not know
+        return nearest  # somebody the world does not know
     ends = [*(match.start() for match in _BREAKS.finditer(clause.text, 0, stands)), stands]
     begins = [0, *(match.end() for match in _BREAKS.finditer(clause.text, 0, stands))]
     for begin, end in zip(reversed(begins), reversed(ends), strict=True):
         held = [word for word, _, at in clause.words if begin <= at < end]
-        if not held or held[-1] in _THINGS:  # of "before it broke" the words before it tell more
+        if not held or held[-1] in _THINGS:  # in "before it broke" the words before it say more
             continue
         if "i" in held:
             return ITSELF
@@ -389,19 +389,19 @@ def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
 
 
 def _right_before(clause: Clause, stands: int) -> str:
-    """The word right before a verb and what belongs to it; empty if there is none."""
+    """The word right before a verb and the words that belong to it; empty if there is none."""
     before = [bare for bare, _, at in clause.words if at < stands and bare not in _BESIDE_VERBS]
     return before[-1] if before else ""
 
 
 def _subject_before(claim: Claim, clause: Clause, memory: Remembered, stands: int) -> bool:
-    """Whether the fact's subject, if it is a name, is right before the verb, whoever reports it before that."""
+    """Whether the fact's subject, if it is a name, is right before the verb, even if a reporter comes before that."""
     subject = claim.subject
     return subject is not None and _is_called(clause, _right_before(clause, stands), subject.forms, memory)
 
 
 def _is_called(clause: Clause, word: str, name: Collection[str], memory: Remembered) -> bool:
-    """Whether a word stands in a name that may be this one: the same or a part of it, and nobody else's of the family.
+    """Whether a word is in a name that may be this one: the same or a part of it, and not a relative's.
 
     "Cid Low" may be "Cid", and "Low" may be "Cid Low"; "Cid Finch" is not "Bob Finch".
     """
@@ -411,7 +411,7 @@ def _is_called(clause: Clause, word: str, name: Collection[str], memory: Remembe
 
 
 def _by_another(claim: Claim, clause: Clause, memory: Remembered, met: Mapping[Part, float], agent: str) -> str:
-    """What is said where somebody else than the fact's subject does the same; empty where not."""
+    """What is said if somebody other than the fact's subject does the same; empty if not."""
     subject = claim.subject
     verbs = claim.of(Sort.VERB)
     if agent == NOBODY or not verbs or met[verbs[0]] < _ELSEWHERE:
@@ -434,7 +434,7 @@ def _by_another(claim: Claim, clause: Clause, memory: Remembered, met: Mapping[P
 
 
 def _is_that_thing(claim: Claim, met: Mapping[Part, float]) -> bool:
-    """Whether a clause tells of the very thing that the fact is about, and not of another such thing."""
+    """Whether a clause is about the very thing that the fact is about, not another such thing."""
     verb = claim.of(Sort.VERB)[0]
     rest = [part for part in claim.parts if part.start > verb.start]
     things = [part for part in rest if part.sort is not Sort.NAME]
@@ -447,7 +447,7 @@ def _is_that_thing(claim: Claim, met: Mapping[Part, float]) -> bool:
 def _otherwise(
     claim: Claim, clause: Clause, met: Mapping[Part, float], memory: Remembered
 ) -> tuple[str, tuple[Part, ...]]:
-    """What a clause says against words of the fact, and those: an opposite, another place, or that all was as ever."""
+    """What a clause says against words of the fact, and those: an opposite, another place, or that nothing changed."""
     lacking = [part for part in claim.of(Sort.WORD, Sort.VERB) if met[part] < _ELSEWHERE]
     said = {form for part in claim.parts for form in part.forms}
     there = {found: (bare, at) for bare, found, at in clause.words if found}
@@ -469,7 +469,7 @@ def _otherwise(
 _FAILING = {
     "work": frozenset({"fail", "break", "broke", "broken"}), "fail": frozenset({"work"}), "pass": frozenset({"fail"}),
 }  # fmt: skip
-"""By stem: words against what is said of a thing that does, or does not do, what it is for."""
+"""Words that contradict what is said of a thing that works or fails, by stem."""
 _STOOD = re.compile(r"\b(?:was|were|is|are|been|stayed|spent)\s+(?:\w+\s+)?(?:in|at|on|inside|aboard|with)\b")
 
 
@@ -477,15 +477,15 @@ _HALF_DAYS = re.compile(r"\b(?:noon|midnight)\b")
 
 
 def _elsewhere(claim: Claim, clause: Clause, met: Mapping[Part, float]) -> tuple[Part, ...]:
-    """The words for a place of the fact, where a clause says that the same was in another at that very time.
+    """The words for a place in the fact, if a clause says that the same was elsewhere at that very time.
 
-    Nobody is in two places at once, so that all but the place must stand in the clause, the time too.
+    Nobody is in two places at once; so everything but the place must be in the clause, including the time.
     """
     stands = _STOOD.search(claim.text)
     whens = claim.of(Sort.WHEN, Sort.CLOCK, Sort.DAY)
     halves = [set(_HALF_DAYS.findall(text.casefold())) for text in (claim.text, clause.text)]
     if all(halves) and not halves[0] & halves[1]:
-        return ()  # of a clock only twelve hours are compared
+        return ()  # only twelve hours of a clock are compared
     if stands is None or claim.of(Sort.VERB) or not whens or not _STOOD.search(clause.text):
         return ()
     until = min((one.start for one in whens if one.start > stands.end()), default=len(claim.text))
@@ -503,5 +503,5 @@ def _is_subject(claim: Claim, clause: Clause, agent: str, memory: Remembered) ->
 
 
 def own_words(display: str, name: str) -> frozenset[str]:
-    """The words by which a character is called."""
+    """The words of a character's names."""
     return name_words(display) or name_words(name)

@@ -38,7 +38,7 @@ class TestResult:
         test: the test.
         passed: whether it passed.
         why: what was found, or why it could not be run, in a sentence.
-        cell: what it rests on: for a red test, the memory that leaked or is missing.
+        cell: the cell the result rests on: for a red test, the memory that leaked or is missing.
         chain: how that memory came to the character, back to who knew of it first; empty if nobody told it.
         broken: whether it could not be run at all, for example because a name is unknown.
     """
@@ -83,7 +83,7 @@ def run_tests(
         progress: called with the share done, 0 to 1; it may raise to cancel.
 
     Returns:
-        the result of each, in their order. A red one says which memory causes it, which change set brought that, who
+        the result of each, in order. A red one says which memory causes it, which change set brought that, who
         was behind it, and how it came to the character.
 
     Raises:

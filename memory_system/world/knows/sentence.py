@@ -1,7 +1,7 @@
-"""Sentences as they are compared: a fact cut into its parts, and a memory into clauses. Pure.
+"""Sentences prepared for comparison: a fact split into its parts, and a memory into clauses. Pure.
 
-The parts of a fact are its names, its verb, its other words, and its numbers, times and days. A clause is what stands
-between two full stops, semicolons or colons of a memory: who does something stands beside it there.
+The parts of a fact are its names, its verb, its other words, and its numbers, times and days. A clause is the text
+between two full stops, semicolons or colons of a memory: who does something is next to it there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...recall.hybrid.dates import Stretch, stretches
 from ...recall.hybrid.words import plain, stem, words
 
 MOST_READ = 2000
-"""Characters of a memory that are read."""
+"""The most characters read from a memory."""
 
 _IRREGULAR = """
 stole stolen steal | took taken take | broke broken break | gave given give | told tell | sold sell | made make
@@ -68,12 +68,12 @@ _IMPLIED = {
 }  # fmt: skip
 """Verbs that imply another, less specific one; the reverse need not be true."""
 _COMING = re.compile(r"\b(?:be|is|was|are|were|been)\s+(?:here|back|due)\b", re.IGNORECASE)
-"""Words that say that somebody comes, without a verb for it."""
+"""Words that mean that somebody comes, without a verb for it."""
 _NO_MATTER = frozenset(
     "someone somebody something anyone anybody anything everyone everybody there thing "  # noqa: SIM905
     "mr mrs miss ms dr father sir lady captain saint old".split()
 )
-"""Words that say little of who or what; titles among them."""
+"""Words that say little about who or what, including titles."""
 _OWN = frozenset({"own", "owns", "owned", "last", "first"})
 """Stop words that a fact may be about."""
 _BEFORE_VERBS = frozenset("someone somebody everybody nobody will would can could must".split())  # noqa: SIM905
@@ -82,9 +82,9 @@ _WHEN = {
     "night": (20, 6), "midnight": (23, 1), "evening": (17, 22), "dusk": (16, 20), "morning": (5, 12), "dawn": (4, 8),
     "noon": (11, 13), "afternoon": (12, 18),
 }  # fmt: skip
-"""Times of day, from which hour on and until before which."""
+"""Times of day: from which hour, and up to but not including which."""
 _NEAR = 6
-"""Characters between a weekday and its date."""
+"""The most characters between a weekday and its date."""
 _DIGIT = re.compile(r"\d")
 _END = re.compile(r"[.!?;:\n]+(?=\s|$|[”’'\"])|(?<=[^\d\s]):")
 _UNITS = (
@@ -107,7 +107,7 @@ _HOUR = rf"(?P<hour>\d{{1,2}}|{'|'.join(_UNITS[1:13])})"
 
 @cache
 def _times() -> _Times:
-    """The patterns of times and numbers: a twelfth of the start of a program, which may have no use for them."""
+    """The patterns of times and numbers: a twelfth of a program's start-up time, and it may not need them."""
     return _Times(
         span=re.compile(
             rf"\b(?:(?P<part>half|quarter)(?:\s+(?:of\s+)?an?)?|(?P<count>{_NUMBER}|an?))\s+"
@@ -153,13 +153,13 @@ class Part:
 
     Args:
         sort: what it is.
-        said: as the fact writes it.
-        forms: what stands for it: stems of words, or numbers as text.
+        said: as written in the fact.
+        forms: its equivalents: stems of words, or numbers as text.
         start: where it begins in the fact, in characters.
         end: after its last character.
         weight: how much it counts.
-        day: the stretch of time, of a day.
-        exact: whether its thing is told apart from others, as by "the".
+        day: the stretch of time, for a day.
+        exact: whether its thing is distinguished from others, as by "the".
     """
 
     sort: Sort
@@ -174,12 +174,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Claim:
-    """A fact as it is compared.
+    """A fact prepared for comparison.
 
     Args:
         text: as it was asked.
         parts: in the order of the text.
-        subject: the name of who does it; ``None`` where none is named before the verb.
+        subject: the name of who does it; ``None`` if nobody is named before the verb.
         denied: whether it says that something is not so.
     """
 
@@ -190,7 +190,7 @@ class Claim:
 
     @property
     def phrases(self) -> tuple[tuple[Part, ...], ...]:
-        """Words that stand right beside each other, such as "mill key"."""
+        """Words right next to each other, such as "mill key"."""
         found: list[list[Part]] = []
         for part in self.of(Sort.WORD):
             if found and self.text[found[-1][-1].end : part.start] == " ":
@@ -211,14 +211,14 @@ class Clause:
     Args:
         text: what it says.
         start: where it begins in the memory, in characters.
-        words: each word: its bare form, its stem and its place; in order.
-        stems: all of the stems, what each may stand for among them.
+        words: each word: its bare form, its stem and its position; in order.
+        stems: all stems, including what each may stand for.
         numbers: value and unit of each number that counts something; the unit may be empty.
         spans: lengths of time, in minutes.
         clocks: times of day, in minutes after midnight or noon.
         days: the days it names.
-        names: bare words with a capital, with their places.
-        runs: the same, those together that follow each other; and whether it says only whose something is.
+        names: capitalised words in bare form, with their positions.
+        runs: the same, adjacent ones together; and whether they only say whose something is.
     """
 
     text: str
@@ -233,7 +233,7 @@ class Clause:
     runs: tuple[tuple[tuple[str, ...], int, bool], ...]
 
     def begins_with(self, place: int) -> bool:
-        """Whether a word that stands at a place begins the clause, in the past: "Stole the key", said of oneself."""
+        """Whether a word at a position begins the clause, in the past tense: "Stole the key", said of oneself."""
         if not self.words or self.words[0][2] != place:
             return False
         bare = self.words[0][0]
@@ -242,7 +242,7 @@ class Clause:
 
 @lru_cache(maxsize=65_536)
 def forms_of(word: str) -> frozenset[str]:
-    """The stems that stand for a word: its own, that of its base form, and the group of words that say the same."""
+    """The stems that stand for a word: its own, that of its base form, and those of its synonyms."""
     bare = plain(word)
     found = {stem(bare) or bare, stem(_BASE.get(bare, bare)) or bare}
     found |= {f"={_STOOD_FOR[one]}" for one in tuple(found) if one in _STOOD_FOR}
@@ -250,24 +250,24 @@ def forms_of(word: str) -> frozenset[str]:
 
 
 def says_of(word: str) -> frozenset[str]:
-    """The stems of all that is said with a word of a memory: what stands for it, and what it implies."""
+    """The stems of everything a word of a memory says: its equivalents, and what it implies."""
     bare = plain(word)
     held = (_IMPLIED.get(stem(one)) for one in {bare, _BASE.get(bare, bare)})
     return forms_of(word).union(*(forms_of(one) for one in held if one))
 
 
 def hours_of(word: str) -> tuple[int, int] | None:
-    """From which hour on and until before which a time of day is; ``None`` for any other word."""
+    """The hours of a time of day: from which, and up to but not including which; ``None`` for any other word."""
     return _WHEN.get(plain(word))
 
 
 def claim(fact: str, now: datetime, known: Collection[str]) -> Claim:
-    """A fact, cut into its parts.
+    """A fact, split into its parts.
 
     Args:
         fact: one sentence.
         now: the world's time, from which "yesterday" counts.
-        known: words that are names wherever they stand, in small letters.
+        known: words that are names anywhere, in lower case.
     """
     cut = _Cut(fact)
     cut.take_times(now)
@@ -281,7 +281,7 @@ def claim(fact: str, now: datetime, known: Collection[str]) -> Claim:
 
 
 class _Cut:
-    """A fact, of which what was taken for one thing is not taken for another."""
+    """A fact while it is split: what was read as one part is not read as another."""
 
     def __init__(self, fact: str) -> None:
         self.held: list[Part] = []
@@ -292,7 +292,7 @@ class _Cut:
         dated = [day for day in stretches(self._fact, now) if not day.relative or not _times().span.search(day.words)]
         for day in dated:
             if any(0 <= stretch.place[0] - day.place[1] <= _NEAR and _DIGIT.search(stretch.words) for stretch in dated):
-                self._taken.append(day.place)  # the weekday of a date that follows says nothing more
+                self._taken.append(day.place)  # the weekday adds nothing to the date after it
             else:
                 self._take(Sort.DAY, *day.place, (), day=day)
         for start, end, value in _clocks(self._fact):
@@ -344,7 +344,7 @@ class _Cut:
 
 
 def clauses(text: str, at: datetime | None) -> tuple[Clause, ...]:
-    """The clauses of a memory, in their order.
+    """The clauses of a memory, in order.
 
     Args:
         text: what it says; its first 2,000 characters are read.
@@ -398,18 +398,18 @@ _CAPITAL = re.compile(r"[A-Z][\w’']*")
 
 
 def bare_name(word: str) -> str:
-    """A word of a name as it is compared: in small letters, without an ending of the genitive or the plural."""
+    """A word of a name for comparison: in lower case, without a genitive or plural ending."""
     bare = plain(word)
     return bare[:-1] if len(bare) > 4 and bare.endswith("s") and not bare.endswith("ss") else bare
 
 
 def name_words(name: str) -> frozenset[str]:
-    """The words of somebody's name as they are compared, titles left out."""
+    """The words of somebody's name for comparison, without titles."""
     return frozenset(bare_name(word.written) for word in words(name) if word.plain not in _NO_MATTER)
 
 
 def _names(fact: str, known: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Where names stand: words with a capital that follow each other."""
+    """Where names are: adjacent capitalised words."""
     run: list[re.Match[str]] = []
     for match in (*_CAPITAL.finditer(fact), None):
         goes_on = match is not None and run and fact[run[-1].end() : match.start()] == " " and "'" not in run[-1][0]
@@ -423,7 +423,7 @@ def _names(fact: str, known: Collection[str]) -> Iterator[tuple[int, int]]:
 
 
 def _stops(match: re.Match[str], known: Collection[str]) -> bool:
-    """Whether a word with a capital is no name: a stop word, or "I"."""
+    """Whether a capitalised word is not a name: a stop word, or "I"."""
     bare = plain(match[0])
     return (not stem(bare) and bare not in known) or len(bare) < 2 or (not match.start() and bare in _COUNT)
 
@@ -459,7 +459,7 @@ def _denies(text: str) -> bool:
 
 
 def denies_before(text: str, place: int) -> bool:
-    """Whether a denial stands within four words before a place of a text, or right after it."""
+    """Whether there is a denial within four words before a position in a text, or right after it."""
     before = " ".join(text[:place].split()[-4:])
     after = " ".join(text[place:].split()[1:2])
     return _denies(before) or _denies(after)
@@ -499,7 +499,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """Numbers that count something: "one" counts mostly nothing."""
+    """Numbers that count something: "one" mostly does not."""
     for match in _times().plain.finditer(text):
         if match["count"].casefold() == "one":
             continue

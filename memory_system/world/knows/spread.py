@@ -23,12 +23,12 @@ from .sentence import name_words
 
 _NOBODY = frozenset({"he", "she", "they", "it", "we", "who", "somebody", "someone", "nobody", "everybody"})
 _READ_OF = 12
-"""How many memories of a character that say the fact are read for who told it: the earliest."""
+"""How many of a character's memories of the fact are read to find who told it: the earliest ones."""
 
 
 @dataclass(frozen=True)
 class Knower:
-    """A character who knows something of a fact, and where it first had that from.
+    """A character who knows something of a fact, and where it first got that from.
 
     Args:
         cell: whether the character knows the fact. Its memory, time and origin are those of the first memory that
@@ -45,13 +45,13 @@ class Telling:
     """That somebody told a fact to a character, as the character remembers it.
 
     Args:
-        by: the character who told it; if it was nobody of this world, the name in the memory.
-        outside: whether it was nobody of this world.
+        by: the character who told it; or, for somebody from outside this world, the name in the memory.
+        outside: whether the teller is not from this world.
         to: the character who was told.
         at: when, in the time of the world; ``None`` if the memory has no time.
-        memory: the id of the memory, which is the told character's.
+        memory: the id of the memory, which belongs to the character who was told.
         text: what that memory says.
-        again: whether the character had it before.
+        again: whether the character knew it before.
     """
 
     by: str
@@ -90,7 +90,7 @@ def spread(
 ) -> Spread:
     """How a fact spread among the characters: who had it first, and who told whom, according to what they remember.
 
-    Each character is asked as by ``who_knows``. The tellers are taken from the sources of the memories that say it and,
+    Each character is asked as in ``who_knows``. The tellers are taken from the sources of the memories that say it and,
     for derived memories, of their evidence. Changes and touches nothing.
 
     Args:

@@ -1,6 +1,6 @@
 """Tests of a story: kept in a YAML file in the world's folder, which people write and read.
 
-Each test is a mapping with a name and one of four things that it says:
+Each test is a mapping with a name and one of four statements:
 
 - ``knows: "..."`` with ``agent:`` and, if it is to be so by then, ``by:`` a day of the story or a time;
 - ``must_not_know: "..."`` with ``agent:`` and, if that ends once it was told, ``before: {told_by: juno}``, or a time;
@@ -59,13 +59,13 @@ class StoryTest:
     Args:
         name: what it is called, 1 to 120 characters.
         sort: what it says.
-        fact: the sentence that is known or not, that none contradicts, or that is asked.
+        fact: the sentence that is known or not, that nobody contradicts, or that is asked.
         agent: the character's name; empty if it is about several.
         among: whose memories must agree; everybody's if empty.
         recalls: the id of a memory that must be recalled, or words that it has.
-        by: by when it must be so; the present if ``None``. Days of the story are counted from 1.
+        by: when it must be so at the latest; the present if ``None``. Days of the story are counted from 1.
         told_by: it must not be known until this character tells it; empty if it must never be known.
-        line: its line in its file, from 1; 0 = it is in no file.
+        line: its line in its file, from 1; 0 = it is not in a file.
     """
 
     name: str
@@ -93,7 +93,7 @@ class StoryTest:
 
     @property
     def told(self) -> dict[str, Any]:
-        """As it is written in a file."""
+        """The test as written in a file."""
         told: dict[str, Any] = {"name": self.name}
         if self.agent:
             told["agent"] = self.agent
@@ -205,7 +205,7 @@ def _read(node: yaml.Node, line: int) -> StoryTest:
 
 
 def _plain(node: yaml.Node) -> Any:
-    """The value of a node, with scalars as they are written: a time stays a text."""
+    """The value of a node, with scalars as written: a time stays a text."""
     if isinstance(node, yaml.ScalarNode):
         return node.value
     if isinstance(node, yaml.SequenceNode):
@@ -269,7 +269,7 @@ def write(file: Path, tests: Sequence[StoryTest]) -> None:
 
 
 class InFolder(Protocol):
-    """What has a folder with tests in it: a world."""
+    """Something with a folder that has tests in it: a world."""
 
     @property
     def folder(self) -> Path:
