@@ -1,4 +1,4 @@
-"""The HTTP API: a world for programs in any language. Each of its modules parses, calls and responds; none decides."""
+"""The HTTP API: a world for programs in any language. Its modules parse, call and respond; none of them decides."""
 
 from .app import create_app
 from .guard import Guard, Hosts

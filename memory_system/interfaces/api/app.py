@@ -1,4 +1,4 @@
-"""The app: every route over one world, behind the guard."""
+"""The app: every route to one world, behind the guard."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ _VERBS = {"GET": "get", "POST": "post", "PUT": "put", "PATCH": "change", "DELETE
 def operation_id(route: APIRoute) -> str:
     """What generated clients call a route: ``migrate``, ``get_agent_memories``, ``delete_agent``.
 
-    An operation has its own name; any other route is named by what is done and by its address, with the thing itself in
-    the singular where the address names one of many.
+    An operation has its own name; any other route is named after its action and its address, with the thing itself in
+    the singular if the address names one of many.
     """
     method = next(iter(route.methods or ["GET"]))
     words: list[str] = []
@@ -95,7 +95,7 @@ _WORDS: tuple[tuple[type[StrEnum], str], ...] = (
     (Verdict, "Verdict"),
     (Knowing, "KnowingVerdict"),
 )
-"""What the description calls words that bear one name in Python: of two of a name, generators of clients drop one."""
+"""The names in the description of enumerations that share a name in Python: client generators drop one of two."""
 
 
 class _Described(FastAPI):
@@ -108,13 +108,13 @@ class _Described(FastAPI):
         told = super().openapi()
         told["components"]["schemas"].setdefault("Problem", problems.Problem.model_json_schema())
         told["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        told["security"] = [{}, {"token": []}]  # a server on its own machine may want none
+        told["security"] = [{}, {"token": []}]  # a server for its own machine may need none
         self.openapi_schema = _told_apart(told)
         return self.openapi_schema
 
 
 def _told_apart(description: dict[str, Any]) -> dict[str, Any]:
-    """The description with words of one name told apart; until now they stand under the names of their modules."""
+    """The description with enumerations of the same name renamed; before, they are under the names of their modules."""
     schemas = description["components"]["schemas"]
     names = {
         key: name
@@ -154,7 +154,7 @@ def create_app(
 
     Args:
         world: returns the world, or holds the one in use, which can be switched.
-        door: which tokens let somebody in; without, everybody may do everything.
+        door: the valid tokens; without, everybody may do everything.
         hosts: the names of this server; without, those of this machine.
         origins: the other servers whose pages may ask, such as that of a game in the browser; none by default.
     """
@@ -187,7 +187,7 @@ def create_app(
         app.add_middleware(
             CORSMiddleware, allow_origins=origins, allow_methods=_METHODS, allow_headers=_SENT, expose_headers=_TOLD
         )
-    app.add_middleware(Guard, hosts=hosts, origins=origins)  # the last added is asked first
+    app.add_middleware(Guard, hosts=hosts, origins=origins)  # the last added comes first
     problems.handle(app)
 
     @app.get("/", include_in_schema=False)
@@ -223,7 +223,7 @@ async def asks_what_there_is(request: Request) -> None:
 
 
 async def says_all_once(request: Request) -> None:
-    """Refuse a body in which a key appears twice: of two values the first would be passed over without a word.
+    """Refuse a body in which a key appears twice: the first of two values would be ignored silently.
 
     Raises:
         InvalidInput: there is one.
@@ -236,7 +236,7 @@ async def says_all_once(request: Request) -> None:
         raise InvalidInput(
             f"The body is not valid. The key {shown(error.key)} appears twice in one object; leave one out."
         ) from error
-    except (ValueError, RecursionError):  # the route has told it, or takes it without its being JSON
+    except (ValueError, RecursionError):  # the route has reported it, or accepts it without its being JSON
         return
 
 
@@ -306,7 +306,7 @@ def _parameter(told: Mapping[str, Any]) -> str:
 
 
 def _resolved(description: Mapping[str, Any], schema: Any) -> Any:
-    """The schema with what it refers to in its place."""
+    """The schema with its references resolved."""
     if isinstance(schema, list):
         return [_resolved(description, item) for item in schema]
     if not isinstance(schema, Mapping):

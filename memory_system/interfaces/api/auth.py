@@ -1,4 +1,4 @@
-"""The entrance of the HTTP API: who asks, told by a token, and what a viewer may ask for at all."""
+"""The entrance of the HTTP API: who is asking, identified by a token, and what a viewer may ask for."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from ..reads import READS
 from .problems import told
 
 _OPEN = frozenset({"/", "/docs", "/openapi.json"})
-"""What says nothing but how the API is asked."""
+"""Addresses that only describe the API."""
 _LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
 _ASKED = "|".join(
     ("query", "interview", "interview/context", *(re.escape(read.address) for read in READS if read.asks))
 )
 _ASKS = re.compile(rf"/v1/agents/[^/]+/({_ASKED})|/v1/query|/rate")
-"""What changes nothing although it is sent by POST, because questions are long."""
+"""Requests that change nothing although sent by POST, because questions are long."""
 _ASKING: ContextVar[Role | None] = ContextVar("asking", default=None)
 
 
 def asking() -> Role:
-    """The role of who asks the request that is being answered; a viewer's outside of any."""
+    """The role of the sender of the current request; a viewer's outside any request."""
     return _ASKING.get() or Role.VIEWER
 
 
 @dataclass
 class Meant:
-    """Which world the request that is being answered is about.
+    """Which world the current request is about.
 
     Args:
-        name: its name, by a header; ``None`` if whichever is served is meant.
+        name: its name, from a header; ``None`` if the request is for the served one, whichever that is.
         writes: whether the request may change something, and so stays in one world from its beginning to its end.
-        world: the one that it stays in, once that is known.
-        leave: called when it is answered.
+        world: the one that it stays in, once known.
+        leave: called once it is answered.
     """
 
     name: str | None
@@ -56,16 +56,16 @@ _MEANT: ContextVar[Meant | None] = ContextVar("meant", default=None)
 
 
 def meant() -> Meant:
-    """What is known of the world that the request that is being answered is about; outside of any nothing is."""
+    """What is known about the world of the current request; nothing outside any request."""
     return _MEANT.get() or Meant(None, writes=False)
 
 
 class Entrance:
-    """Answers 401 without a right token, 429 after too many wrong ones, and 403 to a viewer who would change something.
+    """Answers 401 without a right token, 429 after too many wrong ones, and 403 to a viewer trying to change something.
 
     Args:
-        app: what is behind it.
-        door: which tokens there are; one without any lets everybody in.
+        app: the app behind it.
+        door: the valid tokens; a door without any lets everybody in.
     """
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
@@ -73,7 +73,7 @@ class Entrance:
         self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, if it may be passed on."""
+        """Pass the request on, if allowed."""
         if scope["type"] != "http" or scope["path"] in _OPEN:
             await self.app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""The desk: what all routes share, which is the world, the waiting previews, the threads, and the answer to a write."""
+"""The desk: what all routes share: the world, the waiting previews, the threads, and the answer to a write."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Key = Annotated[
 ]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
 MOST_SAID = 600
-"""Characters of a header that says who asks, or which world is meant."""
+"""The most characters in a header that says who is asking, or which world is meant."""
 Author = Annotated[
     StrictStr | None,
     Header(
@@ -74,7 +74,7 @@ ForWorld = Annotated[
 ]
 View = AgentMemory
 _CALLER: ContextVar[str] = ContextVar("caller", default="")
-"""What the caller of this request calls himself."""
+"""What the caller of this request is called."""
 
 
 async def names_itself(author: Author = None, _meant: ForWorld = None) -> None:
@@ -100,11 +100,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 QUICK, SLOW, WATCHING = 12, 8, 2
-"""Threads: for what takes milliseconds, for what may wait a minute for a language model, and for looking for news."""
+"""Threads: for what takes milliseconds, for what may wait a minute for a language model, and for checking for news."""
 
 
 def _never(**_given: Any) -> bool:
-    """Nothing is known of what is asked."""
+    """No request is known to be light."""
     return False
 
 
@@ -127,7 +127,7 @@ class Lanes:
     ) -> Callable[..., Awaitable[Response]]:
         """An endpoint that may take long, and reports its progress to clients that accept ``text/event-stream``.
 
-        Its first parameter is ``tell``. If the listener leaves, what is not applied yet is stopped.
+        Its first parameter is ``tell``. If the listener leaves, what has not been applied yet is stopped.
 
         Args:
             endpoint: answers a request.
@@ -171,7 +171,7 @@ class Lanes:
         return run
 
     async def watch(self, look: Callable[[], T]) -> T:
-        """What a look for news finds."""
+        """The result of a check for news."""
         return await to_thread.run_sync(look, limiter=self._watching)
 
 
@@ -199,12 +199,12 @@ class _Waiting:
 
 
 class Previews:
-    """Waiting change sets by id. Thread-safe; the oldest give way to the new.
+    """Waiting change sets by id. Thread-safe; the oldest are dropped for new ones.
 
     Args:
         seconds: how long one is kept.
         most: how many are kept.
-        most_changes: how many memories they may touch together.
+        most_changes: how many memories they may affect in all.
         clock: seconds that only go forward.
     """
 
@@ -221,13 +221,13 @@ class Previews:
         self._lock = threading.Lock()
 
     def keep(self, agent: str, planned: ChangeSet) -> None:
-        """Keep a change set that was shown; the newest is kept whatever its size."""
+        """Keep a change set that was shown; the newest is kept, whatever its size."""
         with self._lock:
             self._held[planned.id] = _Waiting(agent, planned, self._clock() + self.seconds)
             self._tidy()
 
     def get(self, agent: str, preview_id: str) -> ChangeSet:
-        """The change set of this id, unapplied or applied.
+        """The change set with this id, unapplied or applied.
 
         Raises:
             ChangeSetNotFound: it was never shown, or too long ago.
@@ -237,7 +237,7 @@ class Previews:
             return waiting.done or waiting.planned
 
     def clear(self) -> None:
-        """Forget all, after another world has come: its agents may have the same names."""
+        """Forget all, after a switch to another world: its agents may have the same names."""
         with self._lock:
             self._held.clear()
 
@@ -254,7 +254,7 @@ class Previews:
     def apply(
         self, agent: str, preview_id: str, refused: Collection[str], carry_out: Callable[[ChangeSet], ChangeSet]
     ) -> ChangeSet:
-        """Carry one out, without the memories that were refused. The same request again returns what was done.
+        """Carry one out, without the refused memories. The same request again returns what was done.
 
         Raises:
             ChangeSetNotFound: it was never shown, or too long ago.
@@ -276,7 +276,7 @@ class Previews:
     def apply_all(
         self, chosen: Sequence[tuple[str, str]], carry_out: Callable[[list[ChangeSet]], list[ChangeSet]]
     ) -> list[ChangeSet]:
-        """Carry several out together, each by its agent and its id, whole. A repeated request returns what was done.
+        """Carry several out together, each whole, by its agent and its id. A repeated request returns what was done.
 
         Raises:
             ChangeSetNotFound: one was never shown, or too long ago. Nothing was changed.
@@ -319,8 +319,8 @@ class Desk:
 
     Args:
         world: returns the world, which is opened at the first request that needs it.
-        in_use: holds the world, and exchanges it for another.
-        previews: change sets that were shown and wait.
+        in_use: holds the world, and switches it for another.
+        previews: change sets that were shown and are waiting.
         lanes: the threads.
     """
 
@@ -335,7 +335,7 @@ class Desk:
 
         Raises:
             NotAllowed: a viewer asks.
-            Conflict: the world is thrown away when the program ends, or another one is meant than is served.
+            Conflict: the world is discarded when the program ends, or the request is for another one than is served.
         """
         return worlds_beside(self.world())
 
@@ -353,7 +353,7 @@ class Desk:
         return self.world().agent(name).acting_as(self.author)
 
     def shown(self, agent: AgentMemory, preview_id: str) -> ChangeSet:
-        """A change set that was shown, to be shown again; what was purged since is shown no more.
+        """A change set that was shown, to be shown again; what has been purged since is not shown.
 
         Raises:
             ChangeSetNotFound: it was never shown, or too long ago, or a memory was purged since.
@@ -365,7 +365,7 @@ class Desk:
         return plan
 
     def tells_of_purged(self, name: str, revision: int) -> bool:
-        """Whether an agent's answer at a revision may contain what it has purged since."""
+        """Whether an agent's answer at a revision may contain something it has purged since."""
         try:
             return self.world().agent(name).contents.purged_since(revision)
         except MemorySystemError:  # it is gone, and callers get an error for that
@@ -383,7 +383,7 @@ class Desk:
         return JSONResponse(body, headers=tag(view.stamp[0]))
 
     def step(self, agent: AgentMemory, done: Step) -> Any:
-        """The result of a message; what was not applied waits here, to be applied."""
+        """The result of a message; a change set that was not applied waits here."""
         plans = [*done.offered, *([done.change_set] if done.change_set and done.change_set.revision is None else [])]
         for plan in plans:
             self.previews.keep(agent.name, plan)
@@ -395,13 +395,13 @@ class Desk:
         return told
 
     def asks_a_model(self, name: str, wait: bool | None) -> bool:
-        """Whether events of an agent that come without a rating wait for a language model."""
+        """Whether an agent's events without a rating wait for a language model."""
         waits = self.world().rerater.waits(wait)
         if waits is not None:
             return waits
         try:
             return self.agent(name).settings.rated_by is RatedBy.MODEL
-        except MemorySystemError:  # which is told where they are to be added
+        except MemorySystemError:  # reported where they are to be added
             return False
 
     def change(
@@ -444,7 +444,7 @@ def refuse_stale(agent: AgentMemory, if_match: str | None) -> None:
 
     Raises:
         InvalidParameter: it is neither a list of ETags nor ``*``.
-        StaleRevision: it names others, or is weak, which says that something may be different.
+        StaleRevision: it names others, or is weak, which means that something may be different.
     """
     if if_match is None or if_match.strip() == "*":
         return

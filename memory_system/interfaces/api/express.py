@@ -1,6 +1,6 @@
-"""Express: plain queries and events on the shortest way there is; routing takes longer than recall itself.
+"""Express: plain queries and events by the shortest path; routing takes longer than recall itself.
 
-What is not plain goes the way of all requests, so that only that way ever refuses anything. What is answered is the
+Everything else takes the path of all requests, so that only that path ever refuses anything. The answers are the
 same on both, since both read the same body and make the same answer.
 """
 
@@ -29,14 +29,14 @@ from .schemas.bodies import EventsBody
 from .sse import EVENTS
 
 QUERIES = 4
-"""Threads; more would only wait for each other: an agent answers one after the other. Events wait for the disk."""
+"""Threads; more would only wait for each other: an agent answers one query after another. Events wait for the disk."""
 _PATH = re.compile(rf"/v1/agents/([^/]{{1,{MAX_NAME}}})/(query|events)")
 _AUTHOR = b"memory-author"
 
 
 @dataclass(frozen=True)
 class _Plain:
-    """What is asked by a plain request: of whom, what, and as whose."""
+    """What a plain request asks: which agent, what, and in whose name."""
 
     name: str
     what: str
@@ -47,7 +47,7 @@ class Express:
     """Answers plain queries and events, and passes everything else on.
 
     Args:
-        app: what the rest is passed to.
+        app: the app to which the rest is passed.
         desk: what all routes share.
     """
 
@@ -74,7 +74,7 @@ class Express:
 
     @staticmethod
     def _answer(desk: Desk, plain: _Plain, body: BaseModel) -> Response | None:
-        """The answer; ``None`` where it may take long."""
+        """The answer; ``None`` if it may take long."""
         if plain.author is not None:
             calls_itself(plain.author.decode("latin-1"))
         try:
@@ -102,7 +102,7 @@ def plain_request(scope: Scope) -> _Plain | None:
 
 
 def _body(read: list[Message], form: type[BaseModel]) -> BaseModel | None:
-    """The body, if all of it came and can be accepted."""
+    """The body, if it is complete and can be accepted."""
     if read[-1]["type"] != "http.request":
         return None
     try:

@@ -17,12 +17,12 @@ from .sse import Listened, event
 
 MOST_LISTENERS = 100
 MOST_BEHIND = 1000
-"""How many changes a returning listener is sent; older ones are in the history."""
+"""The most changes that a returning listener is sent; older ones are in the history."""
 _LOOK_SECONDS, _QUIET_SECONDS = 0.25, 15.0
 
 
 class Feed:
-    """Checks for changes of an agent for each listener: another process may write it, which would not notify us."""
+    """Checks for changes of an agent for each listener: another process may write it, and would not notify us."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -37,7 +37,7 @@ class Feed:
         """
         if self._listeners >= MOST_LISTENERS:
             raise TooMany(f"{MOST_LISTENERS} programs are listening already. Close one, or read the history instead.")
-        self._listeners += 1  # at once, or many who come together would all find room
+        self._listeners += 1  # at once, or too many who come together would all be let in
         try:
             agent, now = await self._desk.lanes.watch(lambda: self._begun(name))
         except BaseException:
@@ -48,7 +48,7 @@ class Feed:
         return Listened(self._events(agent, now, since, until), self._left, headers)
 
     async def _events(self, agent: AgentMemory, now: int, since: int | None, until: float | None) -> AsyncIterator[str]:
-        told = now if since is None else max(0, min(since, now), now - MOST_BEHIND)  # of one restored, what comes next
+        told = now if since is None else max(0, min(since, now), now - MOST_BEHIND)  # of one restored, what follows
         yield "retry: 2000\n" + event("now", {"revision": now, "from": told})
         said = time.monotonic()
         while until is None or time.monotonic() < until:
@@ -80,7 +80,7 @@ class Feed:
 
     def _news(self, held: AgentMemory, since: int) -> list[ChangeSet]:
         agent = self._desk.agent(held.name)
-        if held.gone:  # there is one of its name, which is another, or will be opened again
+        if held.gone:  # one of this name is another agent, or will be opened again
             raise AgentGone(
                 f"The agent {held.name!r} was renamed, deleted or replaced. Listen to it again by its name."
             )

@@ -1,6 +1,6 @@
-"""What a server refuses before a request is read: other names for it, other pages, and bodies too large or too slow.
+"""What a server refuses before a request is read: wrong host names, foreign pages, bodies too large or too slow.
 
-Under which names a server answers, and which pages may ask it: the guard against other names for this machine.
+It knows the names under which a server answers, and the pages that may send requests to it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Hosts:
     """The names of one server.
 
     Args:
-        names: those that it answers to, in small letters, without ports.
-        numbers: whether it answers to any address in digits too. A page cannot be led to another server by those: that
+        names: those that it answers to, in lower case, without ports.
+        numbers: whether it also answers to any numeric address. Those cannot lead a page to another server: that
             takes a name whose address can be changed.
     """
 
@@ -44,7 +44,7 @@ class Hosts:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Those that the installation's settings give."""
+        """The names from the installation's settings."""
         added = {name.strip().lower() for name in settings.hosts.split(",")} - {""}
         if is_this_machine(settings.host):
             return cls(_LOCAL | added)
@@ -61,9 +61,9 @@ class Hosts:
 
 
 def from_elsewhere(headers: dict[bytes, bytes], allowed: Collection[str] = ()) -> bool:
-    """Whether a page of another server asks: its browser names that in ``Origin``, or calls the request cross-site.
+    """Whether a page of another server asks: the browser names it in ``Origin``, or calls the request cross-site.
 
-    Pages of the origins that are ``allowed`` may.
+    Pages from ``allowed`` origins may.
     """
     host = headers.get(b"host", b"").decode("latin-1").lower()
     origin = headers.get(b"origin")
@@ -95,21 +95,21 @@ def _without_port(host: str) -> str:
 
 MAX_BODY = 2_000_000
 FILES = ("/events.ndjson", "/documents", "/material", "/operations/import-material", "/imports")
-"""How the addresses end that take as much as a file may have."""
+"""The endings of the addresses that accept as much as a file may have."""
 AS_BASE64 = ("/material", "/operations/import-material", "/imports")
 """Those of them whose file is a part of the body, which makes it a third larger."""
 PATIENCE, SLOWEST = 10.0, 10_000
-"""Seconds within which a body has to begin to come in, and the bytes a second that it has to keep up afterwards."""
+"""Seconds within which a body must begin to arrive, and the bytes per second that it must keep up afterwards."""
 _POLICY_VIOLATION = 1008
 _NOT_ALLOWED = "Pages of another server may not call this API; its MEMORY_ORIGINS lists those that may."
 _ZONE = re.compile(rb"(T\d\d(?:%3A|:)\d\d[\d:.A%]*)\+(?=\d\d)", re.IGNORECASE)
-"""A time in an address up to the sign of its zone, which stands for a blank there and is never meant so."""
+"""A time in an address up to the sign of its zone: ``+`` means a space there, which is never intended."""
 _READ_ON, _PAUSE = 16_000_000, 1.0
-"""Bytes of a body that is refused which are read all the same, and seconds without any after which no more are."""
+"""How many bytes of a refused body are still read, and after how many seconds without any reading stops."""
 
 
 def largest_body(path: str) -> int:
-    """How many bytes the API takes at an address: 2 MB, and 50 MB of a stream of events or a document."""
+    """How many bytes the API accepts at an address: 2 MB, and 50 MB of a stream of events or a document."""
     return MAX_FILE * 4 // 3 + MAX_BODY if path.endswith(AS_BASE64) else MAX_FILE if path.endswith(FILES) else MAX_BODY
 
 
@@ -120,12 +120,12 @@ class _Refused(Exception):
 class Guard:
     """Answers 400 to another host name (DNS rebinding), 403 to pages from elsewhere.
 
-    Bodies that are compressed are answered with 415, large ones with 413 and slow ones with 408.
+    Compressed bodies get 415, large ones 413 and slow ones 408.
 
     Args:
-        app: what is guarded.
+        app: the guarded app.
         hosts: the names of this server.
-        largest: how many bytes an address takes.
+        largest: how many bytes an address accepts.
         origins: the other servers whose pages may ask, such as ``https://game.example``.
     """
 
@@ -142,7 +142,7 @@ class Guard:
         self._origins = frozenset(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, if it may be passed on."""
+        """Pass the request on, if allowed."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -199,13 +199,13 @@ class Guard:
 
         async def unless_refused(message: Message) -> None:
             nonlocal answered
-            if refusal is None:  # FastAPI answers 400 to whatever is raised while it reads a body
+            if refusal is None:  # FastAPI answers 400 to any error raised while it reads a body
                 answered = True
                 await send(message)
 
         method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server sends no body to HEAD
         asked = {**scope, "method": method, "query_string": _ZONE.sub(rb"\1%2B", scope.get("query_string", b""))}
-        with suppress(_Refused, ClientDisconnect):  # who leaves in the midst of a body is owed no answer
+        with suppress(_Refused, ClientDisconnect):  # a client that leaves in the middle of a body gets no answer
             await self.app(asked, counted, unless_refused)
         if refusal is not None and not answered:
             if seen > most and not whole:
@@ -223,14 +223,14 @@ def _packed(encoding: str) -> JSONResponse:
 
 
 def _last(status: int, code: str, title: str, detail: str) -> JSONResponse:
-    """A refusal after which the connection is closed: what is still to come of the request is not read."""
+    """A refusal after which the connection is closed: the rest of the request is not read."""
     refused = problem_json(status, code, title, detail)
     refused.headers["Connection"] = "close"
     return refused
 
 
 async def _let_finish(receive: Receive) -> None:
-    """Read on for a while: whose connection is closed in the midst of sending may not hear the answer."""
+    """Read on for a while: a client whose connection is closed while it is sending may miss the answer."""
     until, read, more = time.monotonic() + PATIENCE, 0, True
     with suppress(TimeoutError):
         while more and read < _READ_ON:

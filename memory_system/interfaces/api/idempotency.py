@@ -1,4 +1,4 @@
-"""Idempotency keys: a write that is sent again with its key is answered as the first time, and not done again."""
+"""Idempotency keys: a write sent again with its key gets the same answer as before, and is not done again."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _GONE_SINCE = (
 
 
 def _nobody(_name: str) -> str:
-    """Nothing is known of agents."""
+    """No origin is known for any agent."""
     return ""
 
 
 def _of_nothing(_name: str, _revision: int) -> bool:
-    """Nothing is known of agents."""
+    """No purge is known for any agent."""
     return False
 
 
@@ -53,7 +53,7 @@ class _Remembered:
     messages: list[Message] = field(default_factory=list)
     size: int = 0
     tells_of: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Of each agent that the answer tells of its revision then, and what it began with; empty if it was gone then."""
+    """For each agent in the answer, its revision then and what it began with; empty if it was gone then."""
 
 
 class Idempotency:
@@ -65,9 +65,9 @@ class Idempotency:
     agent was deleted since, as long as it is not restored.
 
     Args:
-        app: returns what is not kept.
+        app: answers what is not kept.
         tells_of_purged: whether an agent, named first, has purged a memory since this revision.
-        origin: what an agent of this name began with; empty where there is none.
+        origin: what an agent of this name began with; empty if there is none.
         clock: seconds that only go forward.
     """
 
@@ -89,7 +89,7 @@ class Idempotency:
         """Answer from memory, or pass the request on and remember."""
         headers = scope["headers"] if scope["type"] == "http" else ()
         keys = [value for name, value in headers if name == b"idempotency-key"]
-        if len(keys) > 1:  # by one of them it might be another write's, and by the other be done again
+        if len(keys) > 1:  # under one of them it might be another write, and under the other be done again
             await told(InvalidParameter("Send one Idempotency-Key, not several."))(scope, receive, send)
             return
         key = keys[0] if keys else b""
@@ -110,7 +110,7 @@ class Idempotency:
             async with held.turn:
                 if held.messages:
                     why = await to_thread.run_sync(self._kept_back, held)
-                    if why == _GONE_SINCE:  # and told once more when it is restored
+                    if why == _GONE_SINCE:  # and given again once it is restored
                         await told(Conflict(why))(scope, receive, send)
                         return
                     if why == _DONE_BEFORE:
@@ -146,7 +146,7 @@ class Idempotency:
         return {name: (revision, self._origin(name)) for name, revision in _told_of(path, messages).items()}
 
     def _kept_back(self, held: _Remembered) -> str:
-        """Why an answer is not told again; empty if it is."""
+        """Why an answer is not given again; empty if it is."""
         told_of = held.tells_of.items()
         if any(origin and self._origin(name) != origin for name, (_, origin) in told_of):
             return _GONE_SINCE
@@ -184,7 +184,7 @@ async def whole_body(receive: Receive) -> list[Message]:
 
 
 def again(read: list[Message], receive: Receive) -> Receive:
-    """What receives messages that were read once more, and then what comes after them."""
+    """A receiver of messages already read, and then of those that follow."""
     left = list(read)
 
     async def again() -> Message:

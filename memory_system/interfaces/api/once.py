@@ -1,4 +1,4 @@
-"""Events that are sent with an ``Idempotency-Key`` are remembered once: the history shows it after a restart, too."""
+"""Events that are sent with an ``Idempotency-Key`` are remembered once: the history shows this even after a restart."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def remembered(
     progress: Progress = no_progress,
     **how: Any,
 ) -> Added:
-    """As ``AgentMemory.add_short_term``, and once for a key, whatever was made of the memories since.
+    """Like ``AgentMemory.add_short_term``, but once per key, whatever has become of the memories since.
 
     Args:
         agent: who remembers.
-        events: as they were sent; one without an id gets one that follows from the key.
-        key: of their request; ``None`` = it has none.
+        events: as they were sent; one without an id gets one derived from the key.
+        key: the key of their request; ``None`` = it has none.
         preview: whether to plan only.
         progress: called with the progress so far.
-        how: all else that ``AgentMemory.add_short_term`` takes.
+        how: the other arguments of ``AgentMemory.add_short_term``.
 
     Raises:
         Conflict: one of these memories was purged, or the key was used for other events.
@@ -62,7 +62,7 @@ def _keyed(event: Any, made: str) -> Any:
 
 
 def _again(agent: AgentMemory, entry_id: str, made: Change | None) -> Outcome:
-    """What became of an event when it was first sent, and what was made of it then; ``None`` = nothing."""
+    """What became of an event when it was first sent, from the change made then; ``None`` = nothing was."""
     if made is not None and made.after is not None:
         action = "added" if made.before is None else "overwritten"
         return Outcome(entry_id, action, made.after, made.after.rating is not None, "")
@@ -71,7 +71,7 @@ def _again(agent: AgentMemory, entry_id: str, made: Change | None) -> Outcome:
 
 
 def _refuse_purged(agent: AgentMemory, events: Sequence[Any]) -> None:
-    """Let a write that is sent again with its key bring nothing back: the ids follow from the key."""
+    """Prevent a write repeated with its key from bringing anything back: the ids are derived from the key."""
     told = [event["id"] for event in events if isinstance(event, dict) and isinstance(event.get("id"), str)]
     if told and agent.contents.lost(told):
         raise Conflict(
@@ -81,7 +81,7 @@ def _refuse_purged(agent: AgentMemory, events: Sequence[Any]) -> None:
 
 
 def _refuse_used(agent: AgentMemory, made: Sequence[str]) -> None:
-    """Let other events of the same key overwrite nothing: all of a request were stored, or none."""
+    """Prevent other events with the same key from overwriting any: all of a request were stored, or none."""
     if not made:
         return
     try:

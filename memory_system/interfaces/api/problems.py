@@ -53,14 +53,14 @@ class Problem(BaseModel):
 
 
 def documented() -> dict[int | str, dict[str, Any]]:
-    """What the API's description says of the answers that are problems."""
+    """What the API's description says about answers that are problems."""
     schema = {"$ref": "#/components/schemas/Problem"}
     body = {"content": {"application/problem+json": {"schema": schema}}}
     return {status: {"description": meaning, **body} for status, meaning in _MEANING.items()}
 
 
 def problem_json(status: int, code: str, title: str, detail: str) -> JSONResponse:
-    """A problem as the answer of the API."""
+    """A problem as an answer of the API."""
     body = _problem(status, code, title, detail)
     return JSONResponse(body.model_dump(), status, media_type="application/problem+json")
 
@@ -84,7 +84,7 @@ def told(error: MemorySystemError) -> JSONResponse:
 
 
 def handle(app: FastAPI) -> None:
-    """Let an app answer every error as a problem."""
+    """Make an app answer every error as a problem."""
     app.add_exception_handler(MemorySystemError, _told)
     app.add_exception_handler(RequestValidationError, _wrong_body)
     app.add_exception_handler(HTTPException, _wrong_request)
@@ -98,7 +98,7 @@ def _told(_request: Request, error: Exception) -> JSONResponse:
 def _wrong_body(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError), "registered for these alone"
     found = error.errors()
-    if isinstance(error.body, bytes) and error.body:  # was not read as JSON, since it was not said to be
+    if isinstance(error.body, bytes) and error.body:  # was not read as JSON, since it was not declared as such
         kind = request.headers.get("content-type", "none")[:60]
         detail = f"The body is not valid. Send it as JSON, with 'Content-Type: application/json', not {kind}."
         return problem_json(422, "invalid-input", "InvalidInput", detail)
@@ -108,7 +108,7 @@ def _wrong_body(request: Request, error: Exception) -> JSONResponse:
 
 
 def _meant(found: Sequence[Any], body: Any) -> str:
-    """What was meant by the first field or word that there is not, as the end of a message; empty if none is alike."""
+    """The likely meaning of the first unknown field or word, as the end of a message; empty if none is similar."""
     for problem in _likely(found)[:_NAMED]:
         near = ""
         if problem["type"] == "extra_forbidden" and body is not None:
@@ -122,7 +122,7 @@ def _meant(found: Sequence[Any], body: Any) -> str:
 
 
 def _fields_at(form: Any, where: Sequence[Any]) -> Iterator[str]:
-    """The fields of the forms that what stands at a place of a body may have."""
+    """The fields of the forms allowed at a place in a body."""
     within = where[1:] if where and (_FORM.match(str(where[0])) or where[0] == getattr(form, "__name__", "")) else where
     if inspect.isclass(form) and issubclass(form, BaseModel):
         if not within:
@@ -137,10 +137,10 @@ def _fields_at(form: Any, where: Sequence[Any]) -> Iterator[str]:
 
 
 _FORM = re.compile(r"constrained-|(dict|list)\[")
-"""How pydantic names one of the forms that a field may have, which is no part of where it is."""
+"""How pydantic names one of the forms that a field may have, which is not part of its place."""
 _WORD = re.compile(r"'([^']*)'")
 _NAMED = 3
-"""Problems of one body that are named; more would not be read."""
+"""How many problems of one body are named; nobody would read more."""
 
 
 def in_words(found: Sequence[Any]) -> str:
@@ -161,14 +161,14 @@ def in_words(found: Sequence[Any]) -> str:
 
 
 def _likely(found: Sequence[Any]) -> list[Any]:
-    """Of a body that may have one of several forms, the problems of the likeliest: of those that have the fewest."""
+    """The problems of the likeliest of several forms that a body may have: of those with the fewest."""
     of = Counter(problem["loc"][1] for problem in found if _is_of_form(problem))
     fewest = min(of.values(), default=0)
     return [problem for problem in found if not _is_of_form(problem) or of[problem["loc"][1]] == fewest]
 
 
 def _is_of_form(problem: Any) -> bool:
-    """Whether it is of one of several forms of a body, which is told by its class; fields have small letters."""
+    """Whether it is about one of several forms of a body: its place is a class name; fields are in lower case."""
     where = problem["loc"]
     if len(where) < 2 or where[0] != "body" or not str(where[1])[:1].isupper():
         return False
@@ -182,9 +182,9 @@ def _wrong_request(request: Request, error: Exception) -> JSONResponse:
         routes = request.app.routes
         asked = [{**request.scope, "method": method} for method in ("DELETE", "GET", "PATCH", "POST", "PUT")]
         taken = (one["method"] for one in asked if any(route.matches(one)[0] is Match.FULL for route in routes))
-        headers["Allow"] = ", ".join(taken)  # of several routes the framework tells the first one's
+        headers["Allow"] = ", ".join(taken)  # the framework lists only those of the first route
         detail = f"This address accepts {headers['Allow']}, not {request.method[:20]}; see /docs."
-    if type(error.__cause__) is ValueError:  # of its kinds, which are about letters and JSON, all others are told so
+    if type(error.__cause__) is ValueError:  # its subclasses, about encoding and JSON, are all reported as such
         detail = "The body cannot be read: it holds a whole number of thousands of digits."
     answer = problem_json(error.status_code, "http-error", "HTTP error", detail)
     answer.headers.update(headers)

@@ -1,7 +1,7 @@
-"""The relay between the workers of one port: whatever only the first worker can answer is asked of it, as it came.
+"""The relay between the workers of one port: requests that only the first worker can answer are passed to it unchanged.
 
-Each request goes through a Unix socket in a folder of the user's own, on a connection of its own: first the request,
-then the messages of ASGI in both directions. Where it ends early, the other end has left.
+Each request goes through a Unix socket in a folder of the user's own, on its own connection: first the request, then
+the messages of ASGI in both directions. If it ends early, the other end has left.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .serving import Server
 
 _HEAD = struct.Struct("!II")
 _PATIENCE, _AGAIN = 15.0, 0.1
-"""Seconds for which a request waits while the first worker is started again, and between two looks."""
+"""Seconds for which a request waits while the first worker is started again, and between two attempts."""
 _LINGER = 3.0
 _CHANGES_NOTHING = ("GET", "HEAD")
 _NO_BODY: Message = {"type": "http.request", "body": b"", "more_body": False}
@@ -40,7 +40,7 @@ _log = logging.getLogger("uvicorn.error")
 
 
 def framed(message: Mapping[str, Any]) -> bytes:
-    """A message of ASGI, or a request, as bytes."""
+    """An ASGI message, or a request, as bytes."""
     body: bytes = message.get("body", b"")
     told = {name: value for name, value in message.items() if name not in ("body", "headers")}
     if "headers" in message:
@@ -78,11 +78,11 @@ def _scope(told: dict[str, Any]) -> Scope:
 
 
 class Relay:
-    """Has another worker answer.
+    """Passes requests to another worker for an answer.
 
     Args:
-        path: of the socket at which that one is asked.
-        patience: seconds for which a request waits while there is nobody.
+        path: the path of that worker's socket.
+        patience: seconds for which a request waits while there is no such worker.
     """
 
     def __init__(self, path: Path, patience: float = _PATIENCE) -> None:
@@ -90,9 +90,9 @@ class Relay:
         self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and the answer back; what changes nothing is asked again where it was lost on the way."""
+        """Pass a request on, and the answer back; one that changes nothing is repeated if it was lost on the way."""
         if scope["type"] != "http":
-            if scope["type"] == "websocket":  # there is none here
+            if scope["type"] == "websocket":  # not supported here
                 await send({"type": "websocket.close", "code": 1008})
             return
         for anew in (False, True):
@@ -116,7 +116,7 @@ class Relay:
             while more and (message := await unframed(reader)) is not None:
                 begun, more = True, message["type"] == "http.response.start" or message.get("more_body", False)
                 await send(message)
-            return begun or (up.done() and up.result())  # nobody waits for it any more
+            return begun or (up.done() and up.result())  # nobody is waiting for it any more
         finally:
             up.cancel()
             writer.close()
@@ -140,7 +140,7 @@ def _gone(what: str) -> Any:
 
 
 async def _hand_on(scope: Scope, receive: Receive, writer: asyncio.StreamWriter) -> bool:
-    """Pass on what comes; returns whether who asked has left, and not who was asked."""
+    """Pass on what arrives; returns whether the client has left, rather than the other worker."""
     with suppress(ConnectionError):
         writer.write(_request(scope))
         while (message := await receive())["type"] == "http.request":
@@ -152,12 +152,12 @@ async def _hand_on(scope: Scope, receive: Receive, writer: asyncio.StreamWriter)
 
 
 class Answering(Server):
-    """The first worker's server, which also answers what the other workers hand on to it.
+    """The first worker's server, which also answers what the other workers pass to it.
 
     Args:
         config: how the app is served.
-        path: of the socket at which the others ask.
-        ready: called once all is listening.
+        path: the path of the socket that the others use.
+        ready: called once everything is listening.
     """
 
     def __init__(self, config: uvicorn.Config, path: Path, ready: Any) -> None:
@@ -175,7 +175,7 @@ class Answering(Server):
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let what is being worked out come to its end for three seconds, and streams for none."""
+        """Give running answers three seconds to finish, and streams none."""
         self._listening.close()
         for task, begun in self._asked.items():
             if begun:
@@ -218,12 +218,12 @@ class Answering(Server):
 
         try:
             await self._app(scope, receive, send)
-        except Exception:  # noqa: BLE001 - the app has answered 500; uvicorn too tells it and goes on
+        except Exception:  # noqa: BLE001 - the app has answered 500; uvicorn, too, logs it and goes on
             _log.exception("Exception in ASGI application\n")
 
 
 async def _read_out(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Wait until the other end has read the answer: it may still send a body that nobody read, and hear no answer."""
+    """Wait until the other end has read the answer: it may still be sending a body nobody read, and not receiving."""
     with suppress(ConnectionError, RuntimeError, TimeoutError):
         writer.write_eof()
         async with asyncio.timeout(_LINGER):
@@ -232,6 +232,6 @@ async def _read_out(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
 
 
 def mine(folder: Path) -> Path:
-    """Where the first worker of a server is asked; the folder is the user's own."""
+    """The address of a server's first worker; the folder is the user's own."""
     os.chmod(folder, 0o700)
     return folder / "asked"

@@ -1,4 +1,4 @@
-"""How the servers are run: with limits on those who hold connections open without ever saying what they want."""
+"""How the servers are run: with limits on clients that hold connections open without sending a request."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from ...operations.importing.events import MAX_FILE
 from ..endings import HANGUP, SIGNALS, Ended, at_once, end_in_time
 
 HEAD_SECONDS, LARGEST_HEAD, MOST_CONNECTIONS = 10.0, 65_536, 1_000
-"""Within which a whole request head has to come in, the bytes it may have, and connections at once (then 503)."""
+"""Seconds within which a request head must be complete, its most bytes, and the most connections (then 503)."""
 _LOOK_SECONDS = 2.0
 
 
-class Impatient(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # which of uvicorn's two it is, is found out at run time
-    """A connection that is closed if no whole request head comes in, in time and of bearable size (slowloris)."""
+class Impatient(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # one of uvicorn's two, chosen at run time
+    """A connection that is closed unless a whole request head arrives in time and is not too large (slowloris)."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to wait for a request."""
+        """Begin waiting for a request."""
         super().connection_made(transport)
         self._since: float | None = self.loop.time()
         self._read = 0
         self.loop.call_later(_LOOK_SECONDS, self._look)
 
     def data_received(self, data: bytes) -> None:
-        """Read on, and see whether what came is still only part of a head."""
+        """Read on, and check whether only part of a head has arrived."""
         super().data_received(data)
         if self._busy():
             self._since, self._read = None, 0
             return
         self._since = self._since or self.loop.time()
         self._read += len(data)
-        # what was answered before all of its body was read, such as an unknown address, may still be coming in
+        # a request answered before its whole body was read, such as for an unknown address, may still be arriving
         most = MAX_FILE if self.cycle is not None and self.cycle.more_body else LARGEST_HEAD
         if self._read > most:
             self.transport.close()
@@ -60,7 +60,7 @@ class Impatient(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # which of
 
 
 def configured(app: Any, **more: Any) -> uvicorn.Config:
-    """How an app is served. What a proxy says of its clients is not believed: anybody could say it."""
+    """How an app is served. What a proxy says about its clients is ignored: anybody could say it."""
     return uvicorn.Config(
         app,
         **{
@@ -88,13 +88,13 @@ class Server(uvicorn.Server):
         Raises:
             Ended: a signal came.
         """
-        with self.capture_signals():  # before there is an event loop, whose making an exception would leave half done
+        with self.capture_signals():  # before there is an event loop, which an exception would leave half made
             super().run(sockets)
         if self.ended_by is not None:
             raise Ended(self.ended_by)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end; the second time, end."""
+        """Begin to end; the second time, end at once."""
         if self.should_exit:
             at_once(sig, frame)
         self.ended_by, self.should_exit = sig, True
@@ -102,7 +102,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take the signals that end a program, a closed terminal's among them, as long as this serves."""
+        """Handle the signals that end a program, including a closed terminal's, while this serves."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -125,6 +125,6 @@ class Server(uvicorn.Server):
                 if cycle is not None and cycle.response_started and not cycle.response_complete:
                     cast("Impatient", connection).transport.close()
             await super().shutdown(sockets)
-        finally:  # what was broken off after those seconds ends only now, and says so
+        finally:  # answers broken off after those seconds end only now, and log it
             ending = asyncio.gather(*self.server_state.tasks, return_exceptions=True)
             ending.add_done_callback(lambda _: log.setLevel(level))

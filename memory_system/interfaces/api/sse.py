@@ -1,4 +1,4 @@
-"""Answers told as they come about: progress, pieces of speech and then the whole answer, as server-sent events."""
+"""Answers sent as they arise: progress, pieces of speech and then the whole answer, as server-sent events."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Begin = Callable[[Callable[[], None]], Awaitable[None]]
 
 
 class Left(Exception):
-    """Raised in work whose listener has left: what is not applied yet is not applied."""
+    """Raised in work whose listener has left: what has not been applied yet never is."""
 
 
 def untold(_kind: str, _data: dict[str, Any]) -> None:
-    """Tell nobody."""
+    """Report to nobody."""
 
 
 def progress(tell: Tell) -> Progress:
@@ -50,7 +50,7 @@ def event(kind: str, data: Any, number: int | None = None) -> str:
 
 
 class Listened(StreamingResponse):
-    """A stream that says when nobody listens any more, also to one that left before it began."""
+    """A stream that shows when nobody is listening any more, even if the listener left before it began."""
 
     def __init__(self, events: AsyncIterator[str], left: Callable[[], None], headers: Mapping[str, str]) -> None:
         super().__init__(events, media_type=EVENTS, headers=headers)
@@ -69,7 +69,7 @@ class Pieces:
 
     Args:
         begin: runs a function in a thread.
-        work: the work; it gets the callback for reports, and returns the response as it would be without a listener.
+        work: the work; it gets the callback for reports, and returns the response for when nobody is listening.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class Pieces:
         self._running = asyncio.ensure_future(begin(self._carry_out))
 
     async def response(self) -> Response:
-        """The stream; what is refused at once is refused as it is without a listener.
+        """The stream; what is refused at once is refused as without a stream.
 
         Raises:
-            MemorySystemError: the work was refused before it told anything.
+            MemorySystemError: the work was refused before it reported anything.
         """
         first = await self._next(_AT_ONCE_SECONDS)
         if first is not None and first[0] == "problem":

@@ -1,8 +1,8 @@
-"""Several workers on one port: processes, of which each answers plain queries, and the first one everything else.
+"""Several workers on one port: processes that each answer plain queries; the first answers everything else.
 
-So all that a server keeps in memory is in one process: plans that wait, answers by their idempotency keys, interviews,
-listeners, wrong tokens, and what happens by itself. What a query needs is in the journals, which any process may read.
-The others learn of the first one by the board: which world is served, and whether somebody came with wrong tokens.
+So everything that a server keeps in memory is in one process: waiting plans, answers by their idempotency keys,
+interviews, listeners, wrong tokens, and what happens by itself. What a query needs is in the journals, which any
+process may read. The board tells the others which world is served, and whether somebody came with wrong tokens.
 """
 
 from __future__ import annotations
@@ -52,22 +52,22 @@ from .serving import Server, configured
 MOST_WORKERS = 64
 _BACKLOG = 2048
 _ENDING_SECONDS = 5.0
-"""How long workers have to end; then they are killed."""
+"""How long workers have to end before they are killed."""
 _STEADY_SECONDS, _MOST_FAILURES = 10.0, 5
-"""How long a worker has to have run to be started again at once, and how many in a row may not."""
+"""How long a worker must have run to be restarted at once, and how many in a row may have run for less."""
 _LOOK_SECONDS = 0.2
 _LONG = 74
 """From how many bytes the name of a folder is too long for a socket in it; macOS has the lowest limit."""
 _UNKNOWN = 255
-"""The exit code of a process of which whoever could have learnt it is gone."""
+"""The exit code of a process if whatever could have received it is gone."""
 _BOARD = struct.Struct("<qd")
 
 
 class Board:
-    """What the first worker reports to the others: a few bytes of memory that all share.
+    """What the first worker reports to the others: a few bytes of shared memory.
 
     Args:
-        folder: where it is; it is made by the process that starts the workers.
+        folder: its folder, made by the process that starts the workers.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -80,12 +80,12 @@ class Board:
 
     @property
     def turn(self) -> int:
-        """How often the world was exchanged, or opened again; who has seen fewer is behind."""
+        """How often the world was switched or reopened; a worker that has seen fewer is behind."""
         return int(_BOARD.unpack(self._shared[:])[0])
 
     @property
     def wary_until(self) -> float:
-        """Until when somebody has to wait who came with wrong tokens, by the clock that only goes forward."""
+        """Until when somebody who came with wrong tokens has to wait, on the monotonic clock."""
         return float(_BOARD.unpack(self._shared[:])[1])
 
     @property
@@ -96,26 +96,26 @@ class Board:
         return None
 
     def exchanged(self, world: str) -> None:
-        """Tell that another world is served, or the same with another embedder."""
+        """Report that another world is served, or the same one with another embedder."""
         beside = self._name.with_suffix(".new")
         beside.write_text(world, "utf-8")
         os.replace(beside, self._name)
         self._shared[:8] = struct.pack("<q", self.turn + 1)
 
     def wary(self, until: float) -> None:
-        """Tell that somebody has to wait."""
+        """Report that somebody has to wait."""
         self._shared[8:] = struct.pack("<d", max(until, self.wary_until))
 
 
 class Front:
-    """What another worker than the first answers with: plain queries by itself, and the rest by the first one.
+    """The app of every worker but the first: answers plain queries itself, and the rest through the first one.
 
     Args:
         in_use: holds this worker's world.
-        door: which tokens let somebody in.
+        door: the valid tokens.
         hosts: the names of this server.
-        board: tells what the first one serves.
-        relay: has the first one answer.
+        board: shows what the first one serves.
+        relay: passes requests to the first one.
     """
 
     def __init__(self, in_use: InUse, door: Door, hosts: Hosts, board: Board, relay: Relay) -> None:
@@ -127,12 +127,12 @@ class Front:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
         plain = plain_request(scope)
-        asks = plain is not None and plain.what == "query"  # what is written, the first worker writes
+        asks = plain is not None and plain.what == "query"  # the first worker does all writing
         own = asks and self._known(scope) and self._turn == self._board.turn
         await (self._own if own else self._relay)(scope, receive, send)
 
     def _known(self, scope: Scope) -> bool:
-        """Whether who asks needs no look by the first worker, which counts wrong tokens and knows other pages."""
+        """Whether the sender needs no check by the first worker, which counts wrong tokens and knows other pages."""
         headers = dict(scope["headers"])
         if b"origin" in headers:
             return False
@@ -143,23 +143,23 @@ class Front:
         return right and self._board.wary_until < time.monotonic()
 
     def follow(self, turn: int) -> None:
-        """Serve, for ever, what the first worker serves by now; the first one answers until it is open here.
+        """Keep serving what the first worker serves; the first one answers until it is open here.
 
         Args:
-            turn: of the board, at which this worker's world was opened.
+            turn: the board's turn when this worker's world was opened.
         """
         self._turn = turn
         while True:
             time.sleep(_LOOK_SECONDS)
             if (turn := self._board.turn) != self._turn and (name := self._board.world) is not None:
-                with suppress(MemorySystemError):  # the first worker tells what is wrong
+                with suppress(MemorySystemError):  # the first worker reports what is wrong
                     self._in_use.follow(name)
                     self._turn = turn
 
 
 @dataclass(frozen=True)
 class _Given:
-    """What a worker is started with."""
+    """The arguments that a worker starts with."""
 
     first: bool
     settings: Settings
@@ -168,9 +168,9 @@ class _Given:
 
 
 def work(given: _Given, sockets: list[socket.socket], line: Connection) -> None:
-    """Be a worker, until it is told to end, or until the process that started it is gone."""
+    """Run as a worker until told to end, or until the process that started it is gone."""
     for one in SIGNALS:
-        if one != signal.SIGTERM:  # the terminal's are for the process that started it, which then signals us
+        if one != signal.SIGTERM:  # those of the terminal are for the process that started it, which then signals us
             signal.signal(one, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -186,7 +186,7 @@ def work(given: _Given, sockets: list[socket.socket], line: Connection) -> None:
             line.send(error.sentence)
         code = 1
     sys.stderr.flush()
-    os._exit(code)  # whatever its threads are still at
+    os._exit(code)  # whatever its threads are still doing
 
 
 def _end_with(line: Connection) -> None:
@@ -207,7 +207,7 @@ def _first(given: _Given, sockets: list[socket.socket], ready: Callable[[], None
     board, settings = Board(given.folder), given.settings
     with _opened(given, board) as (world, in_use), in_use.serving(given.where):
         if board.world is None:
-            board.exchanged(world.name)  # that one, whichever is chosen by the time when others are started
+            board.exchanged(world.name)  # that one, whichever is chosen when others are started
         in_use.others.append(lambda: board.exchanged(in_use.world.name))
         door = Door.of_api(settings)
         door.throttle.noted = board.wary
@@ -227,14 +227,14 @@ def _other(given: _Given, sockets: list[socket.socket], ready: Callable[[], None
 
 
 def _tells_anything_new(record: logging.LogRecord) -> bool:
-    """Whether a line of the log is not about an answer that broke off: the first worker has ended, which is told."""
+    """Whether a log line is not about a broken-off answer: the end of the first worker is reported anyway."""
     return "without completing response" not in record.getMessage()
 
 
 class _Worker:
-    """One worker, as who started it sees it: a fork of a process that has imported all, and opened nothing.
+    """A worker as seen by its starter: a fork of a process that has imported everything and opened nothing.
 
-    It has ended when its end of the line is closed; what it was forked from may be gone long before.
+    It has ended when its end of the line is closed; the process it was forked from may have ended long before.
     """
 
     def __init__(self, given: _Given, sockets: list[socket.socket]) -> None:
@@ -245,12 +245,12 @@ class _Worker:
         self._sockets = sockets
 
     def start(self) -> None:
-        """Start it, with the signals held back, so that none finds it, or what it is forked from, half started."""
+        """Start it, with signals held back, so that none reaches it, or the process it is forked from, half started."""
         resource_tracker.ensure_running()  # which lets signals through when it starts
         with _signals_held_back():
             try:
                 self._start("forkserver")
-            except OSError:  # its folder for what is temporary is gone
+            except OSError:  # its temporary folder is gone
                 self._start("spawn")
         self.since = time.monotonic()
 
@@ -268,7 +268,7 @@ class _Worker:
         """Wait until it serves.
 
         Raises:
-            StoreError: it cannot; the sentence says why.
+            StoreError: it cannot; the message says why.
         """
         wait([self.line])
         gone = self.gone()
@@ -278,7 +278,7 @@ class _Worker:
             raise Exhausted(f"A worker {self.end()} before it served anything.")
 
     def gone(self) -> bool:
-        """Whether it has ended; what it told before is kept."""
+        """Whether it has ended; what it reported before is kept."""
         try:
             while self.line.poll():
                 self.told = self.line.recv()
@@ -304,9 +304,9 @@ class _Worker:
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Within it no signal is heeded, here or in what is started; one that came is heeded afterwards.
+    """Hold back all signals, here and in what is started within; one that came is handled afterwards.
 
-    To block them does not do: they come to any thread that lets them through, such as one that multiplies matrices.
+    Blocking them is not enough: they reach any thread that lets them through, such as one that multiplies matrices.
     """
     came: list[tuple[int, FrameType | None]] = []
     heeded = {one: handler for one in SIGNALS if callable(handler := signal.getsignal(one))}
@@ -327,7 +327,7 @@ def refuse_workers(count: int, settings: Settings) -> None:
     """Raise unless this many workers can be started here.
 
     Raises:
-        InvalidParameter: this system has no Unix sockets, they are too many, or the world is in one process's memory.
+        InvalidParameter: this system has no Unix sockets, there are too many, or the world is in one process's memory.
     """
     if count > 1 and (sys.platform == "win32" or not hasattr(socket, "AF_UNIX")):
         raise InvalidParameter("Several workers need Linux or macOS. Serve with one here: leave --workers out.")
@@ -341,14 +341,14 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
     """Serve a world by several processes, until a signal raises ``Ended`` in this one.
 
     Args:
-        settings: the installation's.
+        settings: the installation's settings.
         port: where they listen.
         where: the server's address.
         count: how many processes.
         ready: called once all of them serve.
 
     Raises:
-        StoreError: one of them cannot serve, again and again.
+        StoreError: one of them repeatedly cannot serve.
     """
     short = len(os.fsencode(tempfile.gettempdir())) < _LONG
     with tempfile.TemporaryDirectory(prefix="memory-workers-", dir=None if short else "/tmp") as folder:  # noqa: S108 - a new folder of our own
@@ -360,14 +360,14 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
                 workers.append(_Worker(_Given(number == 0, settings, where, Path(folder)), sockets))
                 workers[-1].start()
                 if number == 0:
-                    workers[0].until_ready()  # it mends what was left half done, and makes what is missing
+                    workers[0].until_ready()  # it repairs what was left half done, and makes what is missing
             for worker in workers[1:]:
                 worker.until_ready()
             ready()
             _look_after(workers)
         except Ended:
             _stop(workers)
-            shutil.rmtree(get_temp_dir(), ignore_errors=True)  # who is ended by a signal does not tidy up
+            shutil.rmtree(get_temp_dir(), ignore_errors=True)  # a process ended by a signal does not tidy up
             raise
         finally:
             _stop(workers)
@@ -406,7 +406,7 @@ def _stop(workers: list[_Worker]) -> None:
 
 
 def _listening(host: str, port: int) -> list[socket.socket]:
-    """The sockets of an address, which all workers listen at."""
+    """The sockets of an address, on which all workers listen."""
     made: list[socket.socket] = []
     found: list[Any] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     for family, address in dict.fromkeys((one[0], one[4]) for one in found):

@@ -1,4 +1,4 @@
-"""Routes: a file of another program brought in by one call, and told line by line."""
+"""Routes: a file from another program imported in one call, and reported line by line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ImportBody(ImportMaterial):
 
 
 def routes(desk: Desk) -> APIRouter:
-    """What comes in whole."""
+    """Routes for imports of whole files."""
     router = APIRouter(tags=["events"])
 
     def bring(

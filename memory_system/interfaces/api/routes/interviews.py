@@ -1,6 +1,6 @@
 """Routes: asking an agent without leaving a trace, and ready questions.
 
-Interviews that go on over several requests: kept in memory for a while, and nowhere else.
+Interviews that continue over several requests: kept in memory for a while, and nowhere else.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Held:
 
 
 class Interviews:
-    """Interviews by id. Thread-safe; the oldest give way to the new.
+    """Interviews by id. Thread-safe; the oldest are dropped for new ones.
 
     Args:
         seconds: how long one is kept after its last question.
@@ -69,10 +69,10 @@ class Interviews:
 
     @contextmanager
     def going_on(self, agent: str, name: str) -> Iterator[Interview]:
-        """One that waits, for the next question; another question at the same moment waits until this one is answered.
+        """A waiting interview, for its next question; another at the same time waits until this one is answered.
 
         Raises:
-            ConversationNotFound: there is none of this id, or no longer.
+            ConversationNotFound: there is none with this id, or no longer.
         """
         with self._lock:
             self._tidy()
@@ -106,7 +106,7 @@ SittingId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="Th
 
 
 def routes(desk: Desk) -> APIRouter:
-    """What can be asked without a trace, and what is kept of it by choice."""
+    """Questions that leave no trace, and interviews kept by choice."""
     router = APIRouter(tags=["conversations"])
     interviews = Interviews()
 

@@ -1,4 +1,4 @@
-"""Routes: the two calls that the memory system is known by, at the addresses and in the shapes that they always had."""
+"""Routes: the two original calls of the memory system, at their original addresses and in their original shapes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class PlanAnswer(BaseModel):
 
 
 def asking(world: World) -> Metered:
-    """The world's language model for what is nobody's: it has no budget, is counted by the world, and rates once."""
+    """The world's language model for calls of no agent: without a budget, counted for the world, and rating once."""
     return Metered(world.model, Account(world.folder), lambda: Terms(Budget(), prices.read(world.folder)), world.once)
 
 
@@ -82,7 +82,7 @@ def routes(desk: Desk) -> APIRouter:
 
     def rate(body: RateRequest) -> RateAnswer:
         """Rate the poignancy of a memory; nothing is stored."""
-        text = MemoryEntry(body.memory, id="memory").document  # refuses what could not be remembered
+        text = MemoryEntry(body.memory, id="memory").document  # refuses what cannot be remembered
         rated = asking(desk.world()).complete(tasks.rate(text)).answer
         return RateAnswer(rating=rated.rating, explanation=rated.explanation)
 
@@ -99,7 +99,7 @@ def routes(desk: Desk) -> APIRouter:
     def planned_day(body: PlanRequest) -> PlanAnswer:
         agent = desk.agent(body.agent)
         now = body.now or agent.now
-        with planning[agent.name]:  # two plans of one day at once would each replace the other's old one
+        with planning[agent.name]:  # two simultaneous plans of one day would each replace the same old one
             done = agent.plan_from_memory(now, preview=body.preview)
         planned = [change.after for change in done.changes if change.after and change.after.kind is Kind.PLAN]
         actions = [

@@ -1,6 +1,6 @@
-"""Routes: events, and cues, of many agents in one request; what is wrong with one costs no other its answer.
+"""Routes: events and cues of many agents in one request; a problem with one costs no other its answer.
 
-Beside them what happened in the world, which those who know of it remember: all of them, or none.
+Also events of the world, which those who know of them remember: all of them, or none.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class AgentsEvent(Event):
     agent: Name
 
     def given(self) -> dict[str, Any]:
-        """The event as ``add_short_term`` takes it."""
+        """The event as ``add_short_term`` accepts it."""
         return {name: value for name, value in super().given().items() if name != "agent"}
 
 
@@ -178,7 +178,7 @@ def routes(desk: Desk) -> APIRouter:
 
 
 def _on_one_scale(found: dict[str, dict[int, dict[str, Any]]]) -> dict[int, tuple[str, ...]]:
-    """Let the importance of all events be on the scale of one request; what is said of those that it changed."""
+    """Put the importance of all events on one scale; returns the notes on those that changed."""
     places = [(name, place) for name, events in found.items() for place in events]
     told, notes = intake.rated_on_ten([found[name][place] for name, place in places])
     changed: dict[int, tuple[str, ...]] = {}
@@ -221,16 +221,16 @@ def _happening(desk: Desk, router: APIRouter) -> None:
 
 
 def _nothing(one: Any, gives: str) -> Json:
-    """An answer before there is any."""
+    """The placeholder for an answer."""
     agent = one.get("agent") if isinstance(one, dict) else getattr(one, "agent", None)
     return {"agent": agent if isinstance(agent, str) else None, "revision": None, gives: None, "problem": None}
 
 
 def _formed(form: type[Form], one: Any, wrong: type[MemorySystemError]) -> Form:
-    """What one of many says.
+    """One of many, in its form.
 
     Raises:
-        MemorySystemError: it cannot be accepted, as the error says that is passed in.
+        MemorySystemError: it cannot be accepted; raised as the given class.
     """
     if isinstance(one, form):
         return one

@@ -1,4 +1,4 @@
-"""Routes: memories, listed, looked at, edited."""
+"""Routes: memories: editing, adding, operations, history and recall."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TouchBody(Body):
 
 
 def routes(desk: Desk) -> APIRouter:
-    """What can be done with memories."""
+    """Routes for memories."""
     router = APIRouter(tags=["memories"])
 
     def edit(
@@ -117,7 +117,7 @@ def character_routes(desk: Desk) -> APIRouter:
 LINES = "application/x-ndjson"
 _MANY = 500
 LIGHT, _LIGHT_BYTES = 50, 100_000
-"""Events, and bytes of them, whose vectors are made in well under a second or two."""
+"""How many events, and bytes of them, get their vectors in well under a second or two."""
 
 
 def added(
@@ -132,7 +132,7 @@ def added(
     wait: bool | None,
     key: str | None = None,
 ) -> JSONResponse:
-    """Remember events, and tell which. With the key of their request they are remembered once, also after a restart.
+    """Remember events, and say which. With their request's key they are remembered once, even after a restart.
 
     Raises:
         MemorySystemError: they cannot be accepted. Nothing was changed.
@@ -159,13 +159,13 @@ def added(
 
 
 def few_and_rated(desk: Desk, name: str, body: EventsBody, **_given: Any) -> bool:
-    """Whether events are taken in at once, since they are few and ask no language model."""
+    """Whether events are added at once, since they are few and need no language model."""
     count = len(body.events if body.events is not None else body.documents or ())
     return count <= LIGHT and (not body.rate or all(body.rated()) or not desk.asks_a_model(name, body.wait))
 
 
 def add_plainly(desk: Desk, name: str, body: EventsBody) -> Response | None:
-    """What ``POST /events`` answers where nothing but the body is told; ``None`` where it may take long.
+    """The answer of ``POST /events`` if only the body is given; ``None`` if it may take long.
 
     Raises:
         MemorySystemError: they cannot be accepted. Nothing was changed.
@@ -191,7 +191,7 @@ def _added(desk: Desk, tell: Tell, name: str, body: EventsBody, *, preview: bool
 
 
 def event_routes(desk: Desk) -> APIRouter:
-    """What comes in, and what goes out."""
+    """Routes for adding events and for exports."""
     router = APIRouter(tags=["events"])
 
     def add(tell: Tell, name: AgentName, body: EventsBody, preview: Preview = False, key: Key = None) -> JSONResponse:
@@ -267,7 +267,7 @@ def event_routes(desk: Desk) -> APIRouter:
         if form is not None:
             return file_answer(agent.export_as(form), tag(agent.stamp[0]))
         lines = export.lines(agent, vectors=vectors)
-        first = next(lines)  # whatever is wrong is told before the answer begins
+        first = next(lines)  # any error is raised before the answer begins
         return StreamingResponse(_pieces(chain([first], lines)), media_type=LINES, headers=tag(agent.stamp[0]))
 
     quick, of = desk.lanes.quick, "/agents/{name}"
@@ -290,12 +290,12 @@ def file_answer(file: Exported, headers: Mapping[str, str]) -> Response:
 
 
 def in_zone_of(agent: AgentMemory, now: datetime | None) -> datetime | None:
-    """A time that was sent; one without a zone is in that of the agent's world."""
+    """A time that was sent; one without a zone is in the zone of the agent's world."""
     return now if now is None or now.utcoffset() is not None else now.replace(tzinfo=agent.now.tzinfo)
 
 
 def _lines_of(text: bytes) -> list[Any]:
-    """The JSON objects of the lines; blank lines are passed over.
+    """The JSON objects of the lines; blank lines are ignored.
 
     Raises:
         InvalidFile, InvalidEntry: a line is not a JSON object, or there are too many; it says which, counted from 1.
@@ -326,7 +326,7 @@ def _pieces(lines: Iterator[str]) -> Iterator[str]:
 
 
 def operation_routes(desk: Desk) -> APIRouter:
-    """All operations."""
+    """Routes for all operations."""
     router = APIRouter(tags=["operations"])
     changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": [Depends(documents_key)]}
     for operation in OPERATIONS:
@@ -364,7 +364,7 @@ def operation_routes(desk: Desk) -> APIRouter:
             desk.previews.get(name, preview_id)
             desk.world().knowledge.agent(make=True)  # it may be the first thing that the world keeps
         agent = desk.agent(name)
-        if desk.previews.get(agent.name, preview_id).revision is not None:  # it is applied, and only told again
+        if desk.previews.get(agent.name, preview_id).revision is not None:  # applied, and only reported again
             desk.shown(agent, preview_id)
         return desk.applied(
             agent, lambda: desk.previews.apply(agent.name, preview_id, body.without, agent.apply), if_match
@@ -393,7 +393,7 @@ def _endpoint(desk: Desk, operation: Operation) -> Any:
 def _of_world(desk: Desk, operation: Operation) -> Any:
     def endpoint(body: Body, preview: Preview = False, if_match: IfMatch = None) -> JSONResponse:
         plan, knowledge = operation.plan(desk.world(), body, desk.author), desk.world().knowledge
-        if preview and knowledge.agent() is None:  # a preview makes no store
+        if preview and knowledge.agent() is None:  # a preview does not create a store
             desk.previews.keep(WORLD_AGENT, plan)
             return JSONResponse(serialize.waiting(plan, desk.previews.seconds), headers=tag(0))
         knowledge.agent(make=True)
@@ -439,7 +439,7 @@ RevisionNumber = Annotated[int | None, Query(ge=0, le=2**62)]
 
 
 def history_routes(desk: Desk) -> APIRouter:
-    """What can be asked of the history."""
+    """Routes for the history."""
     router = APIRouter(tags=["history"])
     feed = Feed(desk)
 
@@ -469,7 +469,7 @@ def _after(since: int | None, last: str | None) -> int | None:
 
 
 def recall_routes(desk: Desk) -> APIRouter:
-    """What can be asked."""
+    """Routes for recall."""
     router = APIRouter(tags=["recall"])
 
     def query(name: AgentName, body: QueryBody) -> Response:
@@ -488,10 +488,10 @@ def answered(desk: Desk, name: str, body: QueryBody) -> Response:
     """The answer to a query.
 
     Raises:
-        MemorySystemError: it cannot be asked.
+        MemorySystemError: the query is refused.
     """
     view = body.view(desk.agent(name))
-    # a language model that expands the cue may take its time, in which others go on
+    # a language model that expands the cue may take long; others go on meanwhile
     with nullcontext() if body.expand else view.contents.still([body.cue, *body.instances]):
         found = view.query_memory(**body.given(view.settings), touch=body.touch)
         revision = view.revision

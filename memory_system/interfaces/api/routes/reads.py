@@ -1,4 +1,4 @@
-"""Routes: every read, made of its declaration."""
+"""Routes: every read, made from its declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes: talking in a conversation, and what else changes it: held otherwise, remembered, removed."""
+"""Routes: talking in a conversation, and other changes to it: settings, synopses, removal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ONE = "/agents/{name}/conversations/{conversation}"
 
 
 def steps(desk: Desk) -> APIRouter:
-    """What an agent is told, and what it says and does."""
+    """Routes for what an agent hears, says and does."""
     router = APIRouter(tags=["conversations"])
 
     def say(tell: Tell, name: AgentName, conversation: TalkId, body: SayBody, preview: Preview = False) -> Response:
@@ -80,7 +80,7 @@ def steps(desk: Desk) -> APIRouter:
 
 
 def routes(desk: Desk) -> APIRouter:
-    """What else changes a conversation."""
+    """Routes for other changes to a conversation."""
     router = APIRouter(tags=["conversations"])
 
     def settings(
@@ -170,7 +170,7 @@ def routes(desk: Desk) -> APIRouter:
 
 
 def pieces(tell: Tell) -> dict[str, Any]:
-    """What a step is handed to be heard while it goes on."""
+    """The arguments that let a step be followed while it runs."""
     return {
         "heard": lambda piece: tell("heard", {"text": piece}),
         "told": lambda run: tell("function", serialize.plain(run)),

@@ -1,4 +1,4 @@
-"""Routes: conversations, begun and looked at; ``talking`` talks in them."""
+"""Routes: beginning conversations; ``talking`` has the rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TalkId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The c
 
 
 def routes(desk: Desk) -> APIRouter:
-    """What can be done with conversations."""
+    """Routes for conversations."""
     router = APIRouter(tags=["conversations"])
 
     def begin(name: AgentName, body: BeginBody) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""Routes: the world that is served, and which others there are."""
+"""Routes: the served world, its agents and its upkeep."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from .reads import JSON
 
 
 def routes(desk: Desk) -> APIRouter:
-    """What can be asked of the world."""
+    """Routes for the world itself."""
     router = APIRouter(tags=["world"])
 
     def change(body: WorldBody) -> Response:
@@ -79,7 +79,7 @@ PromptName = Annotated[str, Path(min_length=1, max_length=64, description="The p
 
 
 def prompt_routes(desk: Desk) -> APIRouter:
-    """The world's prompts."""
+    """Routes for the world's prompts."""
     router = APIRouter(tags=["world"])
 
     def save(name: PromptName, body: PromptBody) -> Response:
@@ -100,7 +100,7 @@ def prompt_routes(desk: Desk) -> APIRouter:
 
 
 def agent_routes(desk: Desk) -> APIRouter:
-    """What can be done with agents as wholes."""
+    """Routes for whole agents."""
     router = APIRouter(tags=["agents"])
 
     def create(tell: Tell, body: NewAgent) -> JSONResponse:
@@ -168,7 +168,7 @@ class KeepBody(Body):
 
 
 def branch_routes(desk: Desk) -> APIRouter:
-    """What can be done with rehearsals; ``{name}`` is the rehearsal, but where one is begun or all are listed."""
+    """Routes for rehearsals; ``{name}`` is the rehearsal, except to begin one or list all."""
     router = APIRouter(tags=["rehearsals"])
 
     def branch(name: AgentName, body: BranchBody) -> JSONResponse:
@@ -238,7 +238,7 @@ class RestoreBody(Body):
 
 
 def keeping_routes(desk: Desk) -> APIRouter:
-    """What can be done for the world as a whole."""
+    """Routes for the world as a whole."""
     router = APIRouter(tags=["keeping"])
 
     def repaired(tell: Tell) -> Response:
@@ -380,7 +380,7 @@ DocumentId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="T
 
 
 def archive_routes(desk: Desk) -> APIRouter:
-    """What can be done with documents."""
+    """Routes for documents."""
     router = APIRouter(tags=["documents"])
 
     def load(
@@ -391,7 +391,7 @@ def archive_routes(desk: Desk) -> APIRouter:
 
         if preview:
             return desk.change(name, loading, preview=True, if_match=if_match)
-        agent = desk.agent(name)  # whose passages are embedded while it is told how far that is
+        agent = desk.agent(name)  # whose passages are embedded while progress is reported
         return desk.applied(agent, lambda: loading(agent), if_match)
 
     run = desk.lanes.told(load)

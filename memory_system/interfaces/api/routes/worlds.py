@@ -39,7 +39,7 @@ class BinnedWorld(Body):
 
 
 def routes(desk: Desk) -> APIRouter:
-    """What can be done with worlds as wholes; which there are is a read."""
+    """Routes for whole worlds; the list of them is a read."""
     router = APIRouter(tags=["worlds"])
 
     def create(tell: Tell, body: NewWorld) -> Response:
@@ -56,8 +56,8 @@ def routes(desk: Desk) -> APIRouter:
 
     def rename(world: WorldName, body: To) -> Response:
         """Give a world another name, even the one that is served."""
-        desk.worlds  # noqa: B018 - nobody renames a world that is none of theirs
-        meant().leave()  # which this request does not stay in
+        desk.worlds  # noqa: B018 - nobody renames another's world
+        meant().leave()  # this request does not stay in it
         return _told(desk.in_use.rename(world, body.to))
 
     def delete(world: WorldName) -> Response:

@@ -1,1 +1,1 @@
-"""The JSON of the API: bodies of requests, shapes of answers, and values made into them."""
+"""The JSON of the API: bodies of requests, shapes of answers, and values turned into them."""

@@ -1,4 +1,4 @@
-"""The bodies of requests. What they say here is their form; the ranges are checked again where they are used."""
+"""The bodies of requests. Only their form is defined here; ranges are checked again where they are used."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Event(Body):
 
     @property
     def has_rating(self) -> bool:
-        """Whether it comes with its rating."""
+        """Whether it comes with a rating."""
         return self.rating is not None or self.importance_score is not None or _RATED & self.metadata.keys() != set()
 
     def given(self) -> dict[str, Any]:
-        """The event as ``add_short_term`` takes it."""
+        """The event as ``add_short_term`` accepts it."""
         return self.model_dump(exclude_defaults=True) | {"document": self.document}
 
 
@@ -72,7 +72,7 @@ class EventsBody(Body):
     now: datetime | None = None
 
     def rated(self) -> Iterator[bool]:
-        """Of each event whether it comes with its rating."""
+        """For each event, whether it comes with a rating."""
         for event in self.events or ():
             yield event.has_rating
         for row in range(len(self.documents or ())):
@@ -83,7 +83,7 @@ class EventsBody(Body):
         """The events as ``add_short_term`` accepts them.
 
         Raises:
-            InvalidEntry: they come in both forms, or in none, or as columns that do not fit together.
+            InvalidEntry: they are in both forms, in neither, or in columns that do not fit together.
         """
         apart = {name: told for name in ("documents", "metadatas", "ids") if (told := getattr(self, name)) is not None}
         if (self.events is None) == (not apart):
@@ -211,7 +211,7 @@ class TalkSettingsBody(Body):
     heartbeat: Annotated[int, _whole(0, 10_080)] | None = None
 
     def over(self, settings: TalkSettings) -> TalkSettings:
-        """These settings with what is named here.
+        """These settings with the given changes.
 
         Raises:
             InvalidParameter: they do not fit together.
@@ -243,7 +243,7 @@ class Asking(Body):
     without: Blocks = Field(default_factory=list)
 
     def given(self) -> dict[str, Any]:
-        """What ``step`` is to be called with."""
+        """The arguments for ``step``."""
         return {"text": self.text, "now": self.now, "muted": self.muted, "without": list(self.without)}
 
 
