@@ -1,1 +1,1 @@
-"""The command line, a module for each group of commands; what each prints for programs is told in README.md."""
+"""The command line, one module per group of commands; README.md says what each prints for programs."""

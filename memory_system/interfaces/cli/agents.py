@@ -1,6 +1,6 @@
-"""``agents``: who there is in the world, and how much each remembers.
+"""``agents``: the agents of the world, and how much each remembers.
 
-``create``, ``rename``, ``delete`` and ``undelete``: agents as wholes.
+``create``, ``rename``, ``delete`` and ``undelete``: whole agents.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def create(
 
 
 def _from_file(world: World, free: str, source: str, *, json: bool, dry_run: bool, ask_model: bool) -> None:
-    """Make an agent of a file of another program."""
+    """Make an agent from a file of another program."""
     file_name = Path(source).resolve().name
     with quiet_progress() as progress:
         made = bring_character(
@@ -150,7 +150,7 @@ def undelete(name: NewName, dry_run: DryRun = False, json: Json = False) -> None
 def _say_done(
     world: World, name: str, done: str, *, json: bool, dry_run: bool, told: dict[str, Any] | None = None
 ) -> None:
-    """What was done, or that it could be; ``told`` is what was known of the agent before."""
+    """Say what was done, or that it could be; ``told`` is what was known of the agent before."""
     if json:
         known = told or (None if dry_run else _told(world, name))
         show_json({"done": not dry_run, "name": name, "agent": known})
@@ -159,7 +159,7 @@ def _say_done(
 
 
 def _told(world: World, name: str) -> dict[str, Any]:
-    """What is known of one agent; where it cannot be opened, why."""
+    """What is known of one agent; if it cannot be opened, why."""
     told: dict[str, Any] = dict.fromkeys(("name", "static", "stm", "stm_size", "ltm", "unrated", "revision"))
     told = {"agent": name, **told, "rehearsal_of": None, "read_only": None, "problem": None}
     try:
@@ -174,7 +174,7 @@ def _told(world: World, name: str) -> dict[str, Any]:
 
 
 def _problem(agent: AgentMemory) -> str | None:
-    """What keeps an agent that can be opened from being as its files say, or from recalling."""
+    """What prevents an agent that can be opened from being as its files say, or from recalling."""
     return " ".join(filter(None, (agent.personality_problem, agent.contents.embedder_problem))) or None
 
 

@@ -44,7 +44,7 @@ def moment(text: str | datetime) -> datetime:
 def between(
     least: float | None, most: float | None = None, *, whole: bool = False, metavar: str = "NUMBER"
 ) -> dict[str, Any]:
-    """What typer is told of a number with a least or a most, or both, which it refuses in words of its own."""
+    """The typer settings of a number with a minimum or maximum, or both, which typer enforces with its own message."""
     told = least
     if least is not None and least != round(least, 4):  # a minute is 0.000694… days
         told = ceil(least * 10_000) / 10_000
@@ -73,15 +73,15 @@ def between(
 
 
 def names(incomplete: str) -> list[str]:
-    """The agents whose names begin so, for the shell; nothing is opened, and nothing is said if something is wrong."""
+    """The agents whose names begin like this, for the shell; nothing is opened, and errors are not reported."""
     try:
         return [name for name in agent_names(Settings()) if name.startswith(incomplete)]
     except (MemorySystemError, OSError, ValueError):
-        return []  # between two presses of the tab key is no place for a message
+        return []  # no message can be shown between two presses of the tab key
 
 
 def presets(incomplete: str) -> list[str]:
-    """The presets whose names begin so, for the shell."""
+    """The presets whose names begin like this, for the shell."""
     return [name for name in PRESETS if name.startswith(incomplete)]
 
 
@@ -89,7 +89,7 @@ def preset(name: str) -> str:
     """The name of a preset.
 
     Raises:
-        typer.BadParameter: nothing has this name.
+        typer.BadParameter: there is no preset of this name.
     """
     if name not in PRESETS:
         raise typer.BadParameter(there_is_no("preset", name, PRESETS))
@@ -97,12 +97,12 @@ def preset(name: str) -> str:
 
 
 def embedders(incomplete: str) -> list[str]:
-    """The embedders whose names begin so, for the shell."""
+    """The embedders whose names begin like this, for the shell."""
     return [name for name in EMBEDDERS.names() if name.startswith(incomplete)]
 
 
 def settings_of(embedder: str | None = None, **told: object) -> Settings:
-    """The environment's settings, but for an embedder and others that are told.
+    """The environment's settings, except an embedder and others that are given.
 
     Raises:
         InvalidParameter: one of them is wrong.
@@ -191,7 +191,7 @@ KeepHeld = Annotated[
 ]
 
 FAILED = 1
-"""The exit code where something was refused or failed, or what was looked at is wrong."""
+"""The exit code if something was refused or failed, or a check found something wrong."""
 NOT_POSSIBLE = 2
 """The exit code of a command line that is wrong, or whose packages are not installed."""
 _MOST_NAMED = 20
@@ -199,13 +199,13 @@ _MOST_NAMED = 20
 
 @contextmanager
 def errors_told(*, json: bool = False) -> Iterator[None]:
-    """Within the block an expected error, or Ctrl+C, ends the command with a sentence on stderr.
+    """Within the block, an expected error, or Ctrl+C, ends the command with a sentence on stderr.
 
     Args:
         json: whether an error is printed as JSON.
 
     Raises:
-        typer.Exit: the exit code: 1 for an error on purpose, 2 for packages that are missing, 130 for Ctrl+C.
+        typer.Exit: the exit code: 1 for an expected error, 2 for packages that are missing, 130 for Ctrl+C.
     """
     try:
         yield
@@ -221,7 +221,7 @@ def errors_told(*, json: bool = False) -> Iterator[None]:
 def the_world(
     *, json: bool = False, name: str | None = None, embedder: str | None = None, begins: bool = False
 ) -> Iterator[World]:
-    """The world that the environment names, or another of this name, for one command.
+    """The world that the environment or ``name`` names, for one command.
 
     Args:
         json: whether an error is also printed as JSON. Either way it goes to stderr.
@@ -244,13 +244,13 @@ def the_world(
 
 
 def no_world_yet(settings: Settings) -> str:
-    """A sentence that there is no world of the name that somebody chose, and which there are; empty if it is there.
+    """A sentence that no world has the chosen name, with those that exist; empty if it exists.
 
-    The world that programs open unless they are told another is never missed: it begins by itself.
+    The default world never counts as missing: it is created automatically.
 
     Raises:
         InvalidAgentName: the name cannot be used.
-        StoreError: its folder cannot be looked at.
+        StoreError: its folder cannot be read.
     """
     if settings.store == MEMORY or settings.world == DEFAULT_WORLD or (worlds := Worlds(settings)).begun():
         return ""
@@ -261,7 +261,7 @@ def no_world_yet(settings: Settings) -> str:
 
 
 def served_already(settings: Settings) -> str:
-    """A sentence that a server of another process serves the world, and where; empty if none does.
+    """A sentence that a server in another process serves the world, and where; empty if none does.
 
     Raises:
         InvalidAgentName: the world's name cannot be used.
@@ -271,7 +271,7 @@ def served_already(settings: Settings) -> str:
 
 
 def exit_code(error: MemorySystemError) -> int:
-    """With what a command ends that met this error."""
+    """The exit code of a command that ends with this error."""
     return NOT_POSSIBLE if isinstance(error, ExtraMissing) else FAILED
 
 

@@ -1,4 +1,4 @@
-"""``completion``: what a shell needs to know of this program, so that the tab key completes commands and agents."""
+"""``completion``: what a shell needs to know about this program, so that the tab key completes commands and agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...core import shipped
 from ...core.settings import PROGRAM
 
 VARIABLE = "_MEMORY_SYSTEM_COMPLETE"
-"""The variable by which a shell asks the program for completions, as typer has it."""
+"""The variable by which a shell asks the program for completions, as defined by typer."""
 
 
 class Shell(StrEnum):
@@ -26,7 +26,7 @@ class Shell(StrEnum):
 
 
 _SCRIPTS = {
-    # a function beside the completion, since a program started as a module has no name that a shell could complete
+    # a function along with the completion, since a program started as a module has no name that a shell could complete
     Shell.BASH: """\
 {program}() {{ {run} "$@"; }}
 _memory_system_completion() {{
@@ -59,12 +59,12 @@ def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bas
 
 
 def know_shells() -> None:
-    """Let typer know the shells that may ask; it does so itself only where the program is known by a name."""
+    """Register the shells with typer; it does so itself only if the program has a name."""
     get_completion_inspect_parameters()
 
 
 def script(shell: Shell) -> str:
-    """The lines for a shell's start file; whatever folder the shell is in, they run this very installation."""
+    """The lines for a shell's start file; they run this very installation from any folder."""
     top = shipped.checkout()
     path = "" if top is None else f"env PYTHONPATH={shlex.quote(str(top))} "
     run = f"{path}{shlex.quote(sys.executable)} -m memory_system"

@@ -1,4 +1,4 @@
-"""``python -m memory_system evaluate``: from files to a table on the standard output, with progress beside it.
+"""``python -m memory_system evaluate``: from files to a table on standard output, with progress on standard error.
 
 The outcome of an evaluation for people and for programs: an aligned table, Markdown, or JSON.
 """
@@ -40,11 +40,11 @@ class Row:
     """One line of the report: a preset on the questions of one category (or ``overall``).
 
     Args:
-        category: of the questions.
+        category: the category of the questions.
         preset: its name.
-        count: questions that have a right answer.
+        count: how many questions have a right answer.
         figures: an estimate for each of ``metrics.NAMES``.
-        milliseconds: to rank for one cue whose vector is known, the median.
+        milliseconds: the median time to rank for one cue whose vector is known.
     """
 
     category: str
@@ -56,7 +56,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """One data set, or all of one form together: a title, what was left out, and its rows."""
+    """One data set, or all data sets of one form: a title, what was left out, and its rows."""
 
     title: str
     memories: int
@@ -67,7 +67,7 @@ class Section:
 
 
 def sections(outcomes: Sequence[Outcome]) -> list[Section]:
-    """A section for each data set, then one for each form of which there are several, all questions pooled."""
+    """A section for each data set, then one for each form with several data sets, all questions pooled."""
     found = [_section(f"{one.data.name} ({one.data.form})", [one], one.data.notes) for one in outcomes]
     for form in dict.fromkeys(one.data.form for one in outcomes):
         alike = [one for one in outcomes if one.data.form is form]
@@ -82,7 +82,7 @@ def _section(title: str, outcomes: Sequence[Outcome], notes: tuple[str, ...]) ->
     answered = np.array([bool(question.right) for question in questions])
     categories = [name for name in dict.fromkeys(kinds.tolist()) if name]
     groups = {OVERALL: np.ones(len(questions), bool)} | {name: kinds == name for name in sorted(categories)}
-    if len(categories) == 1 and (kinds == categories[0]).all():  # it would say the same again
+    if len(categories) == 1 and (kinds == categories[0]).all():  # it would repeat the same
         del groups[categories[0]]
     presets = list(outcomes[0].values)
     values = {preset: np.concatenate([one.values[preset] for one in outcomes]) for preset in presets}
@@ -103,7 +103,7 @@ def _section(title: str, outcomes: Sequence[Outcome], notes: tuple[str, ...]) ->
 
 
 def _columns(section: Section) -> list[int]:
-    """The measures that some question has; ``wrong@10`` is shown only where wrong answers are known."""
+    """The measures that any question has; ``wrong@10`` is shown only if wrong answers are known."""
     return [
         place for place in range(len(NAMES)) if any(not math.isnan(row.figures[place].value) for row in section.rows)
     ]
@@ -164,7 +164,7 @@ def _cell(text: str) -> str:
 
 
 def as_json(found: Sequence[Section], embedder: str) -> str:
-    """For programs: the figures unrounded, 0 to 1, ``null`` where there is none."""
+    """For programs: the figures unrounded, 0 to 1, ``null`` if there is none."""
     value = {
         "embedder": embedder,
         "bootstrap": {"resamples": RESAMPLES, "confidence": CONFIDENCE, "seed": SEED},
@@ -312,7 +312,7 @@ def fitted_weights(data: Sequence[Path], embedder: Embedder, say: Say) -> weight
 
 
 def signs(data: Sequence[Path], embedder: Embedder, say: Say) -> list[dict[str, Any]]:
-    """The weights of the confidence, as files of paraphrases have them, and ``behind``, as data sets have it.
+    """The weights of the confidence, fitted on files of paraphrases, and ``behind``, fitted on data sets.
 
     Raises:
         InvalidFile: a path holds no data, or a file is not as it should be.
@@ -347,14 +347,14 @@ def lived_table(
     limit: int | None = None,
     captions: bool = False,
 ) -> list[lives.Line]:
-    """What an agent finds that lived through the data, beside what is found without living.
+    """What an agent that lived through the data finds, next to what is found without living through it.
 
     Args:
         data: files and folders.
         embedder: turns texts into vectors.
         folder: where vectors and token states are kept between runs.
-        say: is told how far it is.
-        limit: only so many questions of each data set.
+        say: called with the progress.
+        limit: the most questions of each data set.
         captions: whether captions of pictures are part of LoCoMo memories.
 
     Raises:

@@ -37,7 +37,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     }
 )
 BUDGET = 16_000
-"""Tokens: 140 pairs of UUIDs have room in it, by the estimate, which errs high."""
+"""Tokens: 140 pairs of UUIDs fit, by the estimate, which errs high."""
 
 
 def _named(name: str) -> str:
@@ -155,7 +155,7 @@ def _models(models: WorldModel, judge: str | None) -> tuple[LanguageModel, Langu
     """Who answers, and who judges.
 
     Raises:
-        ModelUnavailable: there is no language model but the offline rules, or its key cannot be had.
+        ModelUnavailable: there is no language model but the offline rules, or its key cannot be obtained.
     """
     model = models.present()
     if isinstance(model, OfflineModel):

@@ -29,9 +29,9 @@ _HISTORY = (
     Column("undone by", right=True),
 )
 _TIERS = (Tier.STM, Tier.LTM, Tier.STATIC)
-"""What happened comes before what is always so, the newest first."""
+"""Events come before timeless facts, the newest first."""
 _LOOKED_BACK = 1_000
-"""How many changes are looked through for the last that can be undone."""
+"""How many changes are searched for the last one that can be undone."""
 
 
 def history(
@@ -168,7 +168,7 @@ def as_of(
 
 
 def _last(character: AgentMemory) -> int:
-    """The revision of the last change that is no undoing itself and does not stand undone.
+    """The revision of the last change that is neither an undo nor undone.
 
     Raises:
         Conflict: there is none.

@@ -124,7 +124,7 @@ def _restored(world: World, aside: Path | None) -> dict[str, Any]:
 
 
 def _plain(manifest: Manifest) -> dict[str, Any]:
-    """For programs: whose memories a backup holds, of when, and how many."""
+    """For programs: whose memories a backup has, from when, and how many."""
     return {
         "world": manifest.world,
         "made_at": manifest.made_at.isoformat(),
@@ -162,12 +162,12 @@ def _kept(aside: Path | None) -> str:
 
 
 def _restoring(source: Path) -> str:
-    """The command that restores it, as a shell takes it: the names of backups have spaces."""
+    """The command that restores it, quoted for a shell: names of backups contain spaces."""
     return f"python -m memory_system restore {shlex.quote(str(source))}"
 
 
 def as_text(manifest: Manifest) -> str:
-    """For the terminal: whose memories, of when, and how many."""
+    """For the terminal: whose memories, from when, and how many."""
     lines = [f"The world {manifest.world!r}, backed up {stamp(manifest.made_at)}:"]
     width = max((len(agent.name) for agent in manifest.agents), default=0)
     for agent in manifest.agents:
@@ -223,7 +223,7 @@ def export(
 
 
 _ENDINGS = (".png", ".md", ".zip", ".csv", *(f".{form}" for form in Form))
-"""Endings of files that tell a form; all others are JSON lines."""
+"""File endings that choose a form; all others are JSON lines."""
 
 
 def _form(given: str | None, file: Path | None) -> Form | None:
@@ -340,7 +340,7 @@ def doctor(
 
 
 def report_as_text(world: str, found: Sequence[Finding], *, repair: bool) -> str:
-    """For the terminal: a line for each thing that was looked at, and a last one that sums up."""
+    """For the terminal: one line per thing that was checked, and a last one that sums up."""
     rows = [
         (finding.agent or f"world {world}", finding.what, _shown(finding.state), seen(finding.sentence))
         for finding in found
@@ -363,7 +363,7 @@ def _shown(state: State) -> str:
 
 
 def report_as_json(world: str, found: Sequence[Finding]) -> str:
-    """For programs: everything that was looked at, and whether nothing is wrong."""
+    """For programs: everything that was checked, and whether nothing is wrong."""
     told = {
         "world": world,
         "right": not any(finding.state is State.WRONG for finding in found),

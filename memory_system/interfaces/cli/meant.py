@@ -1,4 +1,4 @@
-"""What somebody may have meant by a command or a word that there is not; of near commands typer itself knows."""
+"""What somebody may have meant by an unknown command or word; typer itself suggests similar commands."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ MEANT = {
     "dashboard": ("run",),
     "server": ("serve",),
 }
-"""Commands of this program, by what other programs call the like."""
+"""Commands of this program, by the names of similar ones in other programs."""
 _PREFIX, _NONE_OF = "Value error, ", " is not one of "
 _WORD = re.compile(r"'([^']*)'")
 
 
 class Commands(TyperGroup):
-    """The commands; for an unknown one the error says which may be meant."""
+    """The commands; for an unknown one the error suggests what may be meant."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command that is typed.
+        """The command that was typed.
 
         Raises:
-            UsageError: nothing has this name.
+            UsageError: there is no command of this name.
         """
         typed = args[0].lower() if args else ""
         if typed in MEANT and typed not in self.commands:
@@ -49,10 +49,10 @@ class Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that is typed.
+        """Run the command that was typed.
 
         Raises:
-            BadParameter: an option cannot be what was typed; typer's words for that say what may be meant, too.
+            BadParameter: an option's value is not allowed; typer's message then also suggests what may be meant.
         """
         try:
             return super().invoke(ctx)

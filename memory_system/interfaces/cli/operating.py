@@ -1,8 +1,8 @@
-"""A command for every operation and read, made of its declaration; and ``rate``, ``advance``, ``clock`` and ``spent``.
+"""A command per operation and read, made from its declaration; and ``rate``, ``advance``, ``clock`` and ``spent``.
 
 Ids and texts that an operation cannot do without are the command's arguments; everything else is an option.
 ``rate`` gives memories without a rating one, ``advance`` lets time pass, ``clock`` sets the world's time, and ``spent``
-tells what calls of language models took.
+shows what calls of language models cost.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ _HAPPENS = '{"ana": [{"id": "e1", "document": "...", "timestamp": "..."}]}'
 
 
 class _Emptied:
-    """What is given for ``none``."""
+    """The value given by ``none``."""
 
 
 def commands() -> dict[str, Callable[..., None]]:
-    """The commands by their names, one for each operation."""
+    """The commands by their names, one per operation."""
     of_agent = {operation.on_command_line: _command(operation) for operation in (*OPERATIONS, *BESIDE)}
     of_world = {operation.on_command_line: _of_world(operation) for operation in OF_WORLD}
     return of_agent | of_world | {operation.on_command_line: _of_cast(operation) for operation in OF_CAST}
 
 
 def looks() -> dict[str, Callable[..., None]]:
-    """The commands by their names, one for each read that has none of its own."""
+    """The commands by their names, one per read without a command of its own."""
     return {read.on_command_line: _look(read) for read in READS if not read.command}
 
 
@@ -142,7 +142,7 @@ def _parameters(asked: Mapping[str, _Asked]) -> list[Parameter]:
 
 
 def _signed(run: Any, parameters: Sequence[Parameter], about: str, example: str) -> Callable[..., None]:
-    """A command with what typer reads of it: its parameters, and what is said of it."""
+    """A command with what typer reads from it: its parameters and its help."""
     run.__signature__ = Signature(parameters, return_annotation=None)
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = f"{about.replace('``', '')}\n\nExample: python -m memory_system {example}"
@@ -150,16 +150,16 @@ def _signed(run: Any, parameters: Sequence[Parameter], about: str, example: str)
 
 
 def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: bool) -> ChangeSet:
-    """What was carried out, or would be."""
+    """The change set that was carried out, or would be."""
     with quiet_progress() as progress:
         return operation.done(character, body, progress, preview=dry_run)
 
 
 def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any]) -> Form:
-    """What was given, as a form.
+    """The given values as a form.
 
     Raises:
-        typer.BadParameter: it cannot be; the option is named.
+        typer.BadParameter: a value is invalid; the option is named.
     """
     values = {name: asked[name].value(value) for name, value in given.items() if asked[name].is_given(value)}
     named = next((str(given[name]) for name, one in asked.items() if one.said.filed and name in given), "")
@@ -177,7 +177,7 @@ def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any
 
 @dataclass(frozen=True)
 class _Asked:
-    """A field of a form, as the command line asks for it."""
+    """A field of a form, as an argument or option of the command line."""
 
     field: FormField
 
@@ -188,12 +188,12 @@ class _Asked:
 
     @property
     def said(self) -> Says:
-        """What is said of it."""
+        """Its description."""
         return self.field.said
 
     @property
     def needed(self) -> bool:
-        """Whether the form cannot do without it."""
+        """Whether the form requires it."""
         return self.field.required
 
     @property
@@ -227,7 +227,7 @@ class _Asked:
         ]
 
     def option(self) -> tuple[Any, Any]:
-        """The annotation of an option, and what it is where it is not given."""
+        """The annotation of an option, and its default."""
         kind, several = self.field.kind, self.many
         flag, told = self._flag(), self._help()
         if kind is bool and isinstance(self.field.default, bool):
@@ -249,13 +249,13 @@ class _Asked:
         return Annotated[kind | None, typer.Option(flag, **more)], self.field.default
 
     def is_given(self, value: Any) -> bool:
-        """Whether something was said; an option that may be repeated and was not is an empty list to typer."""
+        """Whether a value was given; a repeatable option that was not given is an empty list to typer."""
         if isinstance(value, bool) and isinstance(self.field.default, bool):
             return value
         return value is not None and value not in ([], ())
 
     def value(self, given: Any) -> Any:
-        """What was said, as the form takes it."""
+        """The given value, as the form accepts it."""
         if given is _Emptied:
             return None
         if self.said.words:
@@ -402,7 +402,7 @@ def advance(
 
 
 def _happens(file: Path) -> Any:
-    """What a file says is to happen; ``World.advance`` looks at it.
+    """The events in a file; ``World.advance`` checks them.
 
     Raises:
         InvalidParameter: the file cannot be read.

@@ -1,4 +1,4 @@
-"""How long work shows on the command line: how far it is, on stderr, and stopped by Ctrl+C where it can go on later."""
+"""Long work on the command line: progress on stderr, and Ctrl+C to stop work that can be continued later."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import typer
 from .terminal import seen
 
 STOPPED = 130
-"""The exit code of what Ctrl+C ended: 128 and the signal's number, 2."""
+"""The exit code after Ctrl+C: 128 and the signal's number, 2."""
 _WIDTH = 78
 _BAR = 20
 _TENTHS = 10
 
 
 class ProgressLine:
-    """Shows progress: on a terminal as a bar on one line, elsewhere on a line for each tenth.
+    """Shows progress: on a terminal as a bar on one line, elsewhere as a line per tenth.
 
     Args:
         patience: the seconds for which nothing is shown, so that quick work is quiet.
@@ -34,7 +34,7 @@ class ProgressLine:
         self._from = time.monotonic() + patience
 
     def __call__(self, done: float, doing: str) -> None:
-        """Tell it.
+        """Report progress.
 
         Args:
             done: how far, 0 to 1.
@@ -53,26 +53,26 @@ class ProgressLine:
             typer.echo(line[:_WIDTH], err=True)
 
     def end(self) -> None:
-        """Wipe the bar if it is still there."""
+        """Erase the bar if it is still there."""
         if self._held:
             typer.echo(f"\r{'':{_WIDTH}}\r", nl=False, err=True)
         self._held = False
 
 
 class Lines:
-    """Progress of work whose length nobody knows: a line that is overwritten on a terminal, else one after another."""
+    """Progress of work of unknown length: a line that is overwritten on a terminal, else one after another."""
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
         self._held = False
 
     def say(self, line: str) -> None:
-        """Tell it."""
+        """Show a line."""
         typer.echo(f"\r\x1b[K{line}" if self._live else line, err=True, nl=not self._live)
         self._held = self._live
 
     def end(self) -> None:
-        """Wipe the line if it is still there."""
+        """Erase the line if it is still there."""
         if self._held:
             typer.echo("\r\x1b[K", err=True, nl=False)
         self._held = False
@@ -80,7 +80,7 @@ class Lines:
 
 @contextmanager
 def quiet_progress() -> Iterator[ProgressLine]:
-    """Progress of work that is quick as a rule: told after a second, and wiped at the end."""
+    """Progress of work that is usually quick: shown after a second, and erased at the end."""
     line = ProgressLine(patience=1.0)
     try:
         yield line
@@ -90,7 +90,7 @@ def quiet_progress() -> Iterator[ProgressLine]:
 
 @contextmanager
 def stopped_by_ctrl_c() -> Iterator[Callable[[], bool]]:
-    """Within it the first Ctrl+C asks to stop at the next step, and the second one ends the program.
+    """Within the block, the first Ctrl+C asks to stop at the next step, and the second ends the program.
 
     Yields:
         Whether to stop.

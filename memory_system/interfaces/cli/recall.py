@@ -1,4 +1,4 @@
-"""``recall``, ``explain`` and ``check``: what memory answers, why not the rest, and whether saved cues still pass."""
+"""``recall``, ``explain`` and ``check``: what memory recalls, why not the rest, and whether saved cues still pass."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from .terminal import Cell, Column, json_of, one_line, say, show_json, show_tabl
 
 _BAR = 12
 _PARTS = (("recency", "█", "#0072B2"), ("importance", "▓", "#E69F00"), ("relevancy", "▒", "#009E73"))
-"""Each with its own sign, beside its colour, so that they are told apart without colours too."""
+"""Each with its own character as well as its colour, so that they can be distinguished without colours."""
 _RECALLED = (
     Column("score", right=True),
     Column("made of", drawn=True),
@@ -71,7 +71,7 @@ _EXPLAINED = (
 
 @dataclass(frozen=True)
 class Asking:
-    """What is asked and how, an argument or option each; what is not said is the agent's setting."""
+    """What is asked and how, each as an argument or option; the agent's settings apply where nothing is given."""
 
     cue: Cue
     top_k: TopK = None
@@ -116,7 +116,7 @@ class Asking:
 
 
 def _asking(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose second parameter is an ``Asking``, with the parameters of that in its place."""
+    """A command whose second parameter is an ``Asking``, with the parameters of ``Asking`` in its place."""
     hints = get_type_hints(command, include_extras=True)
     agent, _, *own = signature(command).parameters.values()
     parts = signature(Asking).parameters.values()
@@ -185,13 +185,13 @@ def explain(
 
 
 def warn_of_poor_recall(character: AgentMemory) -> None:
-    """Why recall is poor, apart from what is asked for; nothing where it need not be."""
+    """Say why recall is poor, apart from the cue; nothing if it need not be."""
     if poor := character.contents.poor_recall:
         say(poor, err=True)
 
 
 def say_how_expanded(found: Recall) -> None:
-    """By which instances a cue was asked too, or why by none; nothing where nobody wanted any."""
+    """Say which instances a cue was expanded to, or why to none; nothing if none were wanted."""
     if found.query.instances:
         say(f"Asked too: {', '.join(f'“{one_line(instance, _SHORT)}”' for instance in found.query.instances)}.")
     if found.query.unexpanded:
@@ -199,7 +199,7 @@ def say_how_expanded(found: Recall) -> None:
 
 
 def show_recalled(found: Recall) -> None:
-    """What was recalled, for people."""
+    """Print what was recalled, for people."""
     hits = found.hits
     say_how_expanded(found)
     if not hits:
@@ -231,7 +231,7 @@ def _explained(one: Candidate) -> list[Cell]:
 
 
 def _bar(one: Candidate) -> Text:
-    """The score as a stacked bar, a cell for each twelfth; half as bright where the memory is not recalled."""
+    """The score as a stacked bar, one cell per twelfth; half as bright if the memory is not recalled."""
     bar = Text()
     if one.verdict is Verdict.NO_VECTOR:
         return bar
@@ -242,7 +242,7 @@ def _bar(one: Candidate) -> Text:
 
 
 Checked = Sequence[tuple[AgentMemory, Sequence[CueResult]]]
-"""Each agent that was asked, with what became of its saved cues."""
+"""Each agent that was asked, with the results of its saved cues."""
 
 _SHORT = 60
 NONE_SAVED = (
@@ -267,7 +267,7 @@ def check(
 
 
 def as_text(checked: Checked, *, named: bool) -> str:
-    """For the terminal: a block for each agent; one without saved cues is told only if it was named."""
+    """For the terminal: one block per agent; one without saved cues is shown only if it was named."""
     if not any(results for _, results in checked):
         return NONE_SAVED
     blocks = []
@@ -301,7 +301,7 @@ def _told(agent: AgentMemory, entry_id: str) -> str:
 
 
 def _document(agent: AgentMemory, entry_id: str) -> str:
-    """The text of a memory as it last was; its id if the agent never had it, as a script's own change set may say."""
+    """The text of a memory as it last was; its id if the agent never had it, as in a script's own change set."""
     try:
         return agent.last_version(entry_id).document
     except EntryNotFound:

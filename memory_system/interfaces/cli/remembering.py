@@ -35,7 +35,7 @@ _MOST_TOLD = 20
 
 
 class Event(StrEnum):
-    """The kinds of what happens; the other kinds are made by their operations."""
+    """The kinds of events; the other kinds are made by their operations."""
 
     OBSERVATION = Kind.OBSERVATION.value
     CONVERSATION = Kind.CONVERSATION.value
@@ -125,7 +125,7 @@ def happened(
 
 
 def _forms(incomplete: str) -> list[str]:
-    """The forms whose names begin so, for the shell."""
+    """The forms whose names begin like this, for the shell."""
     return [name for name in IMPORTERS.names() if name.startswith(incomplete)]
 
 
@@ -190,7 +190,7 @@ def import_(
 
 
 def lines_of(agent: str, file: str, now: datetime, *, json: bool) -> list[MemoryEntry]:
-    """The events in a file or a pipe, guessed how it is written; all of it, or none if a line is wrong."""
+    """The events in a file or a pipe, in a guessed form; all of them, or none if a line is wrong."""
     text = read_text_file(file)
     reading = read_text(text, guess(text, "" if file == STDIN else Path(file).name), now)
     for note in reading.notes:
@@ -250,7 +250,7 @@ def _show(agent: str, added: Added, bad: Sequence[Row], *, json: bool, dry_run: 
 
 
 def _refuse(agent: str, bad: Sequence[Row], of: int, *, json: bool, way: str = "") -> None:
-    """Tell every line that is wrong, and end.
+    """Report every line that is wrong, and end.
 
     Raises:
         typer.Exit: always.
@@ -273,12 +273,12 @@ def _refused(bad: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def piped(text: str) -> str:
-    """A text as it was given, or what comes through the pipe where it is ``-``."""
+    """A text as given, or the content of the pipe if it is ``-``."""
     return decoded(_piped(), "the pipe").strip() if text == STDIN else text
 
 
 def read_text_file(file: str) -> str:
-    """The text of a file, or of a pipe where it is ``-``.
+    """The text of a file, or of a pipe if it is ``-``.
 
     Raises:
         InvalidFile: it cannot be read.
@@ -287,7 +287,7 @@ def read_text_file(file: str) -> str:
 
 
 def whole_file(file: str) -> bytes:
-    """The bytes of a file, or of a pipe where it is ``-``; a folder with a persona as an archive.
+    """The bytes of a file, or of a pipe if it is ``-``; a folder with a persona as an archive.
 
     Raises:
         InvalidFile: it cannot be read.
@@ -298,7 +298,7 @@ def whole_file(file: str) -> bytes:
 
 
 def _packed(folder: Path) -> bytes:
-    """The files of a persona in a folder, or of one that was exported, as an archive; all else in it is left."""
+    """The files of a persona, or of an exported character, from a folder, as an archive; other files are left out."""
     held = BytesIO()
     with ZipFile(held, "w") as archive:
         for path in sorted((*folder.rglob("*.json"), *folder.rglob(f"{MEMORIES}/*.md"))):
@@ -311,7 +311,7 @@ def spoken(file: str) -> list[dict[str, Any]]:
     """The turns of a conversation in a file or a pipe: JSON, JSON lines, or lines ``Name: what is said``.
 
     Raises:
-        InvalidFile, InvalidEntry: it cannot be read so.
+        InvalidFile, InvalidEntry: it cannot be read like this.
     """
     name, text = Path(file).name, read_text_file(file)
     if text.lstrip().startswith(("[", "{")):

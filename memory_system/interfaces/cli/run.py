@@ -53,7 +53,7 @@ def run(
     Ctrl+C stops both. Other commands find a world given by --world if MEMORY_HOME names it.
     """
     with errors_told():
-        for package in _WANTED:  # some are imported by a page alone, which is late to learn of it
+        for package in _WANTED:  # some are imported only by a page, which is late to find out
             require(package, "dashboard", "The dashboard")
         settings = settings_for(None if world is None else _folder(world), port, api_port, embedder, origin)
     from dashboard import serve  # streamlit takes a second to import
@@ -95,14 +95,14 @@ def _folder(told: str) -> Path:
     """The folder that --world names.
 
     Raises:
-        InvalidParameter: it names none, or its symbolic links form a loop.
+        InvalidParameter: it does not name a folder, or its symbolic links form a loop.
     """
     if not told.strip():
         raise InvalidParameter("--world is empty: name the folder of the world, such as --world game.")
     folder = Path(told).expanduser().absolute()
     try:
         folder.resolve()
-    except (OSError, RuntimeError) as error:  # from Python 3.13 on, it is who opens the folder that finds the circle
+    except (OSError, RuntimeError) as error:  # from Python 3.13 on, the loop is found only when the folder is opened
         raise InvalidParameter(
             f"{short(told, 200)!r} cannot be the folder of a world: its symbolic links form a loop."
         ) from error
@@ -116,7 +116,7 @@ def settings_for(
     embedder: str | None = None,
     origins: Sequence[str] | None = None,
 ) -> Settings:
-    """The environment's settings, but for what was told on the command line.
+    """The environment's settings, except those given on the command line.
 
     Raises:
         InvalidParameter: one of the environment's is wrong.
@@ -137,7 +137,7 @@ def settings_for(
 
 
 def has_screen(environment: Mapping[str, str], platform: str) -> bool:
-    """Whether somebody sits where a browser would open: not in CI, over SSH, or where nothing is displayed."""
+    """Whether somebody would see a browser that opens here: not in CI, over SSH, or without a display."""
     if environment.get("CI") or environment.get("SSH_CONNECTION"):
         return False
     if platform in ("win32", "darwin"):

@@ -1,6 +1,6 @@
-"""What ``--json`` prints: the one JSON of each value, with the names that the shell has had for some of it.
+"""What ``--json`` prints: the one JSON form of each value, some parts with established names of the command line.
 
-README.md beside this file tells the shapes, and a test holds it to them.
+README.md in this folder documents the shapes, and a test checks that it does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _memory(told: Any) -> Any:
 
 
 def candidate(one: Candidate) -> dict[str, Any]:
-    """A memory beside its score, parts and verdict; a number that there is not is ``null``."""
+    """A memory with its score, parts and verdict; a missing number is ``null``."""
     told: dict[str, Any] = plain(one)
     score = told["score"]
     parts = {"score": score["total"], "parts": score["parts"], "relevancy_parts": score["sub_parts"]}
@@ -37,7 +37,7 @@ def candidate(one: Candidate) -> dict[str, Any]:
 
 
 def recalled(agent: str, found: Recall) -> dict[str, Any]:
-    """An answer: the memories in its order, and the text for a prompt."""
+    """An answer: the memories in order, and the text for a prompt."""
     return {
         "agent": agent,
         "query": plain(found.query),
@@ -53,7 +53,7 @@ def _counted(done: ChangeSet) -> dict[str, int]:
 
 
 def change_set(agent: str, done: ChangeSet) -> dict[str, Any]:
-    """A change set whole; ``applied`` is false for a dry run, and where there was nothing to do."""
+    """A whole change set; ``applied`` is false for a dry run, and if there was nothing to do."""
     told: dict[str, Any] = plain(done)
     changes = [{**one, "before": _memory(one["before"]), "after": _memory(one["after"])} for one in told["changes"]]
     del told["expires_in"]  # nothing waits here

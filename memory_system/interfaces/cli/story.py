@@ -47,7 +47,7 @@ def run_story(
 
 
 def _tests_of(world: World, file: Path | None) -> tuple[StoryTest, ...]:
-    """The tests of a file, or the world's; what is wrong with it is told by its lines, and ends the command."""
+    """The tests of a file, or the world's; errors in it are reported with their lines, and end the command."""
     problems: Sequence[object] = ()
     if file is not None and not file.exists():
         problems = (f"there is no such file. Name one, or leave it out for the world's {FILE}.",)

@@ -28,7 +28,7 @@ from .remembering import STDIN, piped
 from .terminal import json_of, say
 
 TITLE = "On the command line"
-"""The conversation that goes on from one call to the next."""
+"""The conversation that continues from one call to the next."""
 
 
 def talk(
@@ -146,7 +146,7 @@ def read_actions(file: Path) -> list[Action]:
     """The actions of a file: each is done by a command, which reads its arguments as JSON and prints the result.
 
     Raises:
-        InvalidParameter: the file cannot be read, or one is no action.
+        InvalidParameter: the file cannot be read, or one is not an action.
     """
     form = '[{"name": "...", "description": "...", "parameters": {...}, "command": ["./program"]}]'
     try:
@@ -170,14 +170,14 @@ _SECONDS = 60.0
 
 
 def _done(command: tuple[str, ...], /, **arguments: object) -> str:
-    """What a command prints, which is given the arguments as JSON.
+    """What a command prints that gets the arguments as JSON.
 
     Raises:
         MemorySystemError: it fails, or takes more than a minute.
     """
     said = json_module.dumps(arguments, ensure_ascii=False)
     try:
-        done = subprocess.run(  # noqa: S603 - the command is that of whoever wrote the file
+        done = subprocess.run(  # noqa: S603 - the command comes from the author of the file
             command, input=said, capture_output=True, encoding="utf-8", errors="replace", timeout=_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -188,7 +188,7 @@ def _done(command: tuple[str, ...], /, **arguments: object) -> str:
 
 
 def _said(text: str | None) -> Iterator[str]:
-    """What is said, one message after the other."""
+    """The messages to say, one after the other."""
     if text is not None:
         yield piped(text) if text == STDIN else text
         return
@@ -207,11 +207,11 @@ def _last_changed(character: AgentMemory, conversation: str) -> int:
 def _partner(
     character: AgentMemory, conversation: str | None, human: str | None, *, new: bool, dry_run: bool
 ) -> tuple[Conversation | Interview, str]:
-    """Who answers, and to whom: a conversation that is kept, or, for a dry run, an interview that leaves no trace."""
+    """Who answers, and to whom: a stored conversation or, for a dry run, an interview that leaves no trace."""
     whom, held = talks_with(character, human or NOBODY), conversation
     if held is None and not new:
         ours = [one for one in conversations(character) if one.title == TITLE and (human is None or one.human == whom)]
-        same = [one.id for one in ours if one.last == ours[0].last]  # the world's time may stand still
+        same = [one.id for one in ours if one.last == ours[0].last]  # the world's time may be stopped
         held = max(same, key=partial(_last_changed, character)) if ours else None
     going_on = None if held is None else Conversation.open(character, held)
     if going_on is not None:

@@ -1,4 +1,4 @@
-"""What is printed: tables for people, JSON for programs, and strangers' text so that it steers no terminal."""
+"""What is printed: tables for people, JSON for programs, and strangers' text made harmless to the terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .shapes import change_set as as_shape
 
 Cell = str | Text
 PROGRAM, AS_MODULE = "memory-system", "python -m memory_system"
-"""How the command line is called; sentences are written with the second."""
+"""How the command line is called; messages are written with the second name."""
 _SHORT = 100
 
 
@@ -40,11 +40,11 @@ class Column:
     """A column of a table.
 
     Args:
-        name: its head.
-        right: whether it is set to the right, as numbers are.
-        wide: whether it takes the room that is left, over several lines if need be.
-        drawn: whether only a terminal shows it, such as a picture.
-        plain: whether no terminal shows it, since something drawn says the same in less room.
+        name: its heading.
+        right: whether it is right-aligned, like numbers.
+        wide: whether it gets the remaining width, over several lines if need be.
+        drawn: whether it is shown only in a terminal, such as a picture.
+        plain: whether it is not shown in a terminal, since something drawn says the same in less room.
     """
 
     name: str
@@ -55,18 +55,18 @@ class Column:
 
 
 def seen(text: str) -> str:
-    """A text without what would steer a terminal or turn its reading direction; each such sign becomes “�”."""
+    """A text without what would steer a terminal or turn its reading direction; each such character becomes “�”."""
     return "".join(sign if sign.isprintable() else "�" for sign in text)
 
 
 def one_line(text: str, most: int = _SHORT) -> str:
-    """A text on one line, at most so many signs of it, without what would steer a terminal."""
+    """A text on one line, at most so many characters of it, without what would steer a terminal."""
     line = " ".join(text.split())
     return seen(line if len(line) <= most else f"{line[: most - 1].rstrip()}…")
 
 
 def called() -> str:
-    """How this program was called, so that what it says to do can be pasted into the same shell."""
+    """How this program was called, so that commands in its messages can be pasted into the same shell."""
     name = Path(sys.argv[0])
     if name.stem != PROGRAM:
         return AS_MODULE
@@ -75,13 +75,13 @@ def called() -> str:
 
 
 def say(line: str, *, err: bool = False) -> None:
-    """A sentence for people, which may hold the text of strangers; in JSON's place nothing of it goes to stdout."""
+    """Print a sentence for people, which may contain strangers' text; if JSON is printed, none of it goes to stdout."""
     told = "\n".join(seen(part) for part in line.split("\n"))
     typer.echo(told.replace(AS_MODULE, called()), err=err)
 
 
 def show_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
-    """A table on stdout: drawn for a terminal's width; elsewhere in plain text, a line each row."""
+    """Print a table on stdout: drawn to a terminal's width; elsewhere in plain text, one line per row."""
     if not sys.stdout.isatty():
         typer.echo(plain_table(columns, rows))
         return
@@ -98,7 +98,7 @@ def show_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> Non
 
 
 def stacked(text: str, *beneath: str) -> Text:
-    """A cell for a terminal: a text, and beneath it lines that matter less."""
+    """A cell for a terminal: a text, and below it lines that matter less."""
     cell = Text(seen(text))
     for line in filter(None, beneath):
         cell.append(f"\n{seen(line)}", "dim")
@@ -106,7 +106,7 @@ def stacked(text: str, *beneath: str) -> Text:
 
 
 def plain_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> str:
-    """The table as text, its columns two blanks apart, without those that only a terminal shows."""
+    """The table as text, its columns two spaces apart, without those that only a terminal shows."""
     kept = [number for number, column in enumerate(columns) if not column.drawn]
     lines = [[columns[number].name for number in kept]]
     lines += [[seen(str(row[number])) for number in kept] for row in rows]
@@ -114,7 +114,7 @@ def plain_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> st
     rights = [columns[number].right for number in kept]
 
     def padded(cell: str, width: int, right: bool) -> str:
-        blanks = " " * (width - cell_len(cell))  # by the cells a sign takes: some take two
+        blanks = " " * (width - cell_len(cell))  # measured in cells: some characters need two
         return f"{blanks}{cell}" if right else f"{cell}{blanks}"
 
     return "\n".join(
@@ -124,17 +124,17 @@ def plain_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> st
 
 
 def show_json(value: object) -> None:
-    """A value as JSON on stdout."""
+    """Print a value as JSON on stdout."""
     typer.echo(json_of(value))
 
 
 def json_of(value: object, indent: int | None = 2) -> str:
-    """A value as JSON that steers no terminal."""
+    """A value as JSON that is harmless to a terminal."""
     return safe_json(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
 
 
 def safe_json(text: str) -> str:
-    r"""JSON that says the same, with what would steer a terminal written as ``\u001b`` and the like."""
+    r"""The same JSON, with whatever would steer a terminal written as ``\u001b`` and the like."""
     if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
         return re.sub(r"[^\x20-\x7e\n]", _escape, text)
     return "".join(sign if sign.isprintable() or sign == "\n" else _escape(sign) for sign in text)
@@ -158,7 +158,7 @@ _MEMORIES = (
 
 
 def show_change_set(agent: str, done: ChangeSet, *, json: bool, dry_run: bool) -> None:
-    """What an operation did, or would do; and how it is taken back."""
+    """Print what an operation did, or would do, and how to undo it."""
     if json:
         show_json(as_shape(agent, done))
         return
@@ -172,7 +172,7 @@ def show_change_set(agent: str, done: ChangeSet, *, json: bool, dry_run: bool) -
 
 
 def show_together(done: Together, *, json: bool, dry_run: bool) -> None:
-    """What an operation did to several agents, or would do; and how it is taken back."""
+    """Print what an operation did to several agents, or would do, and how to undo it."""
     if json:
         show_json(plain(done))
         return
@@ -194,7 +194,7 @@ def show_together(done: Together, *, json: bool, dry_run: bool) -> None:
 
 
 def show_changes(done: ChangeSet) -> None:
-    """The title of a change set, its changes with their reasons, what it left as it is, and its notes."""
+    """Print the title of a change set, its changes with their reasons, what it left unchanged, and its notes."""
     say(one_line(done.title, 200))
     if done.changes:
         show_table(
@@ -210,7 +210,7 @@ def show_changes(done: ChangeSet) -> None:
 
 
 def show_memories(memories: Sequence[MemoryEntry], now: datetime) -> None:
-    """Memories with how long before ``now`` they happened."""
+    """Print memories with how long before ``now`` they happened."""
     rows = []
     for entry in memories:
         rating = "" if entry.rating is None else f"{entry.rating:g}"
@@ -220,11 +220,11 @@ def show_memories(memories: Sequence[MemoryEntry], now: datetime) -> None:
 
 
 def show_told(told: Mapping[str, Any], nothing: str = "") -> None:
-    """An answer for people: each list in it as a table, everything else a line each.
+    """Print an answer for people: each list in it as a table, everything else on a line of its own.
 
     Args:
         told: the answer.
-        nothing: a sentence for where no list has anything in it; an answer without any says that there is nothing.
+        nothing: a sentence for when all lists are empty; an empty answer says that there is nothing.
     """
     flat = _flat(told, "")
     for head, value in zip(heads(list(flat)), flat.values(), strict=True):
@@ -240,7 +240,7 @@ def show_told(told: Mapping[str, Any], nothing: str = "") -> None:
 
 
 def heads(names: Sequence[str]) -> list[str]:
-    """The names of parts of an answer, such as ``entry.last_access``, in words; no two of them alike."""
+    """The names of parts of an answer, such as ``entry.last_access``, in words, all different."""
     brief = [_in_words([part for part in name.split(".") if part not in _HOLDERS] or [name]) for name in names]
     often = Counter(brief)
     return [head if often[head] == 1 else _in_words(name.split(".")) for name, head in zip(names, brief, strict=True)]
@@ -251,7 +251,7 @@ def _in_words(parts: Sequence[str]) -> str:
 
 
 _HOLDERS = frozenset({"entry", "change_set", "applied", "cell", "test", "logged", "facets", "scoring", "settings"})
-"""Parts that only hold others, and are left out of a head."""
+"""Parts that only contain others, and are left out of a heading."""
 _WORDS = {
     "applied_at": "applied",
     "asked_at": "asked",
@@ -283,30 +283,30 @@ _WORDS = {
     "x": "across",
     "y": "up",
 }
-"""What a part is called for people, where its name with blanks does not say it; a setting is called as its option."""
+"""A part's name for people, if its own name with spaces is not clear; a setting has the name of its option."""
 _OF_DATA = frozenset({"authors", "languages", "metadata", "operations"})
-"""What has parts that are called by whom or what it tells of, such as `mira.json`, and so by no words of ours."""
+"""Containers whose parts are named after their subjects, such as `mira.json`, and not in our words."""
 _WIDE = frozenset({"document", "entry.document", "text", "title", "because", "words", "sentence", "cue", "reasons"})
 
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-"""A time as JSON tells it."""
+"""A time as written in JSON."""
 
 
 def _flat(told: Mapping[str, Any], within: str) -> dict[str, Any]:
-    """What it tells by dotted names; a list of things with parts of their own stays one, and what is empty is left."""
+    """Its values by dotted names; a list of things with parts of their own stays a list; empty values are omitted."""
     found: dict[str, Any] = {}
     for name, given in told.items():
         value = _worded(name, given)
         if isinstance(value, dict):
             found |= _flat(value, f"{within}{name}.")
-        elif value is not None and value is not False and value not in ("", []):  # 0 is a count, and told
+        elif value is not None and value is not False and value not in ("", []):  # 0 is a count, and shown
             found[f"{within}{name}"] = value
     return found
 
 
 def _worded(name: str, value: Any) -> Any:
-    """A part of an answer, as it is told; what has parts of its own stays as it is."""
+    """A part of an answer as it is shown; one with parts of its own stays as it is."""
     if name == "tier" and value is not None:
         return NAMES[Tier(value)]
     if name in _OF_DATA and isinstance(value, dict):
@@ -331,12 +331,12 @@ def _cell(value: Any, most: int = _SHORT) -> str:
 
 
 def when(entry: MemoryEntry, now: datetime) -> str:
-    """How long ago a memory happened, in words; empty where it is timeless."""
+    """How long ago a memory happened, in words; empty if it is timeless."""
     return "" if entry.timestamp is None else ago(entry.timestamp, now)
 
 
 def taken_back(agent: str, done: ChangeSet) -> str:
-    """How a change set that was applied can be taken back, if it can."""
+    """How to undo an applied change set, if that is possible."""
     if done.purges:
         return f"Done, as revision {done.revision}. What was purged cannot be brought back."
     command = f"python -m memory_system undo {shlex.quote(agent)} {done.revision}"

@@ -1,4 +1,4 @@
-"""``worlds``: save slots. Which there are, and what is done with them as wholes."""
+"""``worlds``: save slots. The list of them, and what can be done with whole worlds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Act(StrEnum):
 _NAMES = {Act.LIST: 0, Act.CREATE: 1, Act.COPY: 2, Act.BRANCH: 2, Act.RENAME: 2, Act.COMPARE: 2} | dict.fromkeys(
     (Act.DELETE, Act.RESTORE, Act.SWITCH), 1
 )
-"""How many names each wants."""
+"""How many names each needs."""
 _WORLDS = (
     Column("world"),
     Column("in use"),
@@ -52,7 +52,7 @@ _MOST_SHOWN = 200
 
 
 def _names(incomplete: str) -> list[str]:
-    """The worlds whose names begin so, for the shell."""
+    """The worlds whose names begin like this, for the shell."""
     try:
         return [name for name in Worlds(Settings()).names() if name.startswith(incomplete)]
     except (OSError, ValueError, RuntimeError):
@@ -99,13 +99,13 @@ def worlds(
 
 
 def _taken(held: Worlds) -> bool:
-    """Whether there is anything of the world that MEMORY_WORLD names, or a server that has begun with it."""
+    """Whether anything exists of the world that MEMORY_WORLD names, or a server that has begun with it."""
     return held.begun() or server_of(held.folder / held.used) is not None
 
 
 def _list(held: Worlds, *, json: bool) -> None:
     missing = ""
-    with suppress(StoreError):  # what cannot be read is shown in the line of its world
+    with suppress(StoreError):  # a world that cannot be read is shown as such in its line
         missing = "" if server_of(held.folder / held.used) else no_world_yet(held.settings)
     found = [held.saved(name) for name in held.names() if not missing or name != held.used]
     if missing:

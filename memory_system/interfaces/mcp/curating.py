@@ -1,6 +1,6 @@
-"""The tools of curating and of looking for MCP clients, made of the declarations; offered when asked for.
+"""The tools of curating and of looking for MCP clients, made from the declarations; offered when asked for.
 
-One for each operation and one for each read, but for those that every server offers.
+One per operation and one per read, except those that every server offers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .talking import TALK_TOOLS
 from .tool import Answer, Caller, Tool
 
 _MOST = 200
-"""Changes that one answer tells."""
+"""The most changes listed in one answer."""
 
 
 class OneChange(BaseModel):
@@ -100,7 +100,7 @@ class ChangedTogether(Answer):
         return cls(title=done.title, notes=list(done.notes), shares=shares)
 
     def told(self) -> str:
-        """The title, the notes, and each agent with what becomes of it."""
+        """The title, the notes, and what becomes of each agent."""
         lines = [f"- {share.agent}: {share.note} {_done(share.change)}" for share in self.shares]
         return "\n".join([f"{self.title}.", *self.notes, *lines])
 
@@ -119,12 +119,12 @@ class Looked(RootModel[Any]):
 
 @dataclass(frozen=True)
 class Declared(Tool):
-    """A tool made of a declaration: what is said of the fields is in the schema of its arguments."""
+    """A tool made from a declaration: descriptions of the fields are in the schema of its arguments."""
 
     refuses: tuple[str, ...] = ()
 
     def schema(self, *, agent: bool) -> dict[str, Any]:
-        """The JSON schema of the arguments, with what is said of each, and without what is refused in any case."""
+        """The JSON schema of the arguments, with the description of each, and without those that are always refused."""
         made = super().schema(agent=agent)
         said = says(self.takes)
         fields = {
@@ -136,7 +136,7 @@ class Declared(Tool):
 
 
 def _told(known: Mapping[str, Any], said: Says) -> dict[str, Any]:
-    """The schema of a field with what is said of it; without a ``null`` that a client might send for "as it is"."""
+    """The schema of a field with its description; without a ``null`` that a client might send for "as it is"."""
     left = {key: value for key, value in known.items() if (key, value) != ("default", None)}
     words = ", ".join(f"{word}: {json.dumps(value)}" for word, value in said.words.items())
     told = f"{said.help.removesuffix('.')} ({words})." if words else said.help
@@ -225,6 +225,6 @@ CURATING_TOOLS = (
     *(_tool(operation, _run_for_cast, ChangedTogether, of_agent=False) for operation in OF_CAST),
     _ADVANCE,
 )
-"""Every operation but ``reflect``, which every server offers; and letting time pass."""
+"""Every operation except ``reflect``, which every server offers; and letting time pass."""
 LOOKING_TOOLS = tuple(_looking(one) for one in READS if one.over_mcp not in _KNOWN)
-"""Every read but the searches and the list of agents, which every server offers."""
+"""Every read except the searches and the list of agents, which every server offers."""

@@ -1,4 +1,4 @@
-"""The forms of what memory is asked for over MCP, and of what it answers."""
+"""The forms of requests to memory over MCP, and of the answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...recall.verdicts import Candidate
 from .tool import Answer, Arguments, Cue
 
 MOST = 200
-"""Memories that one recall answers at most."""
+"""The most memories in the answer to a recall."""
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -31,7 +31,7 @@ class Agents(Answer):
     agents: list[str]
 
     def told(self) -> str:
-        """The names, one a line."""
+        """The names, one per line."""
         return "\n".join(self.agents) or "There are no agents in this world yet: write a personality file."
 
 
@@ -239,7 +239,7 @@ class Reflected(Answer):
     revision: int | None
 
     def told(self) -> str:
-        """The insights, one a line."""
+        """The insights, one per line."""
         lines = [f"- {insight.text} (rests on {', '.join(insight.evidence)})" for insight in self.insights]
         kept = f"Kept in long-term memory as revision {self.revision}." if self.revision else "Nothing was changed."
         return "\n".join([f"{self.title}.", *lines, *self.notes, kept])

@@ -33,7 +33,7 @@ from .forms import (
 from .tool import Caller, Tool
 
 _ROOM = 100_000
-"""Characters of memory that one recall answers: clients take answers of 1 MB, and hold little more in a context."""
+"""The most characters in the answer to a recall: clients accept 1 MB, and have little more context."""
 
 
 def stored(added: Added) -> Stored:
@@ -192,4 +192,4 @@ MEMORY_TOOLS = (
         of_agent=False,
     ),
 )
-"""What every server offers; ``agents`` and ``happened`` only where it serves more than one."""
+"""What every server offers; ``agents`` and ``happened`` only if it serves more than one."""

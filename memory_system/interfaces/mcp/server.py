@@ -37,11 +37,11 @@ from ..api.serving import Server as Serving
 from .tool import Caller, Tool, Tools
 
 PATH = "/mcp"
-"""Where streamable HTTP is served."""
+"""The path at which streamable HTTP is served."""
 _ASKING = 40
 """Threads for tools that wait for a language model; as many again are there for all others."""
 _GRACE = 3
-"""Seconds that clients who listen have to leave before the server ends."""
+"""Seconds that listening clients have to leave before the server ends."""
 _LOG = logging.getLogger(__name__)
 _ABOUT = (
     "Memory of generative agents. 'recall' before you speak or act for an agent, 'remember' what happened to it, and "
@@ -55,7 +55,7 @@ def create_server(world: World, tools: Tools) -> Server[object]:
     about = f"{_ABOUT} All tools are about the agent {tools.agent}." if tools.agent else _ABOUT
 
     @cache
-    def described() -> list[types.Tool]:  # the SDK asks for them at every call over HTTP; they take long to make
+    def described() -> list[types.Tool]:  # the SDK asks for them at every call over HTTP; making them takes long
         return [_described(tool, several=not tools.agent) for tool in tools.offered()]
 
     async def list_tools(
@@ -67,7 +67,7 @@ def create_server(world: World, tools: Tools) -> Server[object]:
         context: ServerRequestContext[object], called: types.CallToolRequestParams
     ) -> types.CallToolResult:
         def progress(done: float, doing: str) -> None:  # is called in the tool's thread
-            anyio.from_thread.check_cancelled()  # ends what was called off before anything of it is applied
+            anyio.from_thread.check_cancelled()  # ends a cancelled call before any of it is applied
             anyio.from_thread.run(context.session.report_progress, done, 1.0, doing)
 
         caller = Caller(world, _client(context), progress, anyio.from_thread.check_cancelled)
@@ -98,7 +98,7 @@ def create_server(world: World, tools: Tools) -> Server[object]:
 
 @asynccontextmanager
 async def _in_turn(queues: dict[str, anyio.Lock], name: str) -> AsyncIterator[None]:
-    """Wait for one's turn in a queue; who waits holds no thread, which others want."""
+    """Wait for a turn in a queue; a waiting call does not occupy a thread that others need."""
     if not name:
         yield
         return
@@ -112,7 +112,7 @@ async def _in_turn(queues: dict[str, anyio.Lock], name: str) -> AsyncIterator[No
 
 
 def serve_stdio(server: Server[object]) -> None:
-    """Serve one client over stdin and stdout until it closes them; what else would go to stdout goes to stderr."""
+    """Serve one client over stdin and stdout until it closes them; all other output goes to stderr."""
 
     async def serve() -> None:
         asyncio.get_running_loop().set_exception_handler(_unless_over)
@@ -161,7 +161,7 @@ def _refusal(error: Exception) -> types.JSONRPCError | None:
 
 
 def _unless_over(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Say what went wrong in the event loop; what a signal broke off did not."""
+    """Report errors in the event loop, except calls that a signal interrupted."""
     if not endings.over():
         loop.default_exception_handler(context)
 
@@ -193,7 +193,7 @@ def _described(tool: Tool, *, several: bool) -> types.Tool:
 
 
 def _client(context: ServerRequestContext[object]) -> str:
-    """What the client calls itself; empty where it does not say."""
+    """What the client calls itself; empty if it does not say."""
     told = context.session.client_params
     return told.client_info.name if told else ""
 

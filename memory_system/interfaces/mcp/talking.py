@@ -1,9 +1,9 @@
 """The tools of talking for MCP clients: MemGPT's functions on the client's own conversation, and a talk with the agent.
 
-Each client has one conversation with each agent, found by what the client calls itself. What it writes there is a
-change set as any other; looking begins no conversation.
+Each client has one conversation with each agent, found by the client's name for itself. What it writes there is a
+change set like any other; reading does not begin a conversation.
 
-The forms of what is said over MCP, of core memory, and of what is searched.
+The forms for talking over MCP, for core memory, and for searches.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Talked(Answer):
     notes: list[str]
 
     def told(self) -> str:
-        """The answer; that there is none where the character stays silent."""
+        """The answer; or that there is none if the character stays silent."""
         return "\n".join([self.answer or "(silence)", *(f"({note})" for note in self.notes)])
 
 
@@ -87,7 +87,7 @@ class Sent(Answer):
     revision: int | None
 
     def told(self) -> str:
-        """That it is kept."""
+        """A sentence that it is kept."""
         return f"Kept; the conversation holds {counted(self.messages, 'message')} (revision {self.revision})."
 
 
@@ -167,7 +167,7 @@ class Results(Answer):
     total: int
 
     def told(self) -> str:
-        """What was found, one a line."""
+        """What was found, one per line."""
         if not self.results:
             return f"Nothing was found on page {self.page} of {self.pages}."
         lines = [
@@ -180,11 +180,11 @@ class Results(Answer):
 
 _TURN = "conversation"
 _RESULT_ROOM = 20_000
-"""Characters that the results of one search may have."""
+"""The most characters in the results of one search."""
 
 
 class _Listening(TypedDict):
-    """Who listens to a step."""
+    """The callbacks that follow a step."""
 
     heard: Heard
     told: Told
@@ -202,7 +202,7 @@ def _heartbeat(caller: Caller, agent: AgentMemory, _given: Nothing) -> Talked:
 
 
 def _listening(caller: Caller) -> _Listening:
-    """Tells the client each call of a function, as progress whose end nobody knows, and ends what was called off."""
+    """Callbacks that report function calls to the client, as progress with no known end, and end a cancelled call."""
     counted = count(1)
     return {
         "heard": lambda _piece: caller.still_wanted(),
@@ -429,4 +429,4 @@ TALK_TOOLS = (
         looks=True,
     ),
 )
-"""MemGPT's functions by their known names; ``request_heartbeat`` is taken and ignored: the client goes on by itself."""
+"""MemGPT's functions by their known names; ``request_heartbeat`` is ignored: clients go on by themselves."""

@@ -45,7 +45,7 @@ class Together(Answer):
     problem: str
 
     def told(self) -> str:
-        """What was said, a line each."""
+        """What was said, each on a line of its own."""
         lines = [f"{line.speaker}: {line.text}" for line in self.said]
         return "\n".join([*lines, *([f"({self.problem})"] if self.problem else [])])
 

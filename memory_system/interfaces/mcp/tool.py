@@ -1,4 +1,4 @@
-"""What a tool of the MCP server is: its arguments and its answer as forms, and who is called with them.
+"""What a tool of the MCP server is: its arguments and its answer as forms, and its caller.
 
 Nothing here speaks the protocol; ``server`` does.
 """
@@ -48,8 +48,8 @@ class Caller:
     Args:
         world: whose agents are asked.
         client: what the client calls itself; from outside, any text.
-        progress: told how far a long operation is.
-        still_wanted: raises where the call was called off meanwhile.
+        progress: called with the progress of a long operation.
+        still_wanted: raises if the call has been cancelled.
     """
 
     world: World
@@ -68,7 +68,7 @@ class Caller:
 
     @property
     def author(self) -> str:
-        """The author that the history shows for it."""
+        """The author that the history shows for the client's changes."""
         return authored_by("MCP", self.client)
 
 
@@ -141,7 +141,7 @@ class Tools:
         return tuple(tool for tool in self.tools if tool.of_agent or not self.agent)
 
     def queue(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Which queue a call stands in, where calls of its kind wait for each other; empty where it waits for none."""
+        """The queue in which a call waits for others of its kind; empty if it waits for none."""
         turn = next((tool.turn for tool in self.offered() if tool.name == name), "")
         return f"{turn} {shown(self.agent or arguments.get('agent'))}" if turn else ""
 

@@ -85,12 +85,12 @@ def page(of: str, found: Iterable[MemoryEntry], form: Some) -> Json:
 
 
 def before(of: str, form: Any) -> int | None:
-    """What number a list whose newest comes first goes on before."""
+    """The number before which a list with the newest first continues."""
     return form.before if form.cursor is None else cursors.number_before(of, form.cursor)
 
 
 def newest(of: str, found: list[Any], numbers: list[int], form: Some) -> Json:
-    """A page of a list whose newest comes first."""
+    """A page of a list with the newest first."""
     return {"items": found, "next": cursors.cursor(of, numbers[-1]) if len(found) == form.limit else None}
 
 
@@ -106,7 +106,7 @@ class Read:
         ask: asks an agent, or the world if it is not about one, with the form; if it is slow, also with a progress
             callback; if it is ``of_world``, with the world and the agent before the form.
         gives: the value or shape of its answer.
-        address: over HTTP, below that of the agent, or of the API.
+        address: over HTTP, relative to that of the agent, or of the API.
         example: its parameters on the command line, as an example.
         tag: the part of the API that it belongs to.
         asks: whether its form is sent as a body.
@@ -147,7 +147,7 @@ class Read:
     def asked(
         self, world: World, agent: AgentMemory | None, form: Any, progress: Progress
     ) -> tuple[bytes, View | None]:
-        """The answer as JSON, and whose it is."""
+        """The answer as JSON, and the agent it is about."""
         view = form.view(agent) if agent is not None and isinstance(form, Form | Asked) else agent
         whom = (world, agent, form) if self.of_world else (view or world, form)
         answer = self.ask(*whom, *((progress,) if self.told else ()))
@@ -165,5 +165,5 @@ class Read:
 
     @property
     def in_python(self) -> str:
-        """What the client calls it."""
+        """Its name in the client."""
         return self.call or self.name.replace("-", "_")

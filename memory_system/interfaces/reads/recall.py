@@ -1,4 +1,4 @@
-"""Reads: what memory would answer, and that put to the test; the log of what was asked."""
+"""Reads: what memory would recall, tests of that, and the log of queries."""
 
 from __future__ import annotations
 

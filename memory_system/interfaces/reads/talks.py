@@ -144,11 +144,11 @@ def _searched(agent: AgentMemory, form: SearchBody) -> Found:
 
 
 _of_talks = partial(Read, tag="conversations")
-"""One of conversations."""
+"""A read of conversations."""
 
 
 _search = partial(Read, tag="searches")
-"""One that searches."""
+"""A read that searches."""
 
 READS = (
     _of_talks(

@@ -135,16 +135,16 @@ def _worlds(world: World, _form: Form) -> Json:
     if isinstance(world, World) and world.settings.store != MEMORY:
         return {"items": worlds_beside(world).all()}
     memories = sum(len(agent.entries(tier)) for agent in world for tier in DECAYING)
-    told = (world.name, world.about.title, len(world.characters()), memories)  # the others are none of a viewer's
+    told = (world.name, world.about.title, len(world.characters()), memories)  # the others are not a viewer's business
     return {"items": [Saved(*told, size=0, made_at=None, changed_at=None, branched=None, served=True)]}
 
 
 def worlds_beside(world: World) -> Worlds:
-    """All worlds beside one.
+    """All worlds in the same folder as one.
 
     Raises:
-        NotAllowed: it is a viewer's.
-        Conflict: it is thrown away when the program ends.
+        NotAllowed: it is open for a viewer.
+        Conflict: it is discarded when the program ends.
     """
     return Worlds(world.settings, embedder=None if world.embedder_name else world.embedder)
 
@@ -224,11 +224,11 @@ class WhoKnows(OfFact):
 
 
 _of_rehearsals = partial(Read, tag="rehearsals", of_world=True)
-"""One of rehearsals, which the world is asked."""
+"""A read of rehearsals, answered by the world."""
 
 
 _of_the_world = partial(Read, tag="world", of_agent=False)
-"""One of the world as a whole."""
+"""A read of the world as a whole."""
 
 READS = (
     Read(

@@ -19,7 +19,7 @@ from ..narrate import Known, Learned
 from .spoken import is_talk, sayings
 
 _MOST = 2
-"""Quotations from one reflection."""
+"""The most quotations from one reflection."""
 _STEP = 0.02
 """How much one deed changes trust for each point of the memory's rating (1-10), on the scale of 0 to 1."""
 _UNRATED = 5

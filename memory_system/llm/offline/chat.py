@@ -34,13 +34,13 @@ _ARCHIVE, _INSERT = "archival_memory_search", "archival_memory_insert"
 _ORDER = {_APPEND: 0, _REPLACE: 0, _INSERT: 1, _DATES: 2, _SEARCH: 2, _ARCHIVE: 3}
 """The order in which functions are called for one message."""
 _PAGES = 3
-"""Pages of a search to read."""
+"""The most pages of a search to read."""
 _BEAT = "request_heartbeat"
 _INTRODUCED = 4
-"""Facts of the static memory by which a character introduces itself."""
+"""How many facts of the static memory a character introduces itself with."""
 _QUERY = 8
 _NAMED_AT_MOST = 40
-"""Characters of a name or word that is asked about."""
+"""The most characters in a name or word that is asked about."""
 _ASKED_BACK = re.compile(r"\bWhat do you (?:know|remember) of (?P<the>the )?(?P<name>[^?]{1,60})\?")
 _DESCRIBES = re.compile(r"[^.:]{1,80}: ")
 """A place with its description."""
@@ -498,9 +498,9 @@ _ANSWERS = 0.30
 _SHARED = 0.15
 """The bonus for each word that a text shares with the question."""
 _ASKED = 0.3
-"""The malus of a text that itself only asks."""
+"""The penalty for a text that itself only asks."""
 _WRITTEN = 0.1
-"""The malus of core memory compared with what was said, since it has neither time nor speaker."""
+"""The penalty for core memory compared with what was said, since it has neither time nor speaker."""
 CORE = "(core memory)"
 KIN = {"mother": ("mother", "mom"), "father": ("father", "dad")}
 """Words for mothers and fathers."""

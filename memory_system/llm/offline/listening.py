@@ -107,7 +107,7 @@ _QUOTATION = re.compile(r"“[^“”]*”|\"[^\"\n]*\"")
 _LONGEST = 160
 _MOST_FACTS = 4
 _READ = 8000
-"""Characters of a message that are searched for facts."""
+"""How many characters of a message are searched for facts."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def _also(text: str, found: tuple[str, ...]) -> tuple[str, ...]:
-    """The words, and those in which an answer may be worded; "living" says nothing of how one earns it."""
+    """The words, and those in which an answer may be worded; "living" says nothing about how one earns it."""
     more = [word for form, added in _ALSO if form.search(text) for word in added.split()]
     kept = [word for word in found if not (more and word.lower() in ("living", "matters", "going"))]
     return tuple(dict.fromkeys([*kept, *more]))

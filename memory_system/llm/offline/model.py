@@ -37,7 +37,7 @@ _SAME_SUBJECT = 0.35
 _NAMED = 0.3
 """The bonus of a record, on the scale of cosines, if it names the person the question is about."""
 _QUOTES = 24
-"""Most memories that one summary quotes; with 220 characters each, it stays below the limit of a text."""
+"""The most memories that one summary quotes; with 220 characters each, it stays below the limit of a text."""
 _KNOWN = re.compile(r"What does (?P<who>.{1,200}?) know of (?P<what>.+)\?", re.DOTALL)
 _MEANT = re.compile(r"What does this mean to (?P<who>[^“”:]{1,200}): .*\?", re.DOTALL)
 _IDLE = re.compile(r"\bis idle\b", re.IGNORECASE)
@@ -68,7 +68,7 @@ class OfflineModel:
         }
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:  # noqa: ARG002
-        """As ``LanguageModel.complete``; answers at once, so that the deadline does not matter.
+        """Like ``LanguageModel.complete``; answers at once, so that the deadline does not matter.
 
         Raises:
             ModelNonsense: there is no rule for such a task.
@@ -90,7 +90,7 @@ class OfflineModel:
         deadline: float | None = None,  # noqa: ARG002
         heard: Heard = unheard,
     ) -> Reply:
-        """As ``ChatModel.chat``: the rules of ``chat``. Every answer says that it is offline."""
+        """Like ``ChatModel.chat``: the rules of ``chat``. Every answer says that it is offline."""
         started = time.monotonic()
         said = offline_chat.answer(messages, tools, self._embedder.embed)
         if spoken := offline_chat.aloud(said):
@@ -129,7 +129,7 @@ class OfflineModel:
         (``benchmarks/languages.md``); the estimates are a point off in English, each labelled sentence by the others.
 
         Raises:
-            UnknownLanguage: the embedder was not made for it, so that any estimate would be noise.
+            UnknownLanguage: the embedder was not made for it, so any estimate would be noise.
         """
         language = language_of(text)
         if language == ENGLISH:
@@ -177,7 +177,7 @@ class OfflineModel:
         return Insights(insights=[insight])
 
     def _summarise(self, data: Mapping[str, Any]) -> Summary:
-        """The most significant of the memories, quoted in the order of time."""
+        """The most significant of the memories, quoted in chronological order."""
         found = _unfolded(data["records"])
         vectors: Vectors = self._embedder.embed([record["text"] for record in found])
         rated = np.array([(record["rating"] or 5) / 10 for record in found])

@@ -14,15 +14,15 @@ from .spoken import is_filler
 from .voice import inner
 
 _QUOTE = 200
-"""Characters of a quotation, cut between words."""
+"""The most characters in a quotation, cut between words."""
 _MOST = 3
-"""Quotations of one sort from one part of a conversation."""
+"""The most quotations of one sort from one part of a conversation."""
 _MOST_TOLD = 8
-"""Quotations of statements that are of no other sort."""
+"""The most quotations of statements that are of no other sort."""
 _FEWEST_WORDS = 3
 """A sentence of fewer words ("Really?") shows nothing."""
 _SPEAKER = 60
-"""Characters of a speaker's name before a quotation."""
+"""The most characters of a speaker's name before a quotation."""
 _ABBREVIATED = r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)"
 _SENTENCE_END = re.compile(rf"(?<=[.!?…]){_ABBREVIATED}[\"”’)]*\s+|\n+")
 _I = r"\b(?:I|we)\s+(?:(?:really|always|also|just|still|never|quite|much|so|do|don['’]t|do\s+not|have|had)\s+)*"

@@ -26,7 +26,7 @@ def retell(data: Mapping[str, Any]) -> Retold:
     where = f" at {place}" if place and not teller else ""
     told = str(data["what_happened"])
     for name in sorted(relations, key=len, reverse=True):
-        if name != teller:  # the teller has been named with it already
+        if name != teller:  # the teller has already been named with theirs
             told = re.sub(
                 rf"(?<!\w){re.escape(name)}(?!['’\w])(?P<end>[.,;:!?)]|$)?", _naming(name, relations), told, count=1
             )

@@ -32,7 +32,7 @@ _FILLER = re.compile(
 
 
 def is_filler(sentence: str) -> bool:
-    """Whether the rules say it only to say something, so that it is not worth remembering."""
+    """Whether the rules say it only for the sake of talking, so that it is not worth remembering."""
     return _FILLER.fullmatch(sentence) is not None
 
 
@@ -70,6 +70,6 @@ def sayings(text: str) -> list[tuple[str, str]]:
 
 
 def _unquoted(sentence: str) -> str:
-    """A sentence without the quotation marks around it, such as a synopsis has them."""
+    """A sentence without the quotation marks around it, as in a synopsis."""
     bare = sentence.rstrip(".") if sentence.endswith("”.") else sentence
     return bare[1:].removesuffix("”") if bare.startswith("“") and bare.count("“") == 1 else sentence

@@ -16,12 +16,12 @@ from .prompt import SIGN
 _BYTES = 6
 """Bytes assumed per word, so that languages without spaces are bounded too."""
 _SENTENCE = 180
-"""Characters of one quotation, cut between words."""
+"""The most characters in one quotation, cut between words."""
 _SPEAKER = 40
 _NAMING = 4.0
 """The value of the sentence in which somebody last gave their name; a corrected name counts like any other."""
 _MOST_LOOKED_AT = 400
-"""Sentences to weigh; of more, those that seem most significant by their form."""
+"""The most sentences to weigh; of more, those that seem most significant by their form."""
 _END = re.compile(r"(?<=[.!?…。!?])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)[\"”’)]*\s+|(?<=[。!?])|\n+")
 _QUOTED = re.compile(r"^(?P<speaker>[^“”\n]{1,60}): “(?P<text>[^“”]+)”[.…]?$")
 _WORD = re.compile(long_word(3, r"[^\W_]") + r"|\d+|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
@@ -60,8 +60,8 @@ class _Saying:
 def fold(data: Mapping[str, Any]) -> Summary:
     """The most significant sentences of the old summary and of what was said since, in order, one per line.
 
-    What the human says about themselves counts most, then names, numbers and promises, then what much else is about. If
-    somebody gives several names, the last counts. The text has at most ``words`` words, and six
+    What the human says about themselves counts most, then names, numbers and promises, then subjects that many
+    sentences are about. If somebody gives several names, the last counts. The text has at most ``words`` words, and six
     bytes for each of them, whatever the input.
     """
     sayings = _sayings(data)

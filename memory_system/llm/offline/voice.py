@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 _LONGEST = 220
-"""Characters to say of one memory, ending with a clause."""
+"""The most characters to say of one memory, ending with a clause."""
 _PAST = """asked ate beat began begged bent bit blew bought bound broke brought built burnt came caught chose cut did
 dug drank drew drove fed fell felt fled flung forgave forgot fought found gave got heard held hid hung kept knelt knew
 laid
