@@ -1,1 +1,1 @@
-"""Records as tables and figures. Nothing here imports streamlit, so that each can be tested on its own."""
+"""Records as tables and figures. Nothing here imports streamlit, so that it can be tested on its own."""

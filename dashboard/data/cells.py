@@ -1,4 +1,4 @@
-"""Tables that the browser can save as CSV, and open in a spreadsheet, without anything in them becoming a formula."""
+"""Tables that the browser can save as CSV, and open in a spreadsheet, without any cell becoming a formula."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory_system.operations.importing import as_cell, from_cell
 
 
 def as_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with texts that no spreadsheet takes for formulas, in lists too; everything else stays."""
+    """The table with texts that no spreadsheet treats as formulas, in lists too; everything else stays."""
     return _each_text(frame, as_cell)
 
 

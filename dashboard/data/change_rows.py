@@ -14,16 +14,16 @@ from . import diffs, tables
 
 Row = dict[str, Any]
 Find = Callable[[str], MemoryEntry | None]
-"""What answers a memory by its id, or that it is not known."""
+"""Returns a memory by its id, or ``None`` if it is not known."""
 _LONGEST = 600
 """How many characters of a text are in a row; only two lines are visible until the pointer is on it."""
 _VALUE = 120
 _KEPT = 500
-"""Memories that were left in place and are listed."""
+"""The most memories left in place that are listed."""
 _RATED = re.compile(r" \(rated .*\)$")
 _CLOCK = re.compile(r"[0-2]\d:[0-5]\d")
 _REFLECTS_ON = 10
-"""Memories of a reflection's evidence that are listed below it."""
+"""The most memories of a reflection's evidence that are listed below it."""
 
 
 def of(planned: ChangeSet, find: Find, *, boxes: bool = False, stale: Collection[str] = ()) -> list[Row]:
@@ -59,7 +59,7 @@ def of(planned: ChangeSet, find: Find, *, boxes: bool = False, stale: Collection
 
 
 def of_clash(clash: Clash) -> Row:
-    """A memory or a text that was changed after what is to be undone, from what it is to what it would be."""
+    """A memory or a text that was changed after the change to be undone, from what it is to what it would be."""
     now, would_be = (one if isinstance(one, MemoryEntry) else None for one in (clash.now, clash.would_be))
     events = [f"“{tables.short(one.title, 90)}” by {one.author}, {tables.exact(one.at)}" for one in clash.later[-3:]]
     why = f"Changed since: {'; '.join(events)}" if events else str(clash)
@@ -75,7 +75,7 @@ def of_clash(clash: Clash) -> Row:
 
 
 def of_text(text: TextChange) -> list[Row]:
-    """What changed in settings, and in other texts that are told name by name, a row each; none for others."""
+    """What changed in settings and other texts shown name by name, one row each; empty for other texts."""
     what = text.words[:1].upper() + text.words[1:]
     return [
         _blank(
@@ -87,7 +87,7 @@ def of_text(text: TextChange) -> list[Row]:
 
 
 def of_change(change: Change, *, word: str = "", flag: str = "", ticked: bool = False) -> Row:
-    """One memory with a box, what happens to it told as ``word``, and what stands in the way as ``flag``."""
+    """One memory with a box; ``word`` says what happens to it, and ``flag`` what prevents it."""
     row = _row(change, True, ())
     return row | {"word": word or row["word"], "flag": tables.visible(flag), "ticked": ticked}
 
@@ -133,7 +133,7 @@ def _row(change: Change, box: bool, stale: Collection[str]) -> Row:
 
 
 def _marked(before: str, after: str) -> list[tuple[str, str]]:
-    """A text with what went and came marked, as long as a row has use for."""
+    """A text with removed and added words marked, shortened for a row."""
     parts: list[tuple[str, str]] = []
     left = _LONGEST
     for what, text in diffs.words(tables.short(before, _LONGEST), tables.short(after, _LONGEST)):
@@ -156,7 +156,7 @@ def _lines(text: TextChange) -> list[tuple[str, str, str]]:
 
 
 def _below(planned: ChangeSet) -> Mapping[str, list[str]]:
-    """By the id of each summary, the memories that are forgotten for it."""
+    """The memories that are forgotten for each summary, by its id."""
     forgotten = {change.entry_id for change in planned.of("forget")}
     found: dict[str, list[str]] = {}
     for change in planned.of("add"):
@@ -190,7 +190,7 @@ def _stays(key: str, reason: str, held: MemoryEntry | None) -> Row:
 
 
 def _hours(entry: MemoryEntry) -> Row:
-    """When an action of a plan is to be done, and that alone as its text; nothing where a person has changed them."""
+    """When an action of a plan is to be done, and only the action as text; nothing if a person has changed them."""
     start, end, activity, place = (str(entry.extras.get(name, "")) for name in ("start", "end", "activity", "place"))
     if not (_CLOCK.fullmatch(start) and _CLOCK.fullmatch(end) and activity):
         return {}

@@ -16,9 +16,9 @@ from memory_system.world.cast import Chart, Cluster, Point
 from . import tables
 
 _HALF = 10_000
-"""From the middle of the plane to its edge, in whole numbers, which are short."""
+"""From the middle of the plane to its edge; whole numbers, because they are short."""
 _TOLD, _MOST_TOLD = 140, 10_000
-"""Characters of a memory that is pointed at, and how many can be."""
+"""The most characters in a memory's tooltip, and how many memories can have one."""
 _TALL, _LINE = 400, 22
 """Pixels from the lowest point to the highest, and from one name to the next."""
 
@@ -34,11 +34,11 @@ def label(cluster: Cluster) -> str:
 
 
 def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
-    """Memories on a plane, as the map draws them: a column for each thing that is told of all of them.
+    """Memories on a plane, as the map draws them: one column per property.
 
     Args:
-        chart: where they lie.
-        named: by the names of agents, what a point says of whose memory it is; ``None`` = nothing.
+        chart: their positions.
+        named: by the names of agents, the owner shown at a point; ``None`` = nothing.
     """
     points = chart.points
     told = _told(points)
@@ -72,19 +72,19 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
 
 
 def _told(points: Sequence[Point]) -> set[int]:
-    """The places of those that are told where they are pointed at: the most important, where they are very many."""
+    """The positions of the memories with a tooltip: the most important, if there are very many."""
     by_importance = sorted(range(len(points)), key=lambda row: points[row].importance or 0.0, reverse=True)
     return set(by_importance[:_MOST_TOLD])
 
 
 def apart(clusters: Sequence[Cluster]) -> dict[int, float]:
-    """By the numbers of clusters, how many pixels up their names move, so that none covers another on any width."""
+    """How many pixels up the names of clusters move, by number, so that none covers another at any width."""
     upwards = sorted(clusters, key=lambda one: one.y)
     found: list[float] = []
     for one in upwards:
         at = (one.y + 1) / 2 * _TALL
         found.append(max(at, found[-1] + _LINE) if found else at)
-    over = max(0.0, found[-1] - _TALL) if found else 0.0  # what would leave the top: all move down by half of it
+    over = max(0.0, found[-1] - _TALL) if found else 0.0  # overflow at the top: all move down by half of it
     return {
         cluster.number: round(at - over / 2 - (cluster.y + 1) / 2 * _TALL, 1)
         for cluster, at in zip(upwards, found, strict=True)

@@ -24,7 +24,7 @@ TEXTS = {
     "card": "Imported card",
 }
 _MOST = 160
-"""Characters of a value in a line that tells what it was and is."""
+"""The most characters of a value in a line that shows what it was and is."""
 
 
 def called(name: str) -> str:
@@ -33,14 +33,14 @@ def called(name: str) -> str:
 
 
 def label(name: str, purpose: str | None) -> str:
-    """The name of an agent where agents are chosen; ``purpose`` is a rehearsal's, ``None`` = it is not one."""
+    """The name of an agent in a choice of agents; ``purpose`` is that of a rehearsal, ``None`` = it is not one."""
     if purpose is None:
         return name
     return f"{name} (rehearsal{f': {tables.short(purpose, 40)}' if purpose else ''})"
 
 
 def line(what: str, before: str, after: str) -> str:
-    """One difference of a text on one line: "Top-k: 5 → 9"; what is only there or gone has a sign."""
+    """One difference of a text on one line: "Top-k: 5 → 9"; an added or removed value has a sign."""
     if before == "nothing":
         return f"{what}: + {tables.short(after, 2 * _MOST)}"
     if after == "nothing":
@@ -80,7 +80,7 @@ def _is_fact(change: Change) -> bool:
 
 
 def state(one: Applied, fit: Fit) -> str:
-    """Whether a change of a rehearsal fits the original."""
+    """Whether a change in a rehearsal fits the original."""
     if one.undone_by is not None:
         return "undone here"
     if fit.there:

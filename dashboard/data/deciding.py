@@ -1,4 +1,4 @@
-"""What asks for a decision, in words."""
+"""Pending decisions, in words."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ CHIPS = {
     Matter.CONTRADICTION: "Contradictions",
     Matter.DUPLICATE: "Duplicates",
 }
-"""What each kind is called where kinds are chosen, in the order in which they are listed."""
+"""The label of each kind in the choice of kinds, in the order of the list."""
 SHORT = CHIPS | {Matter.CUE: "Failing cue", Matter.CONTRADICTION: "Contradiction", Matter.DUPLICATE: "Duplicate"}
 """What one of each kind is called."""
 
 
 def counts(decisions: Iterable[Decision]) -> dict[Matter, int]:
-    """How many there are of each kind that there is, in the order of the list."""
+    """How many there are of each kind that occurs, in the order of the list."""
     found = Counter(decision.kind for decision in decisions)
     return {kind: found[kind] for kind in CHIPS if found[kind]}
 
@@ -37,7 +37,7 @@ def told(decisions: Iterable[Decision]) -> str:
 
 
 def usual(entries: Iterable[MemoryEntry]) -> MemoryEntry:
-    """Which of several memories stays if nobody says otherwise: a pinned one, one by a person, or the newest."""
+    """Which of several memories stays if nobody says otherwise: a pinned one, else one by a person, else the newest."""
 
     def rank(entry: MemoryEntry) -> tuple[bool, bool, float]:
         newest = entry.timestamp.timestamp() if entry.timestamp else float("-inf")

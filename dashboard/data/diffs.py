@@ -1,4 +1,4 @@
-"""What a change did, so that it can be seen: words that went and came, and fields before and after. No streamlit."""
+"""What a change did, made visible: removed and added words, and fields before and after. No streamlit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Part = Literal["same", "gone", "new"]
 MOST_WORDS = 4000
 """How many words of a text are compared one by one; a longer text is shown as a whole, before and after."""
 _ALIKE = 0.25
-"""The share of words that two texts have in common at least, if the rest is to be told word by word."""
+"""The least share of common words in two texts for their differences to be shown word by word."""
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 _SIGN = {"gone": ("del", "−"), "new": ("ins", "+")}
 STYLE = (
@@ -33,7 +33,7 @@ STYLE = (
 
 
 def words(before: str, after: str) -> list[tuple[Part, str]]:
-    """The texts word by word: what is the same, what is gone and what is new, in their order."""
+    """The texts word by word: what is the same, what is gone and what is new, in order."""
     one, two = tables.visible(before), tables.visible(after)
     if one == two:
         return [("same", one)]
@@ -61,7 +61,7 @@ def _is_word(token: str) -> bool:
 
 
 def _joined(parts: Sequence[tuple[Part, str]]) -> list[tuple[Part, str]]:
-    """A blank between two changes belongs to both, so that a rewritten phrase reads as one."""
+    """A space between two changes becomes part of both, so that a rewritten phrase reads as one."""
     found: list[tuple[Part, str]] = []
     gone, new = "", ""
     for number, (what, text) in enumerate(parts):
@@ -88,7 +88,7 @@ def markup(before: str, after: str) -> str:
 
 
 def marked(what: Part, text: str) -> str:
-    """One part of visible text as HTML, escaped; nothing is said as such."""
+    """One part of visible text as HTML, escaped; unchanged text has no mark."""
     shown = escaped(text)
     if what == "same":
         return shown
@@ -111,7 +111,7 @@ class FieldChange:
 
 
 def fields(before: MemoryEntry | None, after: MemoryEntry | None) -> list[FieldChange]:
-    """The fields that differ, but for the text."""
+    """The fields that differ, except the text."""
     was, became = _told(before), _told(after)
     names = dict.fromkeys([*was, *became])
     return [
@@ -140,7 +140,7 @@ def _told(entry: MemoryEntry | None) -> dict[str, str]:
 
 
 def of_text(change: TextChange) -> list[FieldChange]:
-    """What changed in settings, or in how a talk stands, name by name; nothing for other texts."""
+    """What changed in settings, or in the state of a talk, name by name; empty for other texts."""
     ours = change.name == "settings"
     if change.name == "portrait":
         return [
@@ -173,11 +173,11 @@ _STATE = {
     "ceiling": "most tokens that the server takes",
     "paused_until": "speaks no sooner than",
 }
-"""How far a conversation is, by the names that it is kept under."""
+"""Labels for the state of a conversation, by stored name."""
 
 
 def _complete(settings: str | None) -> str | None:
-    """With the defaults of what they do not say, as those do that were written by an earlier version."""
+    """Settings completed with defaults, as those written by an earlier version need."""
     try:
         return AgentSettings.from_json(settings).to_json()
     except InvalidParameter:

@@ -23,11 +23,11 @@ class Lane:
 
 
 def last_day(lives: Iterable[tuple[str, str, Iterable[MemoryEntry]]], now: datetime) -> tuple[datetime, list[Lane]]:
-    """The last day on which anything happened, by its end, as a lane for each character.
+    """The last day on which anything happened, given by its end, as a lane for each character.
 
     Args:
         lives: the name, the name for people and the memories of each character.
-        now: what lies later, as a plan does, is left out.
+        now: later memories, such as plans, are left out.
     """
     lived = [(name, label, [entry for entry in entries if _lived(entry, now)]) for name, label, entries in lives]
     latest = max((entry.timestamp for *_, entries in lived for entry in entries if entry.timestamp), default=now)
@@ -45,7 +45,7 @@ def mark(lane: Lane, entry: MemoryEntry) -> str:
 
 
 def meetings(lanes: Sequence[Lane]) -> list[tuple[str, str]]:
-    """The marks of memories of two characters that are of one event: close in time, and each names the other."""
+    """The marks of two characters' memories of one event: close in time, and each names the other."""
     lives = [Life(lane.name, lane.label, lane.entries) for lane in lanes]
     return [(f"{name}/{one}", f"{other}/{another}") for (name, one), (other, another) in joined(lives)]
 

@@ -11,13 +11,13 @@ from .figures import DOUBT, KINDS
 from .tables import short
 
 MOST = 24
-"""Memories that one picture shows: those nearest to the one asked about."""
+"""The most memories in one picture: those nearest to the one in question."""
 _LONGEST = 480
-"""Characters of a text that the picture is given; how many lines it shows is a matter of its width."""
+"""The most characters of a text in the picture; how many lines are visible depends on its width."""
 
 
 def drawn(found: Lineage) -> tuple[Kin, ...]:
-    """The kin that the picture shows, what rests on the memory above it, what it rests on below it."""
+    """The kin in the picture: what rests on the memory above it, and what it rests on below it."""
     nearest = sorted(found.kin, key=lambda one: abs(one.level))[:MOST]
     kept = {kin.entry.id for kin in nearest}
     order = {kin.entry.id: place for place, kin in enumerate(found.kin)}
@@ -27,15 +27,15 @@ def drawn(found: Lineage) -> tuple[Kin, ...]:
 
 
 def tree(found: Lineage) -> dict[str, Any]:
-    """The memory in the middle of what it comes from and what came of it; the same each time it is drawn.
+    """The memory between what it comes from and what came of it; the same each time it is drawn.
 
     Each memory has a row; a step towards its originals is a column to the right. A line leads from a memory to each
-    that it rests on, down a lane of its memory's own between the columns, so that one sees whose it is. What is
-    forgotten is pale, struck through, and led to by a dotted line; what is stale is ringed.
+    that it rests on, in the memory's own lane between the columns, so that its start is clear. Forgotten memories are
+    pale, struck through, and reached by a dotted line; stale ones are ringed.
 
     Returns:
         ``rows`` from top to bottom, with their ``column``; ``links``, each with the rows from and to which it leads
-        and its ``lane`` in columns; and the ``legend``: what of it all is there.
+        and its ``lane`` in columns; and the ``legend``: which of these occur.
     """
     rows = drawn(found)
     place = {kin.entry.id: row for row, kin in enumerate(rows)}

@@ -24,16 +24,16 @@ KINDS = {
     "fact": ("#8c8c88", "cross"),
     "procedure": ("#8c8c88", "x"),
 }
-"""A colour and a symbol for each kind; no blue, orange or green, which are the parts of a score."""
+"""A colour and a symbol for each kind; not blue, orange or green, which are the parts of a score."""
 DOUBT = "#d1495b"
-"""What takes something away, ends it or puts it in doubt."""
+"""The colour of what removes something, ends it or casts doubt on it."""
 _GREY = "#888888"
 
 
 def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
-    """How the parts of one score add up to it, relevancy by its own parts where it has any; the line to exceed.
+    """How the parts of one score add up to it, with relevancy's own parts if it has any; and the threshold line.
 
-    There is no line where a confidence has to pass.
+    There is no line if a confidence has to pass.
     """
     steps = [(name, value) for name, value in score.parts.items() if name != "relevancy"]
     weight = 1.0 if score.recency is None else score.weights.relevancy
@@ -111,7 +111,7 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
     Args:
         points: the changes, at least one, the oldest first.
         now: where the line ends.
-        ink: of what is written.
+        ink: the colour of the text.
     """
     trust_points = [point for point in points if point.trust is not None]
     ends = [
@@ -140,7 +140,7 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
 
 
 def _threshold(at: float, dash: str, words: str, *, row: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A line and its label, in a row of its own above the bars, so that two thresholds that are near stay legible."""
+    """A line and its label, in a row of its own above the bars, so that two nearby thresholds stay legible."""
     pen = {"color": _GREY, "dash": dash, "width": 1.5}
     line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "line": pen, "layer": "below"}
     label = {

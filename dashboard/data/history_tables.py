@@ -19,17 +19,17 @@ _BESIDE = {
     "rescue": "Rescue",
     "take over": "Take over",
 }
-"""What else may stand in the history: what is not declared as an operation."""
+"""Other kinds of change in the history, which are not declared as operations."""
 LABELS = history_labels() | _BESIDE
 
 
 def operation(name: str) -> str:
-    """The kind of a change in words; a script may have made up its own."""
+    """The kind of a change in words; a script may use its own."""
     return LABELS.get(name, visible(name)[:1].upper() + visible(name)[1:])
 
 
 def history(told: Sequence[Applied]) -> pd.DataFrame:
-    """Applied change sets, as they come (the newest first). Both times are in UTC, so that they sort."""
+    """Applied change sets, in the given order (the newest first). Both times are in UTC, so that they sort."""
     rows = [
         {
             "revision": one.revision,
@@ -51,7 +51,7 @@ def history(told: Sequence[Applied]) -> pd.DataFrame:
 
 
 def forgotten(found: Sequence[Forgotten]) -> pd.DataFrame:
-    """What is in the bin, as it comes (the last forgotten first)."""
+    """The content of the bin, in the given order (the last forgotten first)."""
     rows = [
         {
             "id": one.entry.id,

@@ -21,18 +21,18 @@ SIX_WEEKS = 42 * DAY
 SHORTEST = HOUR
 """Seconds of the smallest window."""
 MOST = 300
-"""Memories in a window that are drawn one by one; of more there is the density, and the strongest of them."""
+"""The most memories in a window that are drawn one by one; of more, the density and the strongest are drawn."""
 STRONGEST, THOUGHTS, PARTS = 60, 18, 18
-"""How many memories and reflections are drawn of more, and over how many equal parts of the window they spread."""
+"""How many of more memories and reflections are drawn, and over how many equal parts of the window they spread."""
 BINS, STEPS = 120, 11
 """Columns and rows of the density; the strip of the whole life has as many columns."""
 _TEXT, _NUDGE = 160, 0.05
 _FIRST, _LAST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (2, 9998))
-"""What a window may lie between, so that it has a date in every zone."""
+"""The limits of a window, so that it has a date in every zone."""
 HIGHEST = 1.06
-"""The height, by importance, above which reflections and summaries stand; the script of the timeline has it, too."""
+"""The height, by importance, above which reflections and summaries are drawn; the timeline's script has it, too."""
 _ABOVE = (Kind.REFLECTION, Kind.SUMMARY)
-"""What stands above the memories that it rests on."""
+"""The kinds that are drawn above the memories that they rest on."""
 _DAYS, _WEEKS, _MONTHS = 12 * DAY, 120 * DAY, 1500 * DAY
 """The longest windows with a band for each day, week and month."""
 
@@ -55,7 +55,7 @@ class Life:
         return None if found is None else float(self.times[found])
 
     def which(self, shown: Container[MemoryEntry] | None = None) -> npt.NDArray[np.intp]:
-        """The places of the memories that are shown; of all without it."""
+        """The positions of the memories that are shown; of all if not given."""
         if shown is None:
             return np.arange(len(self.entries))
         return np.array([number for number, entry in enumerate(self.entries) if entry in shown], dtype=np.intp)
@@ -71,12 +71,12 @@ def extent(life: Life, now: datetime) -> tuple[float, float]:
 def window(
     wanted: tuple[float, float] | None, whole: tuple[float, float], around: float | None = None
 ) -> tuple[float, float]:
-    """What part of a life is shown: at least an hour of it, and nothing beyond it.
+    """The part of a life that is shown: at least an hour of it, and nothing beyond it.
 
     Args:
-        wanted: its begin and end, in seconds since 1970; ``None`` = the last six weeks.
-        whole: begin and end of the life.
-        around: a moment that is in it where none is wanted.
+        wanted: its beginning and end, in seconds since 1970; ``None`` = the last six weeks.
+        whole: beginning and end of the life.
+        around: a moment to include if no window is wanted.
     """
     begin, end = whole
     if wanted is None:
@@ -89,7 +89,7 @@ def window(
 
 
 def asked(act: Mapping[str, Any]) -> tuple[tuple[float, float], int] | None:
-    """The window that a timeline in a browser wants, and the number of the wish; nothing if it makes no sense."""
+    """The window that a timeline in a browser requests, and the request's number; ``None`` if it is invalid."""
     wish: list[Any] = [act.get(name) for name in ("since", "until", "turn")]
     if not numbers(wish):
         return None
@@ -98,7 +98,7 @@ def asked(act: Mapping[str, Any]) -> tuple[tuple[float, float], int] | None:
 
 
 def numbers(some: Sequence[Any]) -> bool:
-    """Whether all of them are finite numbers, which what a browser says need not be."""
+    """Whether all of them are finite numbers; what a browser sends need not be."""
     return all(isinstance(one, int | float) and abs(one) <= sys.float_info.max for one in some)
 
 
@@ -108,7 +108,7 @@ def within(second: Any) -> bool:
 
 
 def bands(since: float, until: float, now: datetime) -> list[tuple[float, float, str]]:
-    """The days, weeks or whatever else divides a window, in the zone of ``now``: begin, end and label of each."""
+    """The days, weeks or other bands of a window, in the zone of ``now``: beginning, end and label of each."""
     zone, span = now.tzinfo or UTC, until - since
     at = datetime.fromtimestamp(since, zone)
     midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -148,7 +148,7 @@ def _long(midnight: datetime, until: float, *, months: bool, every: int) -> list
 
 
 def _days(since: float, until: float, now: datetime) -> list[float]:
-    """Where each day begins, where a week is a band."""
+    """Where each day begins if the bands are weeks."""
     if not _DAYS < until - since <= _WEEKS:
         return []
     at = datetime.fromtimestamp(since, now.tzinfo or UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -163,15 +163,15 @@ def picture(
     now: datetime,
     first: Collection[str] = (),
 ) -> dict[str, Any]:
-    """What the timeline draws of a window.
+    """What the timeline draws for a window.
 
     Args:
         life: the life.
-        which: the places in it of the memories that are shown, in their order.
-        since: begin of the window, in seconds since 1970.
+        which: the positions in it of the memories that are shown, in order.
+        since: beginning of the window, in seconds since 1970.
         until: its end.
         now: the world's time, in whose zone days begin.
-        first: ids of memories that are always drawn by themselves, such as those that were recalled.
+        first: ids of memories that are always drawn individually, such as those that were recalled.
     """
     times = life.times[which]
     low, high = np.searchsorted(times, (since, until), side="left")
@@ -204,9 +204,9 @@ def inside(life: Life, which: npt.NDArray[np.intp], box: Sequence[float]) -> lis
 
     Args:
         life: the life.
-        which: the places in it of the memories that are shown, in their order.
-        box: begin and end in seconds since 1970, and the least and greatest height, by importance; reflections and
-            summaries stand above all else and are within it where it reaches higher than importance does.
+        which: the positions in it of the memories that are shown, in order.
+        box: beginning and end in seconds since 1970, and the least and greatest height, by importance; reflections and
+            summaries are above everything else, and within a box that reaches higher than importance does.
     """
     since, until, low, high = box
     some = which[(life.times[which] >= since) & (life.times[which] <= until)]
@@ -218,7 +218,7 @@ def inside(life: Life, which: npt.NDArray[np.intp], box: Sequence[float]) -> lis
 
 
 def strip(life: Life, which: npt.NDArray[np.intp], whole: tuple[float, float]) -> list[int]:
-    """How many memories there are in each of so many equal parts of a whole life."""
+    """How many memories there are in each of ``BINS`` equal parts of a whole life."""
     counts, _ = np.histogram(life.times[which], bins=BINS, range=whole)
     return [int(count) for count in counts]
 
@@ -235,11 +235,11 @@ def _between(times: npt.NDArray[np.float64], begin: float, end: float) -> int:
 def _strongest(
     life: Life, some: npt.NDArray[np.intp], most: int, first: Collection[int], span: tuple[float, float]
 ) -> list[int]:
-    """At most so many of them: those that come first, then the strongest of each part of the window in turn."""
+    """At most so many of them: those to draw first, then the strongest of each part of the window in turn."""
     order = some[np.lexsort((-life.times[some], -life.importance[some]))]
     parts = np.clip(PARTS * (life.times[order] - span[0]) / (span[1] - span[0]), 0, PARTS - 1).astype(int)
     by_part = np.argsort(parts, kind="stable")
-    turn = np.empty(len(order), dtype=int)  # the how manieth of its part each is
+    turn = np.empty(len(order), dtype=int)  # the rank of each within its part
     turn[by_part] = np.arange(len(order)) - np.searchsorted(parts[by_part], parts[by_part])
     ranked = order[np.argsort(turn, kind="stable")]
     chosen = np.isin(ranked, list(first))
@@ -247,7 +247,7 @@ def _strongest(
 
 
 def _density(life: Life, some: npt.NDArray[np.intp], since: float, until: float) -> list[tuple[int, int, int]]:
-    """Column, row from below and number of memories of every cell that has any."""
+    """Column, row from below and number of memories of every non-empty cell."""
     counts, _, _ = np.histogram2d(
         life.times[some], life.importance[some], bins=(BINS, STEPS), range=((since, until), (-0.05, 1.05))
     )
@@ -270,13 +270,13 @@ def _dot(life: Life, place: int, *, hit: bool) -> dict[str, Any]:
 
 
 def _height(life: Life, place: int) -> float:
-    """Importance has ten steps, on which many would lie on one point: each a little off, always the same way."""
+    """A memory's height: ten steps of importance would put many on one point, so each is always slightly offset."""
     nudge = zlib.crc32(life.entries[place].id.encode()) / 2**32 - 0.5
     return round(float(life.importance[place]) + nudge * _NUDGE, 3)
 
 
 def _rests(life: Life, place: int) -> list[dict[str, Any]]:
-    """Where the evidence of a reflection lies, as far as it has a time."""
+    """The points of a reflection's evidence, without evidence that has no time."""
     found = [life.place[one] for one in life.entries[place].evidence if one in life.place]
     return [
         {"id": life.entries[one].id, "at": float(life.times[one]), "y": _height(life, one)} for one in sorted(found)

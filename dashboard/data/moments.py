@@ -1,4 +1,4 @@
-"""A moment of the past as a person asks for it: one of three ways, as the link keeps it and as Python says it."""
+"""A moment of the past, chosen in one of three ways; as written in a link and in Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memory_system.errors import InvalidParameter
 LINK = ("as_of", "world_time", "revision", "access")
 """The names in the link."""
 FIRST_YEAR, LAST_YEAR = 1000, 2999
-"""The browser's calendar does not come back from beyond."""
+"""The browser's calendar cannot return from years outside these."""
 _MOST = 2**62
 
 
@@ -22,10 +22,10 @@ class Wanted:
     """A moment, in exactly one of three ways.
 
     Args:
-        as_of: a real time, at the desk.
+        as_of: a real time.
         world_time: a time of the world's clock.
-        revision: a change of the history, 0 = before the first: right after it.
-        access: with ``revision``, the number of the last recall that had happened since.
+        revision: the moment right after a change in the history; 0 = before the first.
+        access: with ``revision``, the number of the last recall since then.
     """
 
     as_of: datetime | None = None
@@ -34,12 +34,12 @@ class Wanted:
     access: int | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """What ``AgentMemory.as_of`` is called with."""
+        """The arguments for ``AgentMemory.as_of``."""
         told = {"at": self.as_of, "revision": self.revision, "access": self.access, "world_time": self.world_time}
         return {name: value for name, value in told.items() if value is not None}
 
     def link(self) -> dict[str, str]:
-        """What is in the link for it."""
+        """Its parameters in a link."""
         return {
             name: _written(value) if isinstance(value, datetime) else str(value)
             for name in LINK
@@ -47,7 +47,7 @@ class Wanted:
         }
 
     def python(self) -> str:
-        """The call that gives the same view, as Python is written."""
+        """The Python call that gives the same view."""
         told = []
         for name, value in self.arguments().items():
             shown = f'datetime.fromisoformat("{_written(value)}")' if isinstance(value, datetime) else str(value)
@@ -101,5 +101,5 @@ def _time(text: str, name: str) -> datetime:
 
 
 def _written(at: datetime) -> str:
-    """In UTC with a Z: a plus would have to be escaped in a link."""
+    """A time in UTC with a Z: a plus would have to be escaped in a link."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Pictures of characters as they are shown: the pattern of a name."""
+"""Pictures of characters as they are shown: patterns made from names."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def identicon(name: str) -> str:
 
 @cache
 def address(name: str) -> str:
-    """The picture of a name as an address that holds it whole."""
+    """The picture of a name as a data address."""
     return f"data:image/svg+xml;base64,{base64.b64encode(identicon(name).encode()).decode()}"

@@ -25,7 +25,7 @@ _MOST, _TEXT = 500, 200
 
 
 def rows(held: Sequence[Saved]) -> pd.DataFrame:
-    """The worlds, with the one that is open marked; without the columns of titles and branches where none has any."""
+    """The worlds, with the one that is open marked; without the columns of titles and branches if none has any."""
     now = real_clock()
     told = [
         {
@@ -45,7 +45,7 @@ def rows(held: Sequence[Saved]) -> pd.DataFrame:
 
 
 def differing(found: WorldsCompared, called: Callable[[str], str] = str) -> pd.DataFrame:
-    """The differences between two worlds, a memory or a line of a text in each row; at most 500.
+    """The differences between two worlds, with a memory or a line of a text in each row; at most 500.
 
     ``called`` returns what people call an agent.
     """

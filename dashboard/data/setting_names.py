@@ -39,10 +39,10 @@ LABELS = {
     "rated_by": "Events rated by",
     "replan": "Important events and the plan of the day",
 }
-"""What each setting of a character is called, by the name that it is kept under."""
+"""The label of each setting of a character, by its stored name."""
 
 
 def called(name: str) -> str:
-    """What a setting is called; ``name`` may be told with spaces, and with what it is part of before it."""
+    """The label of a setting; ``name`` may have spaces, and the name of its group before it."""
     kept = name.rpartition(", ")[2].replace(" ", "_")
     return LABELS.get(kept, name.replace("_", " "))

@@ -21,14 +21,14 @@ _ALREADY = 3
 
 
 class Kind(StrEnum):
-    """What is gone through; also its name in the address."""
+    """The kind of showing; also its name in the address."""
 
     TOUR = "tour"
     PRESENT = "present"
 
 
 class Scene(StrEnum):
-    """The part of the World page that a presenter shows alone; also its word in the address."""
+    """The part of the World page that a presenter shows on its own; also its word in the address."""
 
     DAY = "day"
     ASKED = "asked"
@@ -40,7 +40,7 @@ class Step:
 
     Args:
         title: its title.
-        told: what one sees there, in a sentence or two.
+        told: what can be seen there, in a sentence or two.
         page: the name of its page.
         link: what its address contains in addition to the character.
         changes: whether the one change is offered there.
@@ -57,7 +57,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Found:
-    """What there is to show of a character.
+    """What there is to show about a character.
 
     Args:
         cue: a question that it answers with a memory of its life; empty if it answers none.
@@ -71,7 +71,7 @@ class Found:
 
     @property
     def rating(self) -> int:
-        """The importance that the one change gives, 1 to 10: the greatest, or a small one where it has that."""
+        """The importance that the one change sets, 1 to 10: the highest, or a low one if it has that already."""
         return _ALREADY if self.memory and (self.memory.importance or 0) >= _HIGH else _GREATEST
 
 
@@ -80,7 +80,7 @@ def found(agent: AgentMemory, cues: Iterable[str]) -> Found:
     for cue in cues:
         try:
             hits = agent.retrieval.answer(agent.retrieval.query(cue)).hits
-        except MemorySystemError:  # nothing can be recalled from it, which the pages say
+        except MemorySystemError:  # nothing can be recalled from it, the pages say so
             return Found()
         own = [hit for hit in hits if hit.entry.tier is not Tier.STATIC]
         if own:
@@ -90,7 +90,7 @@ def found(agent: AgentMemory, cues: Iterable[str]) -> Found:
 
 
 def tour(about: Found, last: Applied | None) -> list[Step]:
-    """Five steps, the last of which undoes; fewer where the character remembers nothing yet."""
+    """Five steps, the last of which undoes; fewer if the character remembers nothing yet."""
     steps = [
         Step(
             "The last day",
@@ -132,11 +132,11 @@ def tour(about: Found, last: Applied | None) -> list[Step]:
 
 
 def moments(about: Found, last: Applied | None, *, cast: int, ask: str) -> list[Step]:
-    """What a presenter walks through, as far as the world has it to show.
+    """What a presenter walks through, as far as the world has it.
 
     Args:
         about: what there is to show of the character.
-        last: the character's last change, where it has one.
+        last: the character's last change, if it has one.
         cast: how many characters there are.
         ask: the question that all of them are asked.
     """
@@ -165,7 +165,7 @@ def moments(about: Found, last: Applied | None, *, cast: int, ask: str) -> list[
 
 
 def _history(last: Applied | None) -> Step:
-    """The last change of all, where nothing is changed for the showing itself."""
+    """The last change of all, if the showing itself changes nothing."""
     if last is None:
         return Step("Undo", "Nothing has been changed yet. Every change is listed here, and can be undone.", "history")
     told = "Every change says who made it, when and why, and can be undone."
@@ -173,5 +173,5 @@ def _history(last: Applied | None) -> Step:
 
 
 def at(steps: Sequence[Step], number: int) -> int:
-    """A number of a step, 1 being the first, as near to one that was asked for as there is."""
+    """The number of an existing step, 1 being the first, nearest to the one asked for."""
     return max(1, min(number, len(steps)))

@@ -1,7 +1,7 @@
-"""How a fact spread as a picture: a row for each who has a part in it, the moments of the story from left to right.
+"""How a fact spread as a picture: a row per character involved, the moments of the story from left to right.
 
-Imports no streamlit. Moments stand side by side in their order, as far apart as each other: weeks in which nothing
-was told take no room.
+Imports no streamlit. Moments are side by side in order, equally far apart: weeks in which nobody told it need no
+space.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from memory_system.world.knows import Cell, Spread, Telling, Verdict
 from . import tables
 
 ROW, COLUMN, SIDES = 44, 72, 56
-"""Pixels of the height of a row, from one moment to the next at least, and of what is free at both sides."""
+"""Pixels of a row's height, of the least distance between moments, and of the margin at both sides."""
 _LOOKS = {Verdict.KNOWS: "knows", Verdict.HALF: "half", Verdict.WRONG: "wrong"}
 _ALWAYS, _OPEN = float("-inf"), float("inf")
 _LONGEST = 400
 
 
 def picture(spread: Spread, opens: str, portrait: Callable[[str], str], name: Callable[[str], str]) -> dict[str, Any]:
-    """What the graph is drawn of: rows, moments, points and arrows, in the order of the story.
+    """The data of the graph: rows, moments, points and arrows, in the order of the story.
 
     Args:
         spread: how the fact spread.
-        opens: what the button says that opens a memory.
+        opens: the label of the button that opens a memory.
         portrait: returns the picture of a character.
         name: returns what a character is called.
     """
@@ -48,7 +48,7 @@ def picture(spread: Spread, opens: str, portrait: Callable[[str], str], name: Ca
         teller = tables.visible(telling.by) if telling.outside else name(telling.by)
         at, start = _at(telling), starts.get(telling.by, _OPEN)
         begin = min(at, start)
-        if begin == at and start != at:  # it is not known by what whoever told it knew it then
+        if begin == at and start != at:  # the source of the teller's knowledge at that time is unknown
             source = {"kind": "point", "id": f"source-{number}", "x": x[at], "y": y[telling.by], "look": "source"}
             items.append((at, -1, source | _source(telling, teller)))
         arrow = {

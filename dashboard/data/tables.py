@@ -27,7 +27,7 @@ TIERS = {
     Tier.ARCHIVE: "documents",
 }
 MARKS = {"pinned": "pinned", "protected": "protected", "authored": "by a person"}
-"""What a person marked a memory with, as it is called where it is shown."""
+"""The labels of marks that a person gives a memory."""
 counted = number_with_noun
 """A number with its noun: "1 memory", "2 memories"."""
 _SENTENCE = re.compile(r"[.!?…](?=\s)")
@@ -44,7 +44,7 @@ PAINT = {
 """The background in CSS of each part of a score, and of each shade of relevancy: on every page the same."""
 """The parts of hybrid relevancy."""
 _SHADE_OF = {"words": "words", "names": "names", "times": "times"}
-"""Of which the rest counts as meaning: what its neighbours lend a memory is mostly that."""
+"""All other parts count as meaning: that is most of what a memory gets from its neighbours."""
 VERBS = {"add": "Remember", "forget": "Forget", "move": "Move to long-term", "update": "Change"}
 
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -79,7 +79,7 @@ def isolated(text: str) -> str:
 
 
 def reading(text: str) -> str:
-    """Text from strangers on one line, which a place that takes the direction of its first letter shows in its own.
+    """Text from strangers on one line, with its own direction even where the first letter would set it.
 
     A sentence in English that begins with a name in Arabic is not in Arabic.
     """
@@ -105,13 +105,13 @@ def line_diff(before: str, after: str) -> str:
 
 
 def short(text: str, most: int) -> str:
-    """The beginning of a text on one line, with an ellipsis where it goes on."""
+    """The beginning of a text on one line, with an ellipsis if there is more."""
     line = visible(text)
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def sentences(text: str, most: int) -> str:
-    """The sentences with which a text begins, as many as have room; of a first one that is longer, its beginning."""
+    """The first sentences of a text, as many as fit; if the first is too long, its beginning."""
     line = visible(text)
     if len(line) <= most:
         return line
@@ -120,7 +120,7 @@ def sentences(text: str, most: int) -> str:
 
 
 def findings(found: Sequence[Finding]) -> pd.DataFrame:
-    """What a check found, what is wrong first."""
+    """What a check found, problems first."""
     order = [State.WRONG, State.REPAIRED, State.NOTE, State.RIGHT]
     rows = [
         {
@@ -155,7 +155,7 @@ def backed_up(held: Manifest) -> pd.DataFrame:
 
 
 def candidates(some: Iterable[Candidate]) -> pd.DataFrame:
-    """Candidates with their weighted parts, the recalled first, each by score; a row's parts add up to its score."""
+    """Candidates with their weighted parts, the recalled first, then by score; a row's parts add up to its score."""
     frame = pd.DataFrame([_candidate(candidate) for candidate in some], columns=_CANDIDATE_COLUMNS)
     return frame.sort_values(["recalled", "score"], ascending=False, kind="stable", ignore_index=True)
 
@@ -179,7 +179,7 @@ _CANDIDATE_COLUMNS = [
 
 
 def tier(entry: MemoryEntry) -> str:
-    """Where a memory is from: its tier, or of a fact of the world "world", or the group that knows it."""
+    """Where a memory is from: its tier; for a fact of the world, "world" or the group that knows it."""
     return badge(entry) or TIERS[entry.tier]
 
 
@@ -220,7 +220,7 @@ def _told(score: Score) -> str:
 
 
 def shades(score: Score) -> dict[str, float]:
-    """What relevancy adds to a score, by meaning, words, names and times; as a whole if it has no parts."""
+    """What relevancy adds to a score, by meaning, words, names and times; undivided if it has no parts."""
     made_of: dict[str, float] = {}
     for name, value in score.sub_parts.items():
         shade = _SHADE_OF.get(name, "meaning")
@@ -282,7 +282,7 @@ def forgetting(told: Forecast) -> str:
 
 
 def precisions(found: Mapping[str, Precision]) -> pd.DataFrame:
-    """How each preset does for one cue, by what was judged; no precision where nothing was."""
+    """How each preset does for one cue, according to the judgments; no precision where there are none."""
     rows = [
         {
             "preset": "this character's" if name == OWN_SETTINGS else name,
@@ -297,7 +297,7 @@ def precisions(found: Mapping[str, Precision]) -> pd.DataFrame:
 
 
 def marks(entry: MemoryEntry, stale: Collection[str] = ()) -> list[str]:
-    """What a memory is marked with, and whether it is among the ``stale``."""
+    """A memory's marks, and whether it is among the ``stale``."""
     return [word for flag, word in MARKS.items() if getattr(entry, flag)] + ["stale"] * (entry.id in stale)
 
 
@@ -307,7 +307,7 @@ def importance(entry: MemoryEntry) -> str:
 
 
 def told_apart(entry: MemoryEntry) -> str:
-    """A line that distinguishes a memory from another of the same text."""
+    """A line that distinguishes a memory from another with the same text."""
     when = stamp(entry.timestamp) if entry.timestamp else "timeless"
     return " · ".join([entry.kind.value, TIERS[entry.tier], when, importance(entry), *marks(entry)])
 
@@ -338,7 +338,7 @@ def marked(frame: pd.DataFrame) -> str:
 
 
 def with_stale(frame: pd.DataFrame, stale: Collection[str]) -> pd.DataFrame:
-    """The rows, those of stale memories marked so."""
+    """The rows, with stale memories marked as such."""
     if not stale:
         return frame
     told = zip(frame["id"], frame["marks"], strict=True)
@@ -393,7 +393,7 @@ def timeline(found: Iterable[MemoryEntry]) -> pd.DataFrame:
 
 
 def happens(entry: MemoryEntry) -> datetime | None:
-    """When a memory happened, and a planned action will: plans made at one moment would lie on one point."""
+    """When a memory happened or a planned action will: plans made at one moment would share one point."""
     day, start = entry.extras.get("plan_day"), entry.extras.get("start")
     if entry.kind is Kind.PLAN and entry.timestamp and isinstance(day, str) and isinstance(start, str):
         try:
@@ -414,7 +414,7 @@ SOURCES = {
 
 
 def scene(entry: MemoryEntry) -> dict[str, str]:
-    """How a character came to know of a memory, who is in it and where it happened; what was not said is left out."""
+    """How a character came to know of a memory, who is in it and where it happened; unknown values are left out."""
     told = {
         "Source": SOURCES[entry.source] if entry.source else "",
         "People": ", ".join(entry.people),

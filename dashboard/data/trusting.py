@@ -1,4 +1,4 @@
-"""Who trusts whom as a picture: the cast in a circle, and an arrow from each to whom it knows, wider with trust.
+"""Who trusts whom as a picture: the cast in a circle, and arrows to the people whom each knows, wider with trust.
 
 Imports no streamlit.
 """
@@ -15,21 +15,21 @@ from memory_system.world.cast import Bond
 from . import tables
 
 HEIGHT, LEAST = 520, 330
-"""Pixels of the picture's height, and of its width at least."""
+"""The picture's height and least width in pixels."""
 _NARROWEST, _WIDEST, _BEND, _AWAY = 1.0, 6.0, 18, 26
 _MOST = 24
-"""Letters of a name under a picture."""
+"""The most letters of a name under a picture."""
 
 
 def picture(
     bonds: Sequence[Bond], cast: Sequence[str], opens: str, portrait: Callable[[str], str], name: Callable[[str], str]
 ) -> dict[str, Any]:
-    """What the graph is drawn of: each of the cast, followed by the arrows to whom it knows.
+    """The data of the graph: each of the cast, followed by the arrows to those it knows.
 
     Args:
-        bonds: what each holds of people; those who are no characters are left out.
+        bonds: what each thinks of others; those who are not characters are left out.
         cast: the names of the characters that are drawn.
-        opens: what the button says that opens a character.
+        opens: the label of the button that opens a character.
         portrait: returns the picture of a character.
         name: returns what a character is called.
     """

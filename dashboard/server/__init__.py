@@ -1,1 +1,1 @@
-"""The server around the pages: who comes in, where it listens, and what it sends compressed."""
+"""The server around the pages: who may enter, where it listens, and what it sends compressed."""

@@ -1,7 +1,7 @@
 """Files that a page offers to download, each at an address that stays the same however often the page is drawn.
 
-Streamlit's own download button names its file again in every run and drops the file of the run before, so that a click
-that comes while the page is drawn asks for a file that is gone.
+Streamlit's own download button renames its file in every run and drops that of the run before, so that a click
+while the page is drawn requests a file that is gone.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ BACKUP, JUDGMENTS, OFFERED = "/downloads/backup", "/downloads/judgments", "/down
 EXPORT = "/downloads/export"
 _MOST_OFFERED = 100
 _offered: dict[str, tuple[str, str]] = {}
-"""The texts that pages offer as files, and what the files are called, by what is in them; the newest last."""
+"""The texts that pages offer as files, and what the files are called, by their content; the newest last."""
 
 
 def offered(text: str, name: str) -> str:
-    """The address of a text as a file; it is the same for the same text, and holds until many others are offered."""
+    """The address of a text as a file; it is the same for the same text, and valid until many others are offered."""
     of = hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()
     _offered.pop(of, None)
     _offered[of] = text, name

@@ -22,18 +22,18 @@ _OPEN = frozenset({"/_stcore/health"})
 _LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
 _MAX_FORM = 10_000
 _REFUSED = frozenset({"clear_cache", "set_run_on_save", "debug_shutdown_runtime", "debug_disconnect_websocket"})
-"""What a browser may tell Streamlit that is for developers: it would close the world that everybody looks at."""
+"""Messages to Streamlit that are for developers: they would close the world that everybody is viewing."""
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "same-origin",  # with none at all, browsers do not say either which page a form was sent from
+    "Referrer-Policy": "same-origin",  # without any referrer, browsers do not say which page sent a form, either
     "X-Content-Type-Options": "nosniff",
 }
 
 
 def largest_upload(path: str) -> int:
-    """How many bytes the dashboard takes at an address: a file that is uploaded, or a small form."""
+    """How many bytes the dashboard accepts at an address: an uploaded file, or a small form."""
     return 501 * 1024 * 1024 if path.startswith(UPLOADS) else _MAX_FORM
 
 
@@ -50,7 +50,7 @@ class Entrance:
         self._visitors = visitors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, if it may be passed on."""
+        """Pass the request on, if allowed."""
         if scope["type"] not in ("http", "websocket") or scope["path"] in _OPEN:
             await self.app(scope, receive, send)
             return
@@ -100,7 +100,7 @@ class Entrance:
 
 
 def _page(scope: Scope, status: int) -> Response:
-    """The page to sign in at; it leads on to what was asked for."""
+    """The sign-in page; it leads on to the requested page."""
     path = scope["path"] if scope["path"] not in (sign_in.IN, sign_in.OUT) else "/"
     asked = scope["query_string"].decode("latin-1")
     then = _within(quote(path) + (f"?{asked}" if asked else ""))
@@ -108,7 +108,7 @@ def _page(scope: Scope, status: int) -> Response:
 
 
 def _within(link: str) -> str:
-    """A link, if it leads to this dashboard; its first page otherwise."""
+    """A link, if it leads to this dashboard; else its first page."""
     try:
         parts = urlsplit(link)
     except ValueError:
@@ -129,7 +129,7 @@ def _cookie(scope: Scope) -> str | None:
 
 
 def _of_a_user(receive: Receive) -> Receive:
-    """What a browser sends, without the messages that only a developer's would."""
+    """What a browser sends, without messages meant for developers."""
 
     async def received() -> Message:
         while True:

@@ -19,9 +19,9 @@ from .visitors import COOKIE, Visitors
 
 PATH = "/news"
 LOOK_SECONDS = 1.0
-"""How often to check whether anything has changed: another process may write, which would not notify us."""
+"""How often to check whether anything has changed: another process may write, and would not notify us."""
 ELSEWHERE = -2
-"""What is sent instead of a revision once another world is served than the page shows."""
+"""What is sent instead of a revision once the served world is not the one that the page shows."""
 _REFUSED = 1008
 
 
@@ -40,7 +40,7 @@ class Newsfeed:
         """How many sockets are open."""
 
     async def listen(self, socket: WebSocket) -> None:
-        """Tell one page until it is closed."""
+        """Notify one page until it is closed."""
         await socket.accept()
         self.listening += 1
         try:
@@ -63,7 +63,7 @@ class Newsfeed:
         while self._visitors.signed_in(cookie):
             try:
                 revision = ELSEWHERE if self._world() is not here else await anyio.to_thread.run_sync(revised)
-            except MemorySystemError:  # it is gone, or busy for a moment: a page that is drawn says so
+            except MemorySystemError:  # it is gone, or busy for a moment: a redrawn page says so
                 return
             if revision != told:
                 told = revision
@@ -72,7 +72,7 @@ class Newsfeed:
 
 
 async def _until_left(socket: WebSocket, listening: anyio.CancelScope) -> None:
-    """Wait until the page is closed; what it says meanwhile is of no interest."""
+    """Wait until the page is closed; what it sends meanwhile is ignored."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
     listening.cancel()

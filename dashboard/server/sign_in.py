@@ -1,4 +1,4 @@
-"""The page to sign in at: plain HTML that fetches nothing and runs no script."""
+"""The sign-in page: plain HTML that fetches nothing and runs no script."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def page(then: str, problem: str = "") -> str:
 
     Args:
         then: where it leads on to.
-        problem: what was wrong with the last try, in a sentence; empty for the first.
+        problem: what was wrong with the last try, in a sentence; empty the first time.
     """
     told = f'<div class="wrong" role="alert" id="wrong">{html.escape(problem)}</div>' if problem else ""
     by = ' aria-describedby="wrong" aria-invalid="true"' if problem else ""

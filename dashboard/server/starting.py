@@ -1,4 +1,4 @@
-"""The ports of a start: an occupied one is reported with its user, and on a terminal the next free one is offered."""
+"""The ports of a start: an occupied one is reported with its user; a terminal offers the next free one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PORTS = {
     "api_port": ("the HTTP API", "MEMORY_API_PORT", "--api-port"),
 }
 _LOOK = 0.2
-"""Seconds between two looks whether somebody has answered."""
+"""Seconds between two checks for an answer."""
 _OTHER = {"dashboard_port": "api_port", "api_port": "dashboard_port"}
 
 
@@ -27,8 +27,8 @@ def with_free_ports(settings: Settings) -> Settings:
 
     Raises:
         InvalidParameter: both servers are to listen on one port.
-        Conflict: a port cannot be used, and nobody is there to choose another or wanted to; the world may be open in
-            another dashboard, whose address is told.
+        Conflict: a port cannot be used, and nobody could or would choose another; the world may be open in another
+            dashboard, whose address is then given.
     """
     if settings.dashboard_port == settings.api_port:
         raise InvalidParameter(
@@ -50,7 +50,7 @@ def with_free_ports(settings: Settings) -> Settings:
 
 
 def _refuse_second(settings: Settings) -> None:
-    """Tell who starts a second dashboard on one world where the first one is."""
+    """Refuse a second dashboard on the same world, and say where the first one is."""
     world = Path(settings.database) / checked_name(settings.world, "world name")
     if server_of(world) is None:
         return
@@ -73,7 +73,7 @@ def _asked(why: str, another: int) -> bool:
 
 
 def _line() -> str:
-    """A line as it is typed; nothing if the input ends. A signal that comes just before the wait is heeded, too."""
+    """A typed line; empty if the input ends. A signal just before the wait is handled, too."""
     while os.name == "posix" and not select.select([sys.stdin], [], [], _LOOK)[0]:
-        pass  # between two looks Python calls what the program does on a signal
+        pass  # between two checks Python calls the program's signal handlers
     return sys.stdin.readline()

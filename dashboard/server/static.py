@@ -1,4 +1,4 @@
-"""Streamlit's own files, compressed once and kept: they make nine tenths of what a browser loads the first time.
+"""Streamlit's own files, compressed once and kept: they make up nine tenths of what a browser loads the first time.
 
 Streamlit sends them as they are, since Starlette would compress them again for each browser.
 """
@@ -17,7 +17,7 @@ FOLDER = "/static/"
 _LEVEL = 9
 _SMALLEST = 1_000
 _ROOM = 32_000_000
-"""Bytes of compressed files that are kept; all that Streamlit has take about a third of it."""
+"""Bytes of compressed files that are kept; all of Streamlit's files need about a third of it."""
 _TEXTS = ("text/", "application/javascript", "application/json", "image/svg+xml", "application/wasm")
 
 _WEIGHT = re.compile(r"q\s*=\s*([01](?:\.\d{0,3})?)")
@@ -25,7 +25,7 @@ _SUFFIX, _QUOTE = "-gzip", '"'
 
 
 class Compressed:
-    """Answers with a compressed file where the browser takes one. Nothing but Streamlit's public files is touched.
+    """Answers with a compressed file if the browser accepts one. Nothing but Streamlit's public files is touched.
 
     Args:
         app: the dashboard.
@@ -37,7 +37,7 @@ class Compressed:
         self._size = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and compress what comes back if it may be."""
+        """Pass the request on, and compress the response if allowed."""
         if scope["type"] != "http" or scope["method"] != "GET" or not scope["path"].startswith(FOLDER):
             await self.app(scope, receive, send)
             return
@@ -97,7 +97,7 @@ class Compressed:
 
 
 def takes_gzip(accepted: str) -> bool:
-    """Whether an ``Accept-Encoding`` asks for gzip, by its name or by ``*``; what is given a weight of 0 is refused."""
+    """Whether an ``Accept-Encoding`` asks for gzip, by its name or by ``*``; a weight of 0 means no."""
     weights: dict[str, float] = {}
     for one in accepted.split(","):
         name, *parameters = (part.strip().lower() for part in one.split(";"))
@@ -110,21 +110,21 @@ def takes_gzip(accepted: str) -> bool:
 
 
 def _tag(plain: str) -> str:
-    """The tag of the compressed form of a file, by which caches distinguish the two forms."""
+    """The tag of the compressed form of a file, so that caches can distinguish the two forms."""
     return f"{plain.removesuffix(_QUOTE)}{_SUFFIX}{_QUOTE}"
 
 
 def _plain(tags: bytes) -> bytes:
-    """Tags of compressed forms as those of the files, which is what Streamlit's own answer goes by."""
+    """Tags of compressed forms as those of the files, on which Streamlit's own answer depends."""
     return tags.replace(f"{_SUFFIX}{_QUOTE}".encode(), _QUOTE.encode())
 
 
 def _varying(start: Message, known: str = "") -> Message:
-    """The beginning of an answer that is sent as it came; caches are told that a text may come in another form.
+    """The beginning of an uncompressed answer; a header tells caches that a text may come in another form.
 
     Args:
         start: what the answer begins with.
-        known: the ``If-None-Match`` of who takes gzip: the tag that answers "not modified" is that of what it has.
+        known: the ``If-None-Match`` of a client that accepts gzip: "not modified" is answered with the tag of its copy.
     """
     headers = MutableHeaders(raw=list(start["headers"]))
     unchanged = start["status"] == 304

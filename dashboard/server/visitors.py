@@ -1,4 +1,4 @@
-"""Who is signed in to the dashboard: the meaning of a browser's cookie, stored only in this process."""
+"""Who is signed in to the dashboard: the owner of a browser's cookie, stored only in this process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memory_system.world import Door, Role
 
 COOKIE = "memory-visitor"
 SECONDS, MOST = 12 * 3600.0, 10_000
-"""For how long somebody stays signed in who does nothing, and how many may be at once."""
+"""How long an inactive visitor stays signed in, and how many may be signed in at once."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Visitors:
     """The visits to one dashboard. Thread-safe.
 
     Args:
-        door: which passwords there are.
+        door: the valid passwords.
         clock: seconds.
         demo: whether the sample world is shown to everybody, with a notice that says so.
     """
@@ -45,7 +45,7 @@ class Visitors:
         """The cookie of somebody who knows a password; ``None`` if it is wrong.
 
         Raises:
-            TooMany: wrong ones came from this address lately.
+            TooMany: too many wrong ones came from this address recently.
         """
         role = self.door.role(password, address)
         if role is None:
@@ -77,7 +77,7 @@ class Visitors:
             return visit.role
 
     def signed_in(self, cookie: str | None) -> bool:
-        """Whether the holder of a cookie may look, which keeps nobody signed in who does nothing."""
+        """Whether the owner of a cookie may view pages; this does not keep an inactive visitor signed in."""
         if not self.door.locked:
             return self.door.most is not None
         with self._lock:
@@ -86,10 +86,10 @@ class Visitors:
 
 
 def _key(cookie: str) -> bytes:
-    return hashlib.sha256(cookie.encode("utf-8", "replace")).digest()  # looked up by it, so that time says nothing
+    return hashlib.sha256(cookie.encode("utf-8", "replace")).digest()  # looked up by it, so that timing reveals nothing
 
 
 @cache
 def visitors() -> Visitors:
-    """Those of this process's dashboard, by the environment's passwords until ``serve`` says otherwise."""
+    """The visitors of this process's dashboard, with the environment's passwords until ``serve`` sets others."""
     return Visitors(Door.of_dashboard(Settings()))
