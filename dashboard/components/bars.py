@@ -1,6 +1,6 @@
 """Memories as bars, each stacked from the weighted parts of its score, which add up to the number at its end.
 
-Relevancy is split by shade where it is known by what. The axis is the same for every cue.
+Relevancy is split by shade if its parts are known. The axis is the same for every cue.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _LABEL, _TOLD = 200, 600
 
 
 def show(frame: pd.DataFrame, query: Query, opened: Callable[[str], None] | None = None, *, key: str) -> None:
-    """Draw candidates as they come, the first on top; what was not recalled is pale.
+    """Draw candidates in the given order, the first on top; those not recalled are pale.
 
     Args:
-        frame: as ``tables.candidates`` makes it.
+        frame: as made by ``tables.candidates``.
         query: what was asked.
-        opened: called with the id of the memory that was clicked, before the next run; without it none can be.
+        opened: called with the id of the memory that was clicked, before the next run; without it, none can be clicked.
         key: distinguishes these from others on the same page.
     """
 

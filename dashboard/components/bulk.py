@@ -58,7 +58,7 @@ class _Act:
 def last() -> None:
     """The last act, in one line at the bottom over the page, with its undo.
 
-    It stays until something else is changed, or somebody closes it; wherever it is called, its position is the same.
+    It stays until something else is changed, or somebody closes it; its position is the same wherever it is called.
     """
     with st.container(key="last-act", gap=None):
         widgets.said()
@@ -87,7 +87,7 @@ def _holds(act: _Act) -> bool:
     try:
         return act.holds()
     except MemorySystemError:
-        return False  # whom it was about cannot be opened, and nothing of it can be undone here
+        return False  # its agent cannot be opened, and nothing can be undone here
 
 
 def _take_back(act: _Act) -> None:
@@ -106,7 +106,7 @@ def _take_back(act: _Act) -> None:
 def did(
     told: str, undo: Callable[[], object], undone: str, *, holds: Callable[[], bool] = lambda: True, where: str
 ) -> None:
-    """Let ``last`` show, and take back, an act that is in no character's journal.
+    """Make ``last`` show, and offer to undo, an act that is not in any character's journal.
 
     Args:
         told: the words for it.
@@ -119,7 +119,7 @@ def did(
 
 
 def done(agent: AgentMemory, made: ChangeSet, told: str, why: str = "") -> None:
-    """Let ``last`` say what was done, as ``told``, and offer its undo; to be called before the page is drawn again."""
+    """Make ``last`` say what was done, as ``told``, and offer its undo; call it before the page is redrawn."""
     st.session_state.pop(_DONE, None)
     if made.revision is None:
         widgets.say_next(f"Nothing was changed. {why}".strip())
@@ -128,12 +128,12 @@ def done(agent: AgentMemory, made: ChangeSet, told: str, why: str = "") -> None:
 
 
 def done_to(made: Sequence[tuple[str, ChangeSet]], told: str, title: str) -> None:
-    """Let ``last`` say what was done to one character or several, in the order in which it was, and offer its undo.
+    """Make ``last`` say what was done to one character or several, in that order, and offer its undo.
 
     Args:
-        made: the names of the characters, each with a change set that was applied; nothing is said of none.
-        told: how it is said.
-        title: what is said to be undone then.
+        made: the names of the characters, each with a change set that was applied; nothing is shown if there are none.
+        told: the words for it.
+        title: what the undo is said to undo.
     """
     applied = [(name, one.revision) for name, one in made if one.revision is not None]
     if not applied:
@@ -158,8 +158,8 @@ def do(
 ) -> None:  # fmt: skip
     """Carry something out; ``last`` says so in the next run, and offers its undo.
 
-    With ``name`` it is told as that, and with how many memories it changed, with ``told`` as that alone; ``then`` is
-    called once it is done.
+    With ``name`` it is reported by that name and the number of changed memories, with ``told`` in those words only;
+    ``then`` is called once it is done.
     """
     try:
         with st.spinner("Changing …"):
@@ -184,11 +184,11 @@ def apply(
     If it cannot be applied, the page says so, and the plan stays.
 
     Args:
-        agent: whose it is.
-        held: where the session has the plan, which is then dropped.
+        agent: the agent that it changes.
+        held: the session key of the plan, which is then dropped.
         accepted: the part of it to apply.
         told: the words for it.
-        then: called when it is applied, and not before.
+        then: called once it is applied.
     """
     try:
         applied = agent.apply(accepted)
@@ -205,7 +205,7 @@ def panel(agent: AgentMemory, entries: Sequence[MemoryEntry], whose: str) -> Non
     """What to change in these memories, what that would do, and the button that does it.
 
     Args:
-        agent: whose memories they are.
+        agent: the agent whose memories they are.
         entries: the chosen ones.
         whose: names the place on the page, for the keys.
     """
@@ -258,9 +258,9 @@ def forget_and_restore(agent: AgentMemory, entries: Sequence[MemoryEntry], whose
 
 
 def offer_to_unmark(agent: AgentMemory, plan: str) -> None:
-    """Where the mark “by a person” leaves nothing to summarise: take it off all of long-term memory, or choose.
+    """If the mark “by a person” leaves nothing to summarise: offer to remove it from all of long-term memory, or some.
 
-    ``plan`` names the plan that the session keeps, which has had its day then.
+    ``plan`` is the session key of the plan, which is outdated then.
     """
     marked = [entry.id for entry in agent.entries(Tier.LTM) if entry.authored and not entry.protected]
     if not marked or widgets.closed(agent):
@@ -283,7 +283,7 @@ def offer_to_unmark(agent: AgentMemory, plan: str) -> None:
 
 
 def narrowed(frame: pd.DataFrame, whose: str) -> pd.DataFrame:
-    """The rows of a table of memories that search, kinds and tags leave, as chosen above it; of each agent its own."""
+    """The rows of a table of memories that match the search, kinds and tags chosen above it, per agent."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     wanted = left.text_input(
         "Contains",
@@ -312,7 +312,7 @@ def narrowed(frame: pd.DataFrame, whose: str) -> pd.DataFrame:
 
 
 def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dict[str, Any]:
-    """What is to be changed, as ``edit_many`` takes it; empty where nothing is chosen."""
+    """What is to be changed, as arguments of ``edit_many``; empty if nothing is chosen."""
     held = list(dict.fromkeys(tag for entry in entries for tag in entry.tags))
     known = session.tags(agent)
     left, right = st.columns(2)
@@ -361,10 +361,10 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
 
 
 def round_() -> int:
-    """How often something was done with what was chosen: what is chosen counts for one round."""
+    """How often a choice has been acted on: a choice counts for one round."""
     return int(st.session_state.setdefault("bulk-round", 0))
 
 
 def let_go() -> None:
-    """What was chosen is done with: what was chosen for these memories is not kept for others."""
+    """End the round: what was chosen for these memories is not kept for others."""
     st.session_state["bulk-round"] = round_() + 1

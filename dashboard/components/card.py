@@ -16,7 +16,7 @@ from ..data import family, figures, tables
 from . import bulk, lines, mounting, recent, stale, tabs, widgets
 
 _CHANGES = 5
-"""Changes of a memory that are listed below it, the last first."""
+"""The most changes of a memory that are listed below it, the last first."""
 
 
 def show(agent: AgentMemory, entry: MemoryEntry) -> None:
@@ -121,7 +121,7 @@ def links(agent: AgentMemory, entry: MemoryEntry, where: str = "card") -> None:
 
 
 def _counted(group: str, count: int) -> str:
-    """What the tab of the memories below one, or above it, is called."""
+    """The label of the tab of the memories below one, or above it."""
     if group == "below":
         return f"Rests on {tables.counted(count, 'memory', 'memories')}"
     return f"{tables.counted(count, 'memory rests', 'memories rest')} on it"
@@ -195,12 +195,12 @@ def _sources(agent: AgentMemory, entry: MemoryEntry) -> tuple[list[MemoryEntry],
 
 
 def linked_to(agent: AgentMemory, others: Sequence[tuple[MemoryEntry, str]], key: str) -> None:
-    """Linked memories: for each its text, a remark, and a button that opens it.
+    """Linked memories: each with its text, a remark, and a button that opens it.
 
     Args:
-        agent: whose they are.
-        others: the memories, and what is said about each.
-        key: distinguishes this list from others of the page.
+        agent: the agent whose they are.
+        others: the memories, and a remark on each.
+        key: distinguishes this list from others on the page.
     """
     drawn = []
     for other, about_it in others:

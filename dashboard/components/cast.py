@@ -1,4 +1,4 @@
-"""The cast: new characters, copies, other names, deletion and what was deleted."""
+"""The cast: creating, copying, renaming, deleting and restoring characters."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def manage(agent: AgentMemory | None) -> None:
 
 
 def _called(others: bool) -> str:
-    """What the button is called, where there are other characters and where there are none."""
+    """The label of the button, with and without other characters."""
     return words.CHARACTERS if others else "Deleted characters"
 
 
 def _of(agent: AgentMemory) -> None:
-    """The field for a name, and what is done with it and with the character that is open."""
+    """The field for a name, and the actions with it and with the open character."""
     world = session.world()
     st.caption("The name of the file: letters, digits, spaces. The name that others use is part of the personality.")
     name = st.text_input("Name", key=drafts.turn("cast-name"), placeholder="ana", persist_state="session")
@@ -59,7 +59,7 @@ def _of(agent: AgentMemory) -> None:
 
 
 def made(agent: AgentMemory, told: str) -> None:
-    """Let the line at the bottom show that a character was made; its undo sends all of it to the bin."""
+    """Make the line at the bottom show that a character was made; its undo moves it to the bin."""
     world, name, revision = session.world(), agent.name, agent.revision
     where = _called(len(world.agents()) > 1)
 
@@ -103,12 +103,12 @@ def _deleted(name: str) -> None:
 
 
 def _do(act: Callable[[], None]) -> None:
-    """Do it and begin the page again, or say why not."""
+    """Do it and rerun the page, or say why not."""
     try:
         act()
     except MemorySystemError as error:
         widgets.problem(error)
         return
     drafts.next_turn("cast-name")
-    drafts.next_turn("cast")  # another popover, which is closed
+    drafts.next_turn("cast")  # a new popover, which is closed
     st.rerun()

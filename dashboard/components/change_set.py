@@ -1,4 +1,4 @@
-"""A change set wherever one is shown: a line an item, boxes to accept some of them, and a footer that applies."""
+"""A change set wherever one is shown: one line per item, boxes to accept some, and a footer that applies them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..data import change_rows, diffs, tables
 from . import mounting, widgets
 
 _ALIKE = 4
-"""So many sentences that say the same of other memories are folded into one line."""
+"""How many sentences that say the same of different memories are folded into one line."""
 
 
 def show(agent: AgentMemory, planned: ChangeSet, *, whole: bool = False) -> None:
     """What a change set does and why, what it leaves alone, and what the language model was asked.
 
     Args:
-        agent: whose it is.
+        agent: the agent that it changes.
         planned: the change set, applied or not.
-        whole: also the lines of the personality and other texts that changed beside memories.
+        whole: whether to show changed lines of the personality and other texts, too.
     """
     _around(planned, whole=whole)
     listed(f"shown-{planned.id}", change_rows.of(planned, agent.find))
@@ -48,14 +48,14 @@ def offer(
     What was changed since it was planned is marked and cannot be accepted; the rest can.
 
     Args:
-        agent: whose it is.
+        agent: the agent that it changes.
         planned: the change set.
-        accept: does what was accepted; it reports the result, and lets the page be drawn again.
+        accept: does what was accepted; it reports the result, and redraws the page.
         label: the label of the button.
         leave: what "Not now" does; without it there is no such button.
-        beside: a sentence about what was refused, by the ids.
+        beside: returns a sentence about what was refused, given the ids.
         several: whether each memory can be accepted on its own, if there is more than one.
-        more: draws what else can be done with it, in the footer.
+        more: draws further actions in the footer.
         sure: what has to be ticked first, if it cannot be undone.
     """
     _around(planned)
@@ -97,7 +97,7 @@ def _rows(
     _agent: AgentMemory,
     _planned: ChangeSet,
 ) -> list[change_rows.Row]:
-    """The rows of a plan, made once for as long as nothing changes, not at each tick; not to be changed."""
+    """The rows of a plan, made once while nothing changes, not at each tick; do not modify them."""
     return change_rows.of(_planned, _agent.find, boxes=boxes, stale=set(stale))
 
 
@@ -109,13 +109,13 @@ def foot(key: str) -> Any:
 def listed(key: str, rows: Sequence[Mapping[str, Any]], *, label: str = "", begins: str = "") -> set[str]:
     """The list itself; returns the ids of the ticked rows among those that have a box.
 
-    What somebody ticked belongs to ids: it stays when the page is left and come back to, and when rows come and go.
+    Ticks belong to ids: they stay when the page is left and reopened, and when rows come and go.
 
     Args:
-        key: what it is about.
-        rows: as ``change_rows`` makes them.
+        key: the key of the list.
+        rows: as made by ``change_rows``.
         label: what ticking a row does, in a word.
-        begins: what to say where there is no row.
+        begins: what to say if there are no rows.
     """
     at = f"turned-{key}"
     turned, turn = st.session_state.get(at, (set(), 0))
@@ -144,20 +144,20 @@ def _counted(planned: ChangeSet) -> str:
 
 
 def _head(note: str) -> str:
-    """What a sentence says of a memory that it quotes then."""
+    """The beginning of a sentence, before the memory that it quotes."""
     head, quoted, _ = note.partition(": “")
     return head if quoted else ""
 
 
 def _around(planned: ChangeSet, *, whole: bool = False) -> None:
-    """What a change set says of itself, and the texts that are told line by line."""
+    """A change set's own notes, and the texts that are shown line by line."""
     alike: dict[str, list[str]] = {}
     for note in planned.notes:
         if head := _head(note):
             alike.setdefault(head, []).append(note)
     lists: dict[str, list[str]] = {head: [] for head, some in alike.items() if len(some) >= _ALIKE}
     said: list[str] = []
-    for note in planned.notes:  # how many more there are belongs to those that are named
+    for note in planned.notes:  # "and so many more" belongs to the named ones
         lists.get(next((head for head in lists if note.startswith(f"{head}: ")), ""), said).append(note)
     if said:
         st.info(widgets.listed(said))

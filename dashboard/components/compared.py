@@ -1,4 +1,4 @@
-"""Memories compared with each other in the background: for all who look, and once for as long as none changes."""
+"""Memories compared with each other in the background: for all visitors, and once for as long as none changes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .. import session
 from . import widgets, working
 
 SOON = 5_000
-"""Memories up to which comparing takes a few seconds, so that nobody has to ask for it."""
+"""How many memories can be compared in a few seconds, so that nobody has to ask for it."""
 AT_HAND = 500
-"""Memories up to which it takes a few hundredths of a second, so that it is done wherever decisions are counted."""
+"""How many can be compared in a few hundredths of a second, so that it is done wherever decisions are counted."""
 _RECENT = 20
 """How many changes are checked for one of a memory."""
 _MOST = 60
-"""What is kept of a world: the looks at so many characters, or by so many thresholds."""
+"""How many results are kept per world, for different characters or thresholds."""
 _AT_ONCE = 0.5
-"""Seconds that a page waits for it before it shows how far it is."""
+"""Seconds that a page waits for it before it shows progress."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Compared:
     """What comparing a character's memories found.
 
     Args:
-        look: what was found.
-        revision: the change after which it was.
+        look: the suspicions found.
+        revision: the change after which they were found.
         asked: whether a language model read the nearest pairs.
-        dismissed: what people had said to be right as it is.
+        dismissed: what people had dismissed.
         complete: whether no memory has changed since.
     """
 
@@ -48,7 +48,7 @@ class Compared:
 
 
 class _Stopped(Exception):
-    """Raised to leave the memories as far as they are compared."""
+    """Raised to stop comparing."""
 
 
 @st.cache_resource(show_spinner=False)
@@ -57,10 +57,10 @@ def _looks(world: str) -> dict[tuple[str, float, bool], Compared]:  # noqa: ARG0
 
 
 def found(agent: AgentMemory, threshold: float = THRESHOLD, *, ask: bool = False) -> Compared | None:
-    """The memories of an agent that may be the same or contradict each other, as far as that is known.
+    """The memories of an agent that may be the same or contradict each other, as far as known.
 
-    They are compared in the background, which is begun here, or offered if it takes long; the answers of a language
-    model count until it is asked again.
+    They are compared in the background, which starts here, or is offered if it takes long; a language model's answers
+    count until it is asked again.
 
     Args:
         agent: whose memories.
@@ -88,9 +88,9 @@ def found(agent: AgentMemory, threshold: float = THRESHOLD, *, ask: bool = False
 
 
 def waiting(agent: AgentMemory) -> tuple[Inbox, bool]:
-    """What asks for a decision about an agent, with what comparing its memories has found, as far as that is known.
+    """The decisions pending for an agent, including what comparing its memories has found so far.
 
-    Few memories are compared at once; of more than ``AT_HAND`` it counts what was found before, and nothing is begun.
+    Few memories are compared at once; with more than ``AT_HAND``, earlier findings count, and nothing is started.
 
     Returns:
         The decisions, and whether all memories are compared as they are now.
@@ -113,7 +113,7 @@ def waiting(agent: AgentMemory) -> tuple[Inbox, bool]:
 
 
 def _held(agent: AgentMemory) -> int:
-    """How many memories there are to compare; counted once, since the number beside the inbox is on every page."""
+    """How many memories there are to compare; counted once, since the number next to the inbox is on every page."""
     return session.kept("held", agent, lambda one: sum(len(one.entries(tier)) for tier in DECAYING))
 
 
@@ -122,7 +122,7 @@ def _dismissed(agent: AgentMemory) -> frozenset[Hashable]:
 
 
 def _take(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, name: str) -> None:
-    """Keep what the work came to, if it has ended."""
+    """Store the result of the work, if it has ended."""
     work = working.of(name)
     if work is None or work.running:
         return
@@ -137,7 +137,7 @@ def _take(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, na
 
 
 def _keep(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, threshold: float, made: Compared) -> None:
-    """Keep one look, for all who look."""
+    """Store one result, for all visitors."""
     looks.pop((agent.name, threshold, made.asked), None)  # the newest is last
     looks[agent.name, threshold, made.asked] = made
     while len(looks) > _MOST:
@@ -145,7 +145,7 @@ def _keep(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, th
 
 
 def _known(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, threshold: float) -> Compared | None:
-    """What is kept: what a language model read, and what has been found without one since a memory changed."""
+    """The stored result: what a language model found, and what was found without one since a memory changed."""
     asked, plain = (_kept(looks, (agent.name, threshold, by_model), agent) for by_model in (True, False))
     if asked is None or plain is None or asked.complete:
         return asked or plain
@@ -158,7 +158,7 @@ def _known(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, t
 def _kept(
     looks: dict[tuple[str, float, bool], Compared], key: tuple[str, float, bool], agent: AgentMemory
 ) -> Compared | None:
-    """One look, with whether it is all: not where a memory has changed, or what was dismissed asks again."""
+    """One result, with whether it is complete: not if a memory has changed, or something dismissed is due again."""
     known, revision = looks.get(key), agent.revision
     if known is not None and known.revision != revision:
         same = known.dismissed <= set(agent.dismissed) and _same_memories(agent, known.revision)
@@ -177,7 +177,7 @@ def _wanted(held: int) -> bool:
 def _compared(
     agent: AgentMemory, threshold: float, show: Progress, stop: working.Stop, *, ask: bool
 ) -> tuple[float, Compared] | None:
-    """What was found, by which threshold; nothing if it was stopped."""
+    """What was found, and with which threshold; ``None`` if it was stopped."""
 
     def told(done: float, doing: str) -> None:
         if stop():
@@ -193,7 +193,7 @@ def _compared(
 
 
 def _same_memories(agent: AgentMemory, since: int) -> bool:
-    """Whether nothing but texts, such as what was put off, has changed since a revision."""
+    """Whether nothing but texts, such as postponed decisions, has changed since a revision."""
     later = agent.history(_RECENT)
     return later[-1].revision <= since + 1 and not any(
         one.change_set.changes or one.change_set.purges for one in later if one.revision > since

@@ -19,21 +19,21 @@ from ..data import tables
 from . import widgets
 
 _MOST_MEMORIES = 300
-"""Memories that are offered by what they say; any other id can be typed."""
+"""The most memories offered by their text; any other id can be typed."""
 _LEFT_OUT = frozenset({"now", "as_of", "cursor"})
-"""What the page sets itself: the world's clock, the moment that is viewed, and where a list goes on."""
+"""Fields that the page sets itself: the world's clock, the viewed moment, and where a list continues."""
 
 
 def entered(
     kind: type[BaseModel], agent: AgentMemory | None, key: str, without: Collection[str] = ()
 ) -> BaseModel | None:
-    """The widgets of a form, and what was entered; ``None`` while it is not complete, which is then said.
+    """The widgets of a form, and what was entered; ``None``, with a sentence, while it is incomplete.
 
     Args:
         kind: the form.
-        agent: whose memories are offered.
-        key: what the session keeps it under.
-        without: fields that are not asked for.
+        agent: the agent whose memories are offered.
+        key: its key in the session.
+        without: fields to leave out.
     """
     asked = fields(kind, {*without, *_LEFT_OUT})
     values = {name: _widget(form_field, agent, f"{key}-{name}") for name, form_field in asked.items()}
@@ -55,7 +55,7 @@ def entered(
 
 
 def _widget(field: FormField, agent: AgentMemory | None, key: str) -> Any:
-    """What was entered for a field, as ``_read`` takes it."""
+    """What was entered for a field, as ``_read`` expects it."""
     label, kind = field.label, field.kind
     more: dict[str, Any] = {"help": widgets.plain(field.said.help) or None}
     if (offered := _offered(field, agent)) is not None:
@@ -103,7 +103,7 @@ def _chosen(field: FormField, label: str, offered: dict[str, str], first: int | 
 
 
 def _offered(field: FormField, agent: AgentMemory | None) -> dict[str, str] | None:
-    """What can be chosen, with its words; ``None`` where something is typed."""
+    """The choices, with their labels; ``None`` if the value is typed."""
     kind = field.kind
     if field.is_id and agent is not None:
         return _memories(agent)
@@ -138,7 +138,7 @@ def _read(field: FormField, value: Any) -> Any:
 
 
 def _memories(agent: AgentMemory) -> dict[str, str]:
-    """The latest memories, and the last forgotten ones, by id: what they say."""
+    """The latest memories, and the last forgotten ones, by id, with their text."""
     entries = [entry for tier in DECAYING for entry in agent.entries(tier)]
     entries.sort(key=lambda entry: entry.timestamp.timestamp() if entry.timestamp else 0.0, reverse=True)
     gone = {one.entry.id: f"{tables.short(one.entry.document, 80)} (forgotten)" for one in agent.forgotten(50)}

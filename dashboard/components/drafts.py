@@ -1,8 +1,8 @@
-"""Drafts: what somebody has begun to write is kept while pages are drawn, left and opened again, and others write.
+"""Drafts: what somebody has begun to write is kept while pages are redrawn, left and reopened, and others write.
 
-Streamlit begins a field again when what it begins with changes, and forgets it when a page is drawn without it. A draft
-keeps the fields of one thing under a key that contains neither a revision nor a value. What the fields began with stays
-the same while somebody writes; when the thing itself changes meanwhile, each field is settled on its own:
+Streamlit resets a field when its initial value changes, and forgets it when a page is drawn without it. A draft keeps
+the fields of one thing under a key that contains neither a revision nor a value. The initial values stay the same while
+somebody writes; when the thing itself changes meanwhile, each field is settled on its own:
 
 * not written into: it shows the new value.
 * written into, and not changed meanwhile: it stays.
@@ -30,7 +30,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Settled(Generic[Key]):
-    """What becomes of the fields of a draft when what they are about may have changed.
+    """The state of a draft's fields after its subject may have changed.
 
     Args:
         base: what each field now began with.
@@ -67,7 +67,7 @@ class Draft:
     """The fields of one thing, as they are in this browser session.
 
     Args:
-        key: what it is about, such as the id of a memory; different for each agent.
+        key: its subject, such as the id of a memory; different for each agent.
         now: the stored values, by the name of each field.
         labels: the names of fields on the page, if they differ.
         shown: turns the value of a field into words.
@@ -98,7 +98,7 @@ class Draft:
         return _begun(self.key)
 
     def field(self, name: str) -> str:
-        """The key of a field's widget, which is to have ``persist_state="session"`` and no value of its own."""
+        """The key of a field's widget, which must have ``persist_state="session"`` and no value of its own."""
         return f"draft-{self.key}-{name}"
 
     def written(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Draft:
             st.session_state[self.field(name)] = there
 
     def unsaved(self) -> None:
-        """Say that something is written and not saved, with the way back; nothing where nothing is."""
+        """Say that something is written and not saved, with the way back; nothing if there is nothing unsaved."""
         if names := [self._labels.get(name, name).lower() for name in self.written()]:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(widgets.plain(f"Not saved yet: {', '.join(names)}."))
@@ -140,17 +140,17 @@ class Draft:
                 )  # fmt: skip
 
     def done(self) -> None:
-        """It is saved: the next run begins the fields with what is there then."""
+        """Call it once saved: the next run begins the fields with the values stored then."""
         drop(self.key)
 
     def let_go(self, *names: str) -> None:
-        """The next run begins these fields with what is there then; what is written into others stays."""
+        """Make the next run begin these fields with the values stored then; others keep what was written."""
         held: dict[str, Any] = st.session_state.get(self._held, {})
         st.session_state[self._held] = {name: start for name, start in held.items() if name not in names}
 
 
 def _begun(key: str) -> str:
-    """The key for what a draft's fields began with: never that of a field of another draft, whatever its key."""
+    """The key for what a draft's fields began with: never the same as that of a field of another draft."""
     return f"begun-{key}"
 
 
@@ -162,20 +162,20 @@ def _written(key: str) -> dict[str, Any]:
 
 def drop(key: str) -> None:
     """Forget a draft, with what was written into it."""
-    st.session_state.pop(_begun(key), None)  # whose fields begin again at the next run
+    st.session_state.pop(_begun(key), None)  # its fields begin again at the next run
     opened: dict[str, None] = st.session_state.setdefault(_OPEN, {})
     opened.pop(key, None)
 
 
 def erase(key: str) -> None:
-    """Forget a draft whose fields are not drawn, and leave nothing of what was written into them."""
+    """Forget a draft whose fields are not drawn, and everything that was written into them."""
     for name in st.session_state.get(_begun(key), {}):
         st.session_state.pop(f"draft-{key}-{name}", None)
     drop(key)
 
 
 def unsaved(prefix: str) -> dict[str, dict[str, Any]]:
-    """The drafts whose keys begin so and that were written into: by the rest of their keys, what was written."""
+    """What was written into the drafts whose keys begin like this, by the rest of their keys."""
     opened: dict[str, None] = st.session_state.get(_OPEN, {})
     found = {key.removeprefix(prefix): _written(key) for key in opened if key.startswith(prefix)}
     return {rest: written for rest, written in found.items() if written}
@@ -187,7 +187,7 @@ def turn(key: str) -> str:
 
 
 def next_turn(key: str) -> None:
-    """Empty the fields of ``turn``: what stood in them is kept now."""
+    """Empty the fields of ``turn``: their content has been stored."""
     st.session_state[f"turn-{key}"] = st.session_state.get(f"turn-{key}", 0) + 1
 
 
@@ -195,7 +195,7 @@ def next_turn(key: str) -> None:
 
 
 def table(frame: pd.DataFrame, key: str, **more: Any) -> pd.DataFrame:
-    """A table to write into, as ``widgets.edited_table``; returns its content.
+    """An editable table, like ``widgets.edited_table``; returns its content.
 
     It begins with ``frame`` once, and from then on with what was written: what is passed in later is ignored until
     ``forget_table``, since the browser identifies a cell that is being written into only by its position.
@@ -223,9 +223,9 @@ def taken_away(prefix: str) -> None:
 
 
 def keep_tables() -> None:
-    """Take up the cells whose news comes with the very click that leaves their page, which does not draw them again.
+    """Store cells that arrive with the very click that leaves their page, which does not redraw them.
 
-    To be called before a page is drawn.
+    Call it before a page is drawn.
     """
     opened: dict[str, None] = st.session_state.get(_TABLES, {})
     for key in opened:
@@ -236,7 +236,7 @@ def keep_tables() -> None:
 
 
 def with_edits(begun: pd.DataFrame, edits: Mapping[str, Any]) -> pd.DataFrame:
-    """A table after what was done to it.
+    """A table with its edits.
 
     Args:
         begun: the table as it was drawn.
@@ -258,13 +258,13 @@ def table_written(key: str) -> bool:
 
 
 def forget_table(key: str) -> None:
-    """Begin a table again at the next run, with what is passed in then."""
+    """Make a table begin again at the next run, with the rows passed in then."""
     turn, _, _ = st.session_state.pop(f"table-{key}", (0, None, None))
     st.session_state[f"turn-{key}"] = turn + 1
 
 
 def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = None, **more: Any) -> list[str]:
-    """A table whose rows are chosen, with a box for all of them; returns the ids of the chosen ones, in its order.
+    """A table whose rows are chosen, with a box for all of them; returns the ids of the chosen ones, in table order.
 
     Ids are chosen, not positions: they stay chosen when a game adds or removes others meanwhile, and a click in a
     table that was drawn before that counts for the memory that was clicked.
@@ -273,8 +273,8 @@ def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = No
         frame: the rows.
         key: distinguishes this table from others.
         ids: the name of the column of ids.
-        since: another value forgets what is chosen.
-        more: as ``widgets.table`` takes it.
+        since: a new value clears the choice.
+        more: as for ``widgets.table``.
     """
     at, now = f"chosen-{key}", [str(one) for one in frame[ids]]
     held = _Chosen.of(at)
@@ -308,7 +308,7 @@ def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = No
 
 @dataclass
 class _Chosen:
-    """Which rows are chosen, and the ids of the rows that were drawn last, in their order."""
+    """Which rows are chosen, and the ids of the rows that were drawn last, in order."""
 
     turn: int = 0
     drawn: list[str] = field(default_factory=list)
@@ -323,7 +323,7 @@ class _Chosen:
 
 
 def _choose_all(at: str, box: str) -> None:
-    """Choose all rows that were drawn, which are those that somebody saw, or none."""
+    """Choose all rows that were drawn, since those are the visible ones, or none."""
     held = _Chosen.of(at)
     held.ids, held.forced = (list(held.drawn) if st.session_state[box] else []), True
     st.session_state[at] = held

@@ -1,4 +1,4 @@
-"""What somebody writes about a memory: its fields as a draft, and what becomes of it when the memory has gone."""
+"""What somebody writes about a memory: its fields as a draft, and what happens to the draft when the memory is gone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIELDS = {
 
 
 def draft_of(agent: AgentMemory, entry: MemoryEntry) -> drafts.Draft:
-    """What somebody writes about a memory; it stays theirs until it is saved or discarded."""
+    """The draft of an edit to a memory; it is kept until it is saved or discarded."""
     day, hour = _parts(entry.timestamp)
     now = {
         "document": entry.document,
@@ -52,11 +52,11 @@ def _shown(value: object) -> str:
 
 
 def unfinished(agent: AgentMemory, shown: Callable[[], Collection[str]]) -> None:
-    """What was written about memories that are no longer where they were: it is kept, with a choice.
+    """Show edits to memories that are no longer where they were: they are kept, with a choice.
 
     Args:
         agent: whose memories they are.
-        shown: returns the ids of the memories that this page can show; asked only where anything was written.
+        shown: returns the ids of the memories that this page can show; called only if anything was written.
     """
     if agent.read_only is not None:
         return
@@ -91,7 +91,7 @@ def unfinished(agent: AgentMemory, shown: Callable[[], Collection[str]]) -> None
 
 
 def _purged(agent: AgentMemory, entry_id: str) -> bool:
-    """Whether nothing of a memory that is gone is left to be brought back."""
+    """Whether nothing is left of a memory that could be brought back."""
     try:
         agent.restore(entry_id, preview=True)
     except MemorySystemError:
@@ -110,5 +110,5 @@ def _bring_back(agent: AgentMemory, entry_id: str) -> None:
 
 
 def _parts(held: datetime | None) -> tuple[date | None, time | None]:
-    """The day and the minute that the fields begin with: they know no seconds, so that leaving them changes none."""
+    """The day and minute that the fields begin with: without seconds, so that leaving them alone changes nothing."""
     return (held.date(), held.time().replace(second=0, microsecond=0)) if held else (None, None)

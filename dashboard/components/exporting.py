@@ -1,4 +1,4 @@
-"""A character to take away: a link for each form of export, behind one button."""
+"""Exports of a character: a link for each form, behind one button."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMS: dict[Form, tuple[str, str]] = {
     Form.JSONL: ("JSON lines", "One line per memory."),
     Form.CSV: ("Table", "CSV, one row per memory, for a spreadsheet."),
 }
-"""What a link is called, and what it gives."""
+"""The label of a link, and what it gives."""
 
 
 def control(agent: AgentMemory) -> None:

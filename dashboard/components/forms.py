@@ -1,4 +1,4 @@
-"""The forms with which events are written: one, many, or one changed."""
+"""The forms for events: writing one or many, and changing one."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _MARKS_HELP = (
 _BY_MODEL = "rated by the model"
 _READINGS = "readings"
 _MOST_READINGS = 2
-"""One as the dates are read by themselves, and one as is chosen."""
+"""One with the dates as guessed, and one as chosen."""
 _EXAMPLE = "Saw smoke over the north field at dawn"
 EDITED = "edited"
-"""How a link says which memory's form is open."""
+"""The name in a link for the memory whose form is open."""
 
 
 def one_event(agent: AgentMemory) -> None:
-    """Write one event; it is rated on arrival unless it is rated by hand. The fields are emptied when it is kept."""
+    """Write one event; it is rated on arrival unless it is rated by hand. The fields are emptied once it is stored."""
     now = agent.now.astimezone(UTC)
     form = f"event/{agent.name}"
-    number = drafts.turn(form)  # no st.form: what is not sent off yet would be gone when the page is left
+    number = drafts.turn(form)  # no st.form: it would lose what is not submitted yet when the page is left
     with st.container():
         text = st.text_area(
             words.WHAT_HAPPENED, key=f"text-{number}", placeholder=_EXAMPLE, height=90, persist_state="session"
@@ -95,7 +95,7 @@ def one_event(agent: AgentMemory) -> None:
 
 
 def _pick_marks(key: str, among: list[str], label: str = words.MARK_IT_AS) -> list[str]:
-    """Which marks a memory is to carry."""
+    """Fields for the marks of a memory."""
     picked = st.pills(
         label,
         among,
@@ -117,7 +117,7 @@ def _when(day_key: str, time_key: str, unset: str) -> tuple[date | None, time | 
 
 
 def _moment(day: date | None, hour: time | None, now: datetime) -> datetime:
-    """The moment that a day and a time of day mean; what is not set is as it is now."""
+    """The moment that a day and a time of day mean; missing parts are those of now."""
     if day is None and hour is None:
         return now
     return datetime.combine(day or now.date(), hour or time(12), UTC)
@@ -176,7 +176,7 @@ def many_events(agent: AgentMemory) -> None:
         widgets.problem(error)
         return
     finally:
-        st.session_state.pop(_READINGS, None)  # so that the same text is given new ids, should it be sent again
+        st.session_state.pop(_READINGS, None)  # so that the same text gets new ids if it is sent again
     counts = [f"{tables.counted(len(added.change_set.changes), 'event', 'events')} remembered"]
     counts += [f"{len(added.unrated)} unrated"] if added.unrated else []
     counts += [f"{refused} refused"] if refused else []
@@ -186,7 +186,7 @@ def many_events(agent: AgentMemory) -> None:
 
 
 def _reading(text: str, form: Form, now: datetime, number: str, order: Order | None = None) -> Reading:
-    """What the text becomes, read once and held: a page is drawn again at each click, and 50,000 lines take seconds.
+    """What the text becomes, read once and cached: a page is redrawn at each click, and 50,000 lines take seconds.
 
     It is read again when the minute has changed, if any of its events happens now.
     """
@@ -206,7 +206,7 @@ def _reading(text: str, form: Form, now: datetime, number: str, order: Order | N
 
 
 def _read(text: str, form: Form, now: datetime, number: str) -> Reading:
-    """What the text becomes; where a date may mean two days, as is chosen."""
+    """What the text becomes; an ambiguous date is read as chosen."""
     reading = _reading(text, form, now, number)
     if reading.order is None:
         return reading
@@ -238,7 +238,7 @@ def _scene(key: Callable[[str], str]) -> tuple[str | None, tuple[str, ...], str]
 
 
 def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """Change the text, kind, time, importance, tags or marks of a memory; another text is one by a person."""
+    """Change the text, kind, time, importance, tags or marks of a memory; a new text counts as written by a person."""
     if widgets.closed(agent):
         return
     if entry.protected:
@@ -266,7 +266,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     if not settled:
         st.error("Choose above what to do with the parts that were changed meanwhile.", icon=":material/error:")
         return
-    written = draft.written()  # and nothing else, so that what others changed meanwhile stays
+    written = draft.written()  # only these, so that what others changed meanwhile stays
     fields: dict[str, Any] = {name: written[name] for name in ("document", "kind") if name in written}
     if "tags" in written:
         fields["tags"] = tuple(_words(written["tags"]))
@@ -291,7 +291,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """What can be done with one memory: pin, protect, rate again, forget, bring back what it summarises, edit."""
+    """What can be done with one memory: pin, protect, rate again, forget, restore what it summarises, edit."""
     if known_to(entry):
         widgets.lead("This is a fact of the world; change it there.", "installation", agent.name, part="known")
         return
@@ -318,14 +318,14 @@ def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
     box = st.expander(
         words.EDIT_THIS_MEMORY, session.from_link(EDITED) == entry.id, key=edit_box(entry.id), on_change="rerun"
     )
-    session.to_link(EDITED, entry.id if box.open else None)  # so that what is typed is in sight after a reload, too
-    if box.open or drafts.unsaved(f"edit/{agent.name}/{entry.id}"):  # a form that nobody sees takes a click's half
+    session.to_link(EDITED, entry.id if box.open else None)  # so that what was typed is visible after a reload, too
+    if box.open or drafts.unsaved(f"edit/{agent.name}/{entry.id}"):  # an invisible form takes half the time of a click
         with box:
             edit_event(agent, entry)
 
 
 def edit_box(entry_id: str) -> str:
-    """The key of what opens the form to edit a memory."""
+    """The key of the box with the form to edit a memory."""
     return f"edit-box-{entry_id}"
 
 

@@ -1,7 +1,7 @@
 """Lines or cards, each with what can be done about it: one element of a page, however many there are.
 
-Streamlit takes some five milliseconds of the browser for each text and each button, so that ten memories with a button
-each cost more than the page that they stand on.
+Streamlit needs some five milliseconds of the browser for each text and each button, so that ten memories with a button
+each cost more than the page that they are on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Act:
     """A button of a line.
 
     Args:
-        name: distinguishes it from the others of the line.
+        name: distinguishes it from others on the line.
         label: what it says.
         help: what it does, shown under the pointer.
         off: whether it cannot be pressed now.
@@ -37,10 +37,10 @@ class Line:
 
     Args:
         id: distinguishes it from the others.
-        text: what it says, as it is; it comes from strangers.
-        note: smaller, below it.
-        title: above it, as the name of whose it is.
-        picture: beside the title, as an address of a picture.
+        text: its text, shown literally; it comes from strangers.
+        note: smaller text below it.
+        title: text above it, such as the name of its owner.
+        picture: the address of a picture next to the title.
         acts: its buttons.
     """
 
@@ -53,12 +53,12 @@ class Line:
 
 
 def show(key: str, lines: Iterable[Line], *, cards: bool = False, pressed: Callable[[], None] | None = None) -> None:
-    """Draw lines below each other, or cards beside each other where there is room.
+    """Draw lines below each other, or cards side by side if they fit.
 
     Args:
-        key: distinguishes them from others of the page; what is pressed there, ``taken`` answers.
+        key: distinguishes them from others on the page; ``taken`` returns what was pressed there.
         lines: what is shown.
-        cards: whether each stands in a frame.
+        cards: whether each has a frame.
         pressed: called when a button was pressed, before the next run.
     """
     keep, drawn = mounting.keeping(_pressed(key)), list(lines)
@@ -75,7 +75,7 @@ def show(key: str, lines: Iterable[Line], *, cards: bool = False, pressed: Calla
 
 
 def taken(key: str) -> tuple[str, str] | None:
-    """The id of the line and the name of the act that was pressed; once, and ``None`` where none was."""
+    """The id of the line and the name of the act that was pressed; only once; ``None`` if none was."""
     act = mounting.taken(_pressed(key))
     return _told(act) if act else None
 

@@ -1,4 +1,4 @@
-"""A file of another program: brought in, looked at line by line, and taken in as a change set."""
+"""A file from another program: uploaded, previewed line by line, and imported as a change set."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _FIELDS = {"document": "Text", "timestamp": "When", "rating": "Importance", "peo
 _BECOMES = {"personality": "who it is", "fact": "a fact", "memory": "a memory", "dropped": "left out"}
 _READINGS = "material-readings"
 TYPES = ["png", "json", "charx", "jsonl", "csv", "tsv", "txt", "md", "zip", "log"]
-"""The endings of the files that are offered; what a file is, is found out by its content."""
+"""The accepted file endings; the form of a file is recognised by its content."""
 
 
 def show(agent: AgentMemory) -> None:
-    """Bring a file, see what each line becomes, and take it in; nothing is stored before."""
+    """Choose a file, see what each line becomes, and import it; nothing is stored before that."""
     batch = f"material/{agent.name}"
     number = drafts.turn(batch)
     upload = _brought(number)
@@ -114,7 +114,7 @@ class _File:
 
 
 def _brought(number: str) -> _File | None:
-    """The file that is chosen; it is kept when the page is left, while Streamlit forgets it then."""
+    """The chosen file; it is kept when the page is left, unlike by Streamlit."""
     key = f"material-{number}"
     held = f"{key}-kept"
 
@@ -137,7 +137,7 @@ def _brought(number: str) -> _File | None:
 
 
 def _asks_model(agent: AgentMemory, number: str) -> bool:
-    """Whether a language model is to read the prose, where there is one."""
+    """Whether a language model is to read the prose, if there is one."""
     if needs_model.offline(agent):
         st.caption(words.PROSE_WITHOUT_MODEL)
         return False
@@ -148,12 +148,12 @@ def _asks_model(agent: AgentMemory, number: str) -> bool:
 
 
 def known() -> str:
-    """Which forms are known, for a help."""
+    """The known forms, for a help text."""
     return widgets.plain(f"At most 50 MB. Known forms: {'; '.join(TITLES.values())}.")
 
 
 def _columns(number: str) -> dict[str, str]:
-    """Which names are taken for what, where a person corrects the guess."""
+    """Which name is used for which field, where a person corrects the guess."""
     with st.expander("Columns, if they are guessed wrong", icon=":material/view_column:"):
         cells = st.columns(len(_FIELDS))
         typed = {
@@ -170,7 +170,7 @@ def _columns(number: str) -> dict[str, str]:
 
 
 def _looked(agent: AgentMemory, raw: bytes, how: dict[str, Any], number: str) -> Preview:
-    """What would become of it, held while nothing is changed: a page is drawn again at each click."""
+    """What would become of it, cached while nothing changes: a page is redrawn at each click."""
     key = (number, agent.name, agent.stamp[0], len(raw), hash(raw), str(how))
     held: tuple[Any, Preview] | None = st.session_state.get(_READINGS)
     if held is None or held[0] != key:
@@ -220,7 +220,7 @@ _COUNTED = {"personality": "parts of who it is", "fact": "facts", "memory": "mem
 
 
 def left_out(dropped: Sequence[Becomes]) -> str:
-    """What is left out as a table: where it stands, why, and what it says."""
+    """What is left out as a table: where it is, why, and what it says."""
     held = io.StringIO()
     writer = csv.writer(held)
     writer.writerow(["where", "why", "text"])

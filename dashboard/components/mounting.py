@@ -1,4 +1,4 @@
-"""Components of our own, for what is beyond Streamlit's widgets: a script, and a look of its name if it has one."""
+"""Components of our own, for what Streamlit's widgets cannot do: a script, and a style sheet if it has one."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def show(
     """Draw a component.
 
     Args:
-        name: that of its script and its look.
-        data: what is shown, as the script reads it.
-        acted: called with what was done there, as the script says it, before the next run. A browser may say
-            anything under any name, and leave out what the script says.
-        kept: called with how things stand there whenever that changes; no later click overtakes it.
-        key: distinguishes it from others of its name on the same page.
-        painted: whether its classes of the names of a score's parts have their colours.
+        name: the name of its script and style sheet.
+        data: what is shown, in the form that the script reads.
+        acted: called with what was done there, as reported by the script, before the next run. A browser may send
+            anything under any name, and leave out anything.
+        kept: called with the state there whenever it changes; no later click overtakes it.
+        key: distinguishes it from others with its name on the same page.
+        painted: whether its CSS classes for a score's parts get their colours.
     """
     at = allowed(key or name)
 
@@ -54,77 +54,77 @@ def show(
 
 
 def keeping(at: str) -> Callable[[Mapping[str, Any]], None]:
-    """A callback that keeps an act under a name until ``taken`` asks for it in the next run."""
+    """A callback that stores an act under a name until ``taken`` asks for it in the next run."""
     return lambda act: st.session_state.__setitem__(at, act)
 
 
 def taken(at: str) -> Mapping[str, Any]:
-    """The act that was kept under a name; once, and empty where there was none."""
+    """The act that was kept under a name, only once; empty if there was none."""
     found: Mapping[str, Any] = st.session_state.pop(at, {})
     return found
 
 
 def _held(at: str, what: str) -> Mapping[str, Any]:
-    """What a component says; nothing if the page that had it was left before that was heard, or it is no sense."""
+    """What a component reports; empty if its page was left before that arrived, or if it is invalid."""
     held = st.session_state.get(at)
     said = None if held is None else held.get(what)
     return {name: _whole(value) for name, value in said.items()} if isinstance(said, Mapping) else {}
 
 
 def _whole(said: Any) -> Any:
-    """The same without halves of characters, which no link and no database takes."""
+    """The same without halves of surrogate pairs, which neither links nor databases accept."""
     if isinstance(said, str):
         return said.encode(errors="replace").decode()
     return [_whole(one) for one in said] if isinstance(said, list) else said
 
 
 def text(act: Mapping[str, Any], name: str) -> str:
-    """The text that a component says under this name; empty if it says none there."""
+    """The text that a component reports under this name; empty if there is none."""
     said = act.get(name)
     return said if isinstance(said, str) else ""
 
 
 def whole_numbers(act: Mapping[str, Any], name: str) -> list[int]:
-    """The whole numbers that a component lists under this name; what else it may list there is left out."""
+    """The whole numbers that a component lists under this name; anything else is left out."""
     said = act.get(name)
     return [one for one in said if isinstance(one, int)] if isinstance(said, list) else []
 
 
 def allowed(key: str) -> str:
-    """A key as Streamlit takes it of a component of one's own: two underscores, as in a name, are not let stand."""
+    """A key that Streamlit accepts for a custom component: it must not contain two underscores in a row."""
     return re.sub("_(?=_)", "_\u2060", key)
 
 
 def keep_unsent(field: str, form: str = "", began: str = "") -> None:
-    """Let the browser keep what stands in a field, until it is sent, and put it back when it comes again.
+    """Let the browser keep what is in a field until it is sent, and put it back when the field reappears.
 
-    To be called in the container that holds the field. What is put back into a field of one line is not sent by that:
-    a question is not asked before somebody asks it.
+    Call it in the container that has the field. Text put back into a field of one line is not thereby sent: a
+    question is not asked before somebody asks it.
 
     Args:
-        field: the key of the field, which tells it from those of other characters and conversations.
-        form: what it is a field of, where its key is another each time it is sent; what stands in it is the session's,
-            and only after a reload, which begins a new session, is it put back.
-        began: what the field begins with; what is typed over another text is not put back.
+        field: the key of the field, which distinguishes it from those of other characters and conversations.
+        form: what it is a field of, if its key changes each time it is sent; its content then belongs to the session,
+            and is put back only after a reload, which begins a new session.
+        began: the field's initial text; what was typed over another text is not put back.
     """
     mount = st.components.v2.component("memory_unsent", js=_read("unsent.js"))
     mount(key=allowed(f"unsent-{field}"), data={"field": field, "form": form, "began": began})
 
 
 def hold_clicks() -> None:
-    """Let a click that leaves a page while an edit is open wait until the edit is here."""
+    """Make a click that leaves a page during an open edit wait until the edit has arrived."""
     with st.sidebar:
         st.components.v2.component("memory_leaving", js=_read("leaving.js"))(key="leaving")
 
 
 def step_back() -> None:
-    """Let "Back" lead to the page before once a page is as it was come to, such as when a memory is closed again."""
+    """Make "Back" lead to the previous page once a page is as it was at first, such as after closing a memory."""
     with st.sidebar:
         st.components.v2.component("memory_stepping", js=_read("stepping.js"))(key="stepping")
 
 
 def show_refusals() -> None:
-    """Bring into sight what a page says against a click or offers after it, where it stands out of sight."""
+    """Scroll to a page's refusal of a click, or to what it offers after it, if out of sight."""
     with st.sidebar:
         st.components.v2.component("memory_refusals", js=_read("refusals.js"))(key="refusals")
 

@@ -1,4 +1,4 @@
-"""What only a language model does well, said in one way wherever the offline rules stand in for it, with one button."""
+"""One notice and button wherever the offline rules replace a language model and do less well."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import words
 from ..views import INSTALLATION
 
 _PART = "model"
-"""How a link says that the language model is to be chosen."""
+"""The part of a link that opens the choice of the language model."""
 WHY = {
     "reflect": "Without one, a reflection only quotes memories; it draws no conclusion.",
     "summarise": "Without one, a summary quotes the most telling memories.",
@@ -20,20 +20,20 @@ WHY = {
     "narrative": "Without one, it quotes memories in the order of time.",
     "contradictions": "Without one, only negations, numbers, times and opposites are compared.",
 }
-"""By its task, what the offline rules make of it, in a sentence."""
+"""What the offline rules do for each task, in a sentence."""
 
 
 def offline(agent: AgentMemory) -> bool:
-    """Whether the offline rules stand in for a language model."""
+    """Whether the offline rules replace a language model."""
     return agent.model.name == OfflineModel.name
 
 
 def note(agent: AgentMemory, task: str) -> None:
-    """Say that a task needs a language model, why, and where it is chosen; nothing where there is one.
+    """Say that a task needs a language model, why, and where to choose one; nothing if there is one.
 
     Args:
         agent: whose model it is.
-        task: one of ``WHY``; anything else needs none.
+        task: one of ``WHY``; other tasks need none.
     """
     if task not in WHY or not offline(agent):
         return

@@ -1,4 +1,4 @@
-"""Where one is and where one can go: the places in the sidebar, and the line of links to the pages of a place."""
+"""Navigation: the places in the sidebar, and the line of links to the pages of a place."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LOOK = (
 
 
 def sidebar(room: DeltaGenerator) -> None:
-    """The places, in their room of the sidebar; the one that one is in is marked."""
+    """The places, in their part of the sidebar; the current one is marked."""
     here = _here()
     place = place_of(here) if here else None
     st.html(_LOOK)
@@ -58,9 +58,9 @@ def sidebar(room: DeltaGenerator) -> None:
 
 
 def count() -> None:
-    """Show how many decisions wait, beside the inbox; a page that has found more shows it once more.
+    """Show how many decisions wait, next to the inbox; a page that has found more calls it again.
 
-    With a plus where not all memories were compared with each other yet. The page itself tells it in words.
+    With a plus if not all memories have been compared with each other yet. The page itself explains it.
     """
     if waits := _waits():
         st.html(
@@ -72,7 +72,7 @@ def count() -> None:
 
 
 def _waits() -> str:
-    """How many wait; nothing of the past, and where time flies, which costs no page."""
+    """How many wait; empty in the past, and while the clock runs fast, so that it slows no page down."""
     if session.moment() is not None or not st.session_state.get("agent") or session.world().speed > 1:
         return ""
     try:
@@ -84,7 +84,7 @@ def _waits() -> str:
 
 
 def foot() -> None:
-    """The world that is open, with the way to the others; and the way to what is set for all characters."""
+    """The world that is open, with the way to the others; and to the settings for all characters."""
     with st.sidebar.container(key="foot", gap=None):
         st.page_link(
             WORLDS.script, label=widgets.plain(_called()), icon=WORLDS.icon, width="stretch",
@@ -97,7 +97,7 @@ def foot() -> None:
 
 
 def _called() -> str:
-    """What the world is called: by its title, and by its name, too, where that is one that somebody gave."""
+    """What the world is called: its title, and its name, too, if somebody chose it."""
     name, title = session.world().name, session.world().about.title
     if not title or name == DEFAULT_WORLD:
         return title or name
@@ -105,7 +105,7 @@ def _called() -> str:
 
 
 def line() -> None:
-    """Links to the other pages of the place that the page belongs to; nothing where it is the only one."""
+    """Links to the other pages of the place that the page belongs to; nothing if it is the only one."""
     here = _here()
     place = place_of(here) if here else None
     if place is None or len(place.pages) < 2:
@@ -120,17 +120,17 @@ def line() -> None:
 
 
 def to_memory(name: str, **link: str) -> NoReturn:
-    """Go to the page Memory of a character, with what is asked there or the memory that is open; nothing for none."""
+    """Go to the page Memory of a character, with the question asked there or the open memory, if any."""
     said = {one: value for one, value in link.items() if value}
     st.switch_page("views/memory/memory.py", query_params={"agent": name, **said})
 
 
 def _here() -> PageOf | None:
-    """The page that is drawn; none where it is drawn without the others."""
+    """The current page; ``None`` if it is drawn without the others."""
     return page_of(str(st.session_state.get("page", "")))
 
 
 def link() -> dict[str, str]:
-    """What a link says of whom it is about, and of when."""
+    """The parameters of a link that say which character and which moment it is about."""
     wanted = session.moment()
     return {"agent": str(st.session_state.get("agent", "")), **({} if wanted is None else wanted.link())}

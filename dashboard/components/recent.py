@@ -19,7 +19,7 @@ def listed(agent: AgentMemory, most: int, key: str, entry_id: str = "") -> None:
     """The last changes, the newest first.
 
     Args:
-        agent: whose.
+        agent: whose changes.
         most: how many at most.
         key: distinguishes this list from another on the same page.
         entry_id: lists only those that changed this memory.
@@ -53,7 +53,7 @@ def _drawer() -> None:
 def opener() -> None:
     """The button that opens the drawer; call it where the button is to be.
 
-    It is no fragment: what a fragment opens takes the place of the style that a page begins with.
+    It is not a fragment: what a fragment opens replaces the style at the beginning of a page.
     """
     if st.button(HISTORY.title, icon=HISTORY.icon, key="open-history", type="tertiary", width="stretch"):
         _drawer()

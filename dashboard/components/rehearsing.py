@@ -24,14 +24,14 @@ _LOOK = (
     "[data-testid='stLayoutWrapper']:has(>[class*='st-key-rehearsal-words'])"
     "{flex:1 1 17rem!important;min-width:min(100%,17rem)}</style>"
 )
-"""A colour of its own for rehearsals; beside buttons their words keep a width that can be read, and wrap before."""
+"""A colour of its own for rehearsals; next to buttons their text keeps a readable width, and wraps before."""
 
 _MOST = 30
-"""Rehearsals that are listed with buttons of their own."""
+"""The most rehearsals that are listed with their own buttons."""
 
 
 def banner(name: str) -> None:
-    """Say that a rehearsal is one, whose it is, and how to get back; nothing for a character of its own."""
+    """Say that a rehearsal is one, whose it is, and how to get back; nothing for any other character."""
     world = session.world()
     try:
         mark = world.rehearsal(name)
@@ -160,14 +160,14 @@ def when(mark: Rehearsal) -> str:
 
 
 def drop(mark: Rehearsal, key: str) -> None:
-    """A button that drops a rehearsal; it can be restored, so that nobody is asked twice."""
+    """A button that drops a rehearsal; it can be restored, so there is no confirmation."""
     help_ = "To the bin, from where this page restores it. In Python: World.drop"
     if st.button("Drop", key=key, icon=":material/delete:", help=help_):
         _drop([mark], "The rehearsal was dropped. It can be restored below")
 
 
 def together(mark: Rehearsal) -> None:
-    """Those that were begun in one go with a rehearsal: choose another, or drop all."""
+    """The rehearsals begun together with this one: choose another, or drop all."""
     group = [one for one in session.world().rehearsals() if mark.together and one.together == mark.together]
     if len(group) < 2:
         return

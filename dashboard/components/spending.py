@@ -1,4 +1,4 @@
-"""Tokens and cost: what a character's calls of language models took, its budget, and the prices of the models."""
+"""Tokens and cost: what a character's calls of language models cost, its budget, and the prices of the models."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def line(agent: AgentMemory) -> str:
 
 
 def cost(value: float) -> str:
-    """A cost with two decimals; one that is smaller, but something, is said to be so."""
+    """A cost with two decimals; a smaller one above 0 is shown as such."""
     return "less than 0.01" if 0 < value < 0.01 else f"{value:,.2f}"
 
 
@@ -183,7 +183,7 @@ def _prices(used: set[str]) -> None:
 
 
 def _as_begun(held: dict[str, Price]) -> bool:
-    """Whether the prices are those that the table was begun with; it begins again if nothing was written into it."""
+    """Whether the prices are those that the table began with; if nothing was written into it, it begins again."""
     begun = st.session_state.setdefault("prices-begun", dict(held))
     if begun != held and not drafts.table_written("prices"):
         _begin_again()
@@ -192,7 +192,7 @@ def _as_begun(held: dict[str, Price]) -> bool:
 
 
 def _begin_again() -> None:
-    """Let the table begin with the prices as they are."""
+    """Make the table begin with the present prices."""
     drafts.forget_table("prices")
     st.session_state.pop("prices-begun", None)
 

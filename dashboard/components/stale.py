@@ -1,4 +1,4 @@
-"""Memories that rest on what has changed since: told on Long-term, and on the card derived again or kept."""
+"""Memories that rest on what has changed since: a notice on Long-term, and a choice on the card."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 50
 
 
 def notice(agent: AgentMemory) -> None:
-    """In one line how many memories are stale, and where they are; nothing where none is."""
+    """One line that says how many memories are stale, and where they are; nothing if none are."""
     found = agent.stale()
     if not found:
         return
@@ -37,7 +37,7 @@ def notice(agent: AgentMemory) -> None:
 
 
 def open_memory(agent: AgentMemory, entry_id: str) -> None:
-    """Go where a memory is shown, whichever tier it is in, or if it is forgotten; on the Memory page, stay there."""
+    """Go to where a memory is shown, in any tier, or forgotten; on the Memory page, stay there."""
     asked = {name: session.from_link(name) for name in ("cue", "show")}
     stays = st.session_state.get("page") == session.WORKBENCH
     view = "memory" if stays else "long_term"
@@ -47,7 +47,7 @@ def open_memory(agent: AgentMemory, entry_id: str) -> None:
 
 
 def panel(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """What has changed of what a memory rests on, with the choice to derive it again or to keep it as it is."""
+    """What has changed in what a memory rests on, with the choice to derive it again or to keep it."""
     found = agent.stale_of(entry.id)
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""Tabs that stay the same widget, whatever becomes of their labels, of the link, and of the page meanwhile."""
+"""Tabs that stay the same widget, whatever happens to their labels, the link and the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import session
 
 
 def show(labels: Mapping[str, str], key: str, first: str | None = None) -> dict[str, Any]:
-    """Tabs by name; the one that was opened stays open when labels change, and when the page is left and come back to.
+    """Tabs by name; the open one stays open when labels change, and when the page is left and reopened.
 
     Streamlit makes another widget of tabs whose labels or ``default`` differ, which then ignores the click that led
     there. Here the open tab is known by its name, and is only ever set through the session.
@@ -19,7 +19,7 @@ def show(labels: Mapping[str, str], key: str, first: str | None = None) -> dict[
     Args:
         labels: the present label of each tab, by its name.
         key: distinguishes these tabs from others.
-        first: the one to open where none was opened yet; the first if ``None``.
+        first: the one to open if none has been opened yet; the first if ``None``.
     """
     held, drawn = f"{key}-open", f"{key}-labels"
     before: Mapping[str, str] = st.session_state.get(drawn, {})
@@ -39,7 +39,7 @@ def linked(labels: Mapping[str, str], key: str, link: str) -> tuple[dict[str, An
     browser may still send the link of the tab before.
 
     Args:
-        labels: by its word in the link, what each tab is called; the link does not name the first.
+        labels: the label of each tab, by its word in the link; the link does not name the first.
         key: distinguishes these tabs from others.
         link: the name in the link.
     """
@@ -57,7 +57,7 @@ def segments(what: str, labels: Mapping[str, str], link: str) -> str:
 
     Args:
         what: what is chosen.
-        labels: by its word in the link, what each segment is called; the link does not name the first.
+        labels: the label of each segment, by its word in the link; the link does not name the first.
         link: the name in the link.
     """
     first, key = next(iter(labels)), f"segment-{link}"

@@ -1,4 +1,4 @@
-"""Memories without a rating: how many there are, the button that rates them, and the work that does so by itself."""
+"""Memories without a rating: how many there are, the button that rates them, and the work in the background."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..data import tables
 from . import bulk, widgets, working
 
 OPERATION = "Rate"
-"""What the Operations page calls it, in its link."""
+"""Its name in links to the Operations page."""
 _SECONDS = 2.0
 _MOST = 50
 _KIND = "rate"
 """The operation of a change set of ratings."""
 _PIECES = 200
-"""Changes that are looked through for those that were made while it went on."""
+"""How many changes are searched for those made while it was running."""
 
 
 def section(agent: AgentMemory) -> None:
@@ -66,7 +66,7 @@ def section(agent: AgentMemory) -> None:
 
 
 def _ended(agent: AgentMemory, work: working.Work) -> None:
-    """Show the result; the line at the bottom takes all of its pieces back at once."""
+    """Show the result; the line at the bottom undoes all of its parts at once."""
     if work.problem is not None:
         widgets.problem(work.problem)
     elif work.result is not None:
@@ -86,12 +86,12 @@ def _ended(agent: AgentMemory, work: working.Work) -> None:
 
 @st.fragment(run_every=_SECONDS)
 def _background() -> None:
-    """How the work in the background stands, drawn again by itself; nothing else on the page is."""
+    """The state of the work in the background, redrawn by itself, without the rest of the page."""
     st.caption(widgets.plain(told(session.world().rerater.state, session.shown_name)))
 
 
 def told(state: Rerating, called: Callable[[str], str] = str) -> str:
-    """How the work in the background stands, in words; ``called`` gives the name of an agent for people."""
+    """The state of the work in the background, in words; ``called`` returns an agent's name for people."""
     if not state.on:
         return "Background rating is off."
     if state.agent and state.next is None:

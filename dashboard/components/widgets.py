@@ -26,17 +26,17 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
 _REPLACED = re.compile(
     r"(?<=:)(?=material/|streamlit:|//)|(?<=www)(?=\.)|(?=@)|(?<=(?<!\S)[-<>~])(?=[-=>]>?(?!\S))", re.IGNORECASE
 )
-"""Within what Streamlit turns into icons, links and arrows, however it is escaped."""
+"""Places within what Streamlit turns into icons, links and arrows even if escaped."""
 _JOINER = "\u2060"
-"""Has no width, and nothing is broken there."""
+"""Has no width, and allows no line break."""
 
 
 _BESIDE = "[data-testid='stColumn']:has(>* .st-key-recall-sheet)"
-"""The column of the Recall page's controls: beside the bars in sight, on a small screen a sheet at its lower edge."""
+"""The column of the Recall page's controls: next to the visible bars; on a small screen, a sheet at its lower edge."""
 
 
 def style() -> None:
-    """The little that the theme cannot say: width, spacing, words that wrap, ink that dark's pale blue can bear."""
+    """What the theme cannot define: width, spacing, wrapping, and a text colour for the dark theme's pale blue."""
     st.html(
         f"<style>{type_scale.declared(':root')}"
         "[data-testid='stMainBlockContainer']{max-width:1180px;padding-top:3.25rem;padding-bottom:4rem}"
@@ -56,9 +56,9 @@ def style() -> None:
         "[data-testid='stNumberInput'] :has(>[role='alert']) input{flex:1 1 0;width:0;min-height:2.4rem}"
         "[data-testid='stNumberInput'] [role='alert']{position:static!important;flex:0 0 100%;height:auto!important;"
         "margin:0!important;padding:0 .75rem .5rem!important;clip:auto!important;clip-path:none!important;"
-        "white-space:normal!important;"  # said to screen readers alone by itself
+        "white-space:normal!important;"  # announced to screen readers only by default
         "font-size:var(--type-small);line-height:var(--type-small-line);color:light-dark(#a3260f,#ff9c86)}"
-        "button[kind='tertiary'] p{text-align:left}"  # of two lines, beside its icon
+        "button[kind='tertiary'] p{text-align:left}"  # two lines next to its icon
         "button[kind^='primary']:enabled :is(p,kbd,span){color:light-dark(#fff,#161614)!important;opacity:1}"
         "button[kind^='primary']:enabled:hover{background:light-dark(#00466e,#6fb9e6)!important}"
         ".st-key-looking-back{border-left:5px solid light-dark(#005a8e,#4aa3d8)!important}"
@@ -87,7 +87,7 @@ def style() -> None:
         ".st-key-recall-sheet-open{display:flex!important}"
         ".st-key-recall-sheet:not(:has(.st-key-recall-sheet-open input:checked)) "
         "[data-testid='stLayoutWrapper']:has(>.st-key-recall-controls){display:none}}"
-        "@media(hover:none){"  # the tools of a table are always shown there, and would cover what stands above it
+        "@media(hover:none){"  # a table's tools are always visible there, and would cover what is above it
         "[data-testid='stElementContainer']:has(>[data-testid='stFullScreenFrame']>[data-testid='stDataFrame'])"
         "{margin-top:1.75rem}}"
         ".st-key-news button{border-radius:2rem;box-shadow:0 2px 10px #0005}"
@@ -99,7 +99,7 @@ def style() -> None:
 
 
 def ink() -> str:
-    """The colour of text on this page, for what draws itself."""
+    """The colour of text on this page, for components that draw themselves."""
     return "#efeee8" if st.context.theme.type == "dark" else "#161513"
 
 
@@ -112,14 +112,14 @@ def heading(title: str, about: str, agent: AgentMemory | None = None) -> None:
 
 
 def verdict(candidate: Candidate) -> None:
-    """Why a memory was recalled, or why not, with the sum that its score is."""
+    """Why a memory was recalled, or why not, with the sum that makes its score."""
     parts = " + ".join(f"{value:.2f} {name}" for name, value in candidate.score.parts.items() if value)
     words = f"{candidate.verdict.value}: {candidate.because} Score {candidate.score.total:.2f} = {parts}."
     (st.success if candidate.recalled else st.info)(plain(words[0].upper() + words[1:]))
 
 
 def listed(notes: Iterable[str]) -> str:
-    """Notes as markdown, a paragraph each; of those that stand together and begin alike, as “Left out: ”, a list."""
+    """Notes as markdown, one paragraph each; adjacent ones that begin alike, such as “Left out: ”, become a list."""
     told: list[str] = []
     for head, some in groupby(notes, lambda note: note.partition(": ")[0]):
         alike = list(some)
@@ -136,12 +136,12 @@ def plain(text: str) -> str:
 
 
 def text(said: str) -> None:
-    """Text from strangers on one line, as it is and in the direction that it reads in."""
+    """Text from strangers on one line, literally and in its reading direction."""
     st.text(tables.reading(said))
 
 
 def problem(error: MemorySystemError, text: str = "") -> None:
-    """An error for people: what was wrong, where, and what to do; with the lines of ``text`` that are meant."""
+    """An error for people: what was wrong, where, and what to do; with the lines of ``text`` in question."""
     if isinstance(error, InvalidDocument):
         lines = "\n".join(f"- {plain(str(one))}" for one in error.problems[:20])
         st.error(f"This cannot be saved yet:\n{lines}", icon=":material/error:")
@@ -154,7 +154,7 @@ def problem(error: MemorySystemError, text: str = "") -> None:
 
 
 def try_to(act: Callable[[], None]) -> None:
-    """Do something and begin the page again, or say why not."""
+    """Do something and rerun the page, or say why not."""
     try:
         act()
     except MemorySystemError as error:
@@ -164,9 +164,9 @@ def try_to(act: Callable[[], None]) -> None:
 
 
 def closed(agent: AgentMemory) -> bool:
-    """Whether nothing can be changed, which is then said in the place of what would change it."""
+    """Whether nothing can be changed; if so, it says so where the controls would be."""
     if agent.read_only is not None:
-        viewer = agent.read_only == VIEWING  # the sidebar says so, but on a phone it is folded away
+        viewer = agent.read_only == VIEWING  # the sidebar says so, but is folded away on a phone
         why = f"{words.A_VIEWER}." if viewer else "The top of the page says why."
         st.caption(f":material/lock: Nothing can be changed here. {why}")
     return agent.read_only is not None
@@ -189,7 +189,7 @@ def box(label: str, key: str, *, expanded: bool = False) -> ExpanderContainer:
 
 
 def keep_by(key: str, default: Retention | None = None) -> Retention:
-    """A choice of how migration decides what is kept; without a default, what stands under the key is chosen."""
+    """A choice of how migration decides what is kept; without a default, the value under the key is chosen."""
     chosen = st.segmented_control(
         setting_names.KEEP_BY, [retention.value for retention in Retention],
         default=None if default is None else default.value,
@@ -202,15 +202,15 @@ def keep_by(key: str, default: Retention | None = None) -> Retention:
 
 
 def lead(sentence: str, view: str, agent: str, icon: str = "arrow_forward", **link: str) -> None:
-    """A sentence that names what to do, and does it: it goes to the page where it is done, about this agent."""
+    """A sentence that names what to do and links to the page for it, for this agent."""
     if st.button(plain(sentence), type="tertiary", icon=f":material/{icon}:", key=f"lead-{view}-{sentence}"):
         st.switch_page(f"views/{view}/{view}.py", query_params={"agent": agent, **link})
 
 
 def empty(what: str, next_step: str, agent: AgentMemory | None = None, *, to: str = "") -> None:
-    """An empty state with one next step; with ``agent`` another one where nothing can be changed.
+    """An empty state with one next step; with ``agent``, a different one if nothing can be changed.
 
-    ``to`` names the page where the next step is done: the sentence then goes there.
+    ``to`` names the page where the next step is done: the sentence then links to it.
     """
     if agent is not None and agent.read_only is not None:
         next_step = "A curator can change that." if agent.read_only == VIEWING else "Choose another moment."
@@ -233,7 +233,7 @@ def empty(what: str, next_step: str, agent: AgentMemory | None = None, *, to: st
 
 
 def field_changes(changed: list[diffs.FieldChange]) -> None:
-    """Fields before and after, a line each."""
+    """Fields before and after, one line each."""
     for field in changed:
         st.html(
             f"{diffs.STYLE}<div class='diff'>{diffs.escaped(field.field)}: "
@@ -253,15 +253,15 @@ def text_change(text: TextChange) -> None:
 
 
 def table(rows: pd.DataFrame | Sequence[Mapping[str, object]], **more: Any) -> Any:
-    """A table, which the browser can save as CSV; no text in it is a formula there. Otherwise as ``st.dataframe``.
+    """A table, which the browser can save as CSV; no text in it becomes a formula. Otherwise like ``st.dataframe``.
 
-    A cell of which nothing is known is empty, unless ``placeholder`` says otherwise.
+    A cell without a value is empty, unless ``placeholder`` says otherwise.
     """
     return st.dataframe(cells.as_cells(pd.DataFrame(rows)), **{"placeholder": "", **more})
 
 
 def edited_table(frame: pd.DataFrame, **more: Any) -> pd.DataFrame:
-    """A table that can be edited, as ``table``; returns its present content, as it was typed."""
+    """Like ``table``, but editable; returns its present content, as typed."""
     edited: pd.DataFrame = st.data_editor(cells.as_cells(frame), **more)
     return cells.from_cells(edited)
 
@@ -272,14 +272,14 @@ def say_next(message: str) -> None:
 
 
 def said() -> None:
-    """Show what the last run left to say; its place is always there, so that nothing below it moves and closes."""
+    """Show the message from the last run; its place always exists, so that nothing below it moves or closes."""
     place = st.empty()
     if message := st.session_state.pop("said", None):
         place.success(plain(message), icon=":material/check_circle:")
 
 
 def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "", key: str = "undo") -> None:
-    """A button that takes an applied change set back; ``forget`` names what the session need not remember then."""
+    """A button that takes an applied change set back; ``forget`` is the session key to drop then."""
     if st.button(
         "Undo", icon=":material/undo:", key=f"{key}-{revision}", disabled=agent.read_only is not None,
         help=plain(agent.read_only or "In Python: AgentMemory.undo"),

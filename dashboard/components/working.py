@@ -1,4 +1,4 @@
-"""Long work that goes on while pages are looked at: begun by a click, shown with its progress, stopped by another."""
+"""Long work that goes on while pages are viewed: begun by a click, shown with its progress, stopped by another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .. import session
 from . import widgets
 
 Stop = Callable[[], bool]
-"""Answers whether to stop."""
+"""Returns whether to stop."""
 Do = Callable[[Progress, Stop], Any]
 """The work: it gets a progress callback, and a function that returns whether to stop."""
 _SECONDS = 0.7
@@ -25,7 +25,7 @@ PERHAPS_STORED = "Cancelled. Anything stored before that is listed in History."
 
 
 class Going:
-    """Something that goes on in a thread of its own, which outlives the page that began it, until it is stopped."""
+    """Something that runs in its own thread, which outlives the page that began it, until it is stopped."""
 
     def __init__(self, run: Callable[[], None]) -> None:
         self.problem: MemorySystemError | None = None
@@ -35,7 +35,7 @@ class Going:
 
     @property
     def running(self) -> bool:
-        """Whether it is still at it."""
+        """Whether it is still running."""
         return self._thread.is_alive()
 
     @property
@@ -44,7 +44,7 @@ class Going:
         return self._stop.is_set()
 
     def wait(self, seconds: float) -> None:
-        """Wait for its end, at most so long."""
+        """Wait for its end, at most for this long."""
         self._thread.join(seconds)
 
     def stop(self) -> None:
@@ -75,7 +75,7 @@ class Work(Going):
 def beside(cancelled: str = "Cancelled: nothing was changed.") -> Iterator[Progress]:
     """Work that the page waits for: within the block there is a bar, moved by the returned callback, and a way to stop.
 
-    A click on Cancel draws the page again, which ends the work at its next step, and tells ``cancelled``.
+    A click on Cancel draws the page again, which ends the work at its next step, and shows ``cancelled``.
     """
     waiting = st.empty()
     with waiting.container(horizontal=True, vertical_alignment="center"):
@@ -98,12 +98,12 @@ def _here() -> dict[str, Work]:
 
 
 def of(name: str) -> Work | None:
-    """The work of this name, at it or ended."""
+    """The work of this name, running or ended."""
     return _here().get(name)
 
 
 def begin(name: str, do: Do) -> None:
-    """Begin a piece of work, unless one of this name is at it."""
+    """Begin a piece of work, unless one of this name is running."""
     held = _here().get(name)
     if held is None or not held.running:
         _here()[name] = Work(do)
@@ -115,7 +115,7 @@ def put_away(name: str) -> None:
 
 
 def shown_in(place: DeltaGenerator) -> Progress:
-    """What shows how far work is that the page waits for, in a bar or in a place for one."""
+    """A progress callback for work that the page waits for, shown in a bar or in a place for one."""
 
     def show(done: float, doing: str) -> None:
         place.progress(min(max(done, 0.0), 1.0), widgets.plain(doing))
@@ -125,7 +125,7 @@ def shown_in(place: DeltaGenerator) -> Progress:
 
 @st.fragment(run_every=_SECONDS)
 def bar(name: str) -> None:
-    """How far the work is, with a button that stops it; the page is drawn again when it ends."""
+    """The progress of the work, with a button that stops it; the page is redrawn when it ends."""
     work = of(name)
     if work is None or not work.running:
         st.rerun()

@@ -1,1 +1,1 @@
-"""What is around every page: its head, the places, the palette, the past, news, presenting, who may do what."""
+"""What is around every page: the header, the places, the palette, the past, news, presenting, permissions."""

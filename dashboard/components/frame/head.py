@@ -1,4 +1,4 @@
-"""The head of every page: the character's picture, the picker, who that is in a line, and the world's clock."""
+"""The header of every page: the character's picture, the picker, a line about it, and the world's clock."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from . import looking_back
 
 _CLOCK_SECONDS = 5.0
 _ROOM = "[data-testid='stHeader']:not(:has([data-testid='stExpandSidebarButton']))"
-"""Streamlit's head while nothing lies in it, as the button does that brings a closed sidebar back. Asked of the whole
-page, which changes at every step, this would have all of it styled again each time."""
+"""Streamlit's header without the button that reopens a closed sidebar, so while it is empty. Checked on the whole
+page, which changes at every step, this would restyle all of it each time."""
 _STYLE = (
     "<style>"
     ":root{--head-room:16px}"
@@ -41,7 +41,7 @@ _STYLE = (
 
 
 def show(*, plain: bool = False) -> None:
-    """Draw it, in one row that takes the same room on every page; ``plain`` = with nothing to choose."""
+    """Draw it, in one row of the same height on every page; ``plain`` = with nothing to choose."""
     names = session.in_turn()
     name = str(st.session_state["agent"])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head", wrap=False):
@@ -72,7 +72,7 @@ def picture(name: str, size: int = 36) -> str:
 
 
 def _line() -> str:
-    """Who the character is, in a line: age and profession, as far as they are known."""
+    """Who the character is, in a line: age and profession, if they are known."""
     try:
         personality = session.agent().personality
     except MemorySystemError:  # the page says so

@@ -50,7 +50,7 @@ def control() -> None:
 
 
 def _start(way: str) -> datetime:
-    """The minute that the fields begin with: the one that is viewed, or the present one."""
+    """The minute that the fields begin with: the viewed one, or the present one."""
     wanted = session.moment()
     if way == _WORLD:
         at = session.agent().now
@@ -89,7 +89,7 @@ def banner() -> None:
 
 
 def _circumstances(view: AgentMemory) -> str:
-    """Which change was the last one then, when it was made at the desk, and how much has changed since."""
+    """Which change was the last one then, when in real time it was made, and how much has changed since."""
     told = view.history(1)
     since = session.present().stamp[0] - view.stamp[0]
     words = [f"Right after “{tables.short(told[0].change_set.title, _TITLE)}”" if told else "Before the first change"]
@@ -137,11 +137,11 @@ def offer(revision: int) -> None:
 
 
 def settings(view: AgentMemory, named: dict[str, tuple[str, Any, Any]]) -> None:
-    """The settings from then next to the present ones; of the present, which a viewer may not set, those of now.
+    """The settings from then next to the present ones; in the present, for viewers, the present ones only.
 
     Args:
         view: the character as it was.
-        named: by name, what a setting is called, and its value then and now.
+        named: for each setting, by name: its label, and its value then and now.
     """
     if session.moment() is None:
         st.caption(widgets.plain(f"{view.display_name} remembers with these settings."))

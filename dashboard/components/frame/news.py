@@ -1,7 +1,7 @@
 """What others have changed since the page was drawn: a pill says how much, and a click draws the page again.
 
-A page is never drawn again by itself: that would take away what is being typed or read. The pill floats, so that
-nothing moves when it comes. The browser listens for news on a socket, and only what it hears lets anything run here.
+A page is never redrawn by itself: that would remove what is being typed or read. The pill floats, so that nothing moves
+when it appears. The browser listens for news on a socket, and only what it hears makes anything run here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OTHER = "Somebody has switched to another world. Nothing you do on this page re
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Draw a page within the block; from then on there is a pill as soon as others change the agent.
+    """Draw a page within the block; from then on a pill appears as soon as others change the agent.
 
     In the past there is no news, since nobody changes it.
     """
@@ -39,7 +39,7 @@ def watched() -> Iterator[None]:
 
 
 def _of_others(name: str) -> int:
-    """How many changes others have made since the page was drawn; none if the agent is gone, as the next run tells.
+    """How many changes others have made since the page was drawn; none if the agent is gone; the next run says so.
 
     Own ones are recognised by their ids, which are known before anybody can see the change: a page may save in a
     callback, in a fragment or by work in the background, and two people may be on the same page.
@@ -62,7 +62,7 @@ def _pill(name: str) -> None:
     revision = ELSEWHERE if other else _revision(name)
     _listen(name, revision)
     place = st.container(key=_KEY)
-    place.html("<i></i>")  # an empty container is not there at all, and what stands below would move when it comes
+    place.html("<i></i>")  # an empty container is not drawn, so everything below would move when it fills
     if other:
         label = widgets.plain(f"{other} is open now · {words.SHOW_IT}")
         if place.button(label, key=f"{_KEY}-world", icon=":material/public:", type="primary", help=_OTHER):
@@ -83,16 +83,16 @@ def _pill(name: str) -> None:
 
 
 def _listen(name: str, revision: int) -> None:
-    """Let the browser listen for another revision than this; it says which, and that draws the pill again."""
+    """Let the browser listen for another revision than this; it reports it, and that redraws the pill."""
     mounting.show("listener", {"path": PATH, "agent": name, "revision": revision}, _drawn)
 
 
 def _drawn(heard: Any) -> None:
-    """Nothing else: that something was heard lets the pill be drawn."""
+    """Nothing to do: hearing something already redraws the pill."""
 
 
 def _revision(name: str) -> int:
-    """What the agent has gone through by now; nothing if it is gone, which the next run will tell."""
+    """The agent's present revision; 0 if it is gone, which the next run will report."""
     try:
         return session.world().agent(name).stamp[0]
     except MemorySystemError:

@@ -22,7 +22,7 @@ from . import showing
 
 _ACT, _WORDS = "palette-act", "palette-words"
 _LONGEST = 2000
-"""Characters that the box takes, as the box of the Memory page does."""
+"""The most characters in the box, as in that of the Memory page."""
 _MOST, _TEXT = 8, 160
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _BY_NAME = {page.name: page for page in PAGES}
@@ -30,12 +30,12 @@ _BY_NAME = {page.name: page for page in PAGES}
 
 @st.fragment
 def show() -> None:
-    """The button that opens it, with all that is known at once; to be called where the button stands."""
+    """The button that opens it, with everything that is known at once; call it where the button is to be."""
     if act := st.session_state.pop(_ACT, None):
         _follow(act)
     try:
         agent = session.agent()
-    except MemorySystemError:  # the page says so; what a fragment raises ends it in words of Streamlit's
+    except MemorySystemError:  # the page says so; an exception would end the fragment with a message of Streamlit's
         return
     asked = str(st.session_state.pop(_WORDS, ""))
     mounting.show(
@@ -55,7 +55,7 @@ def show() -> None:
 
 
 def _option(label: str, hint: str, icon: str, act: dict[str, str], *, first: bool = False) -> dict[str, Any]:
-    """A line of the list; ``first`` says that it stands there before anything is typed."""
+    """A line of the list; ``first`` = it is there before anything is typed."""
     return {
         "label": label,
         "hint": hint,
@@ -95,8 +95,8 @@ def _shows() -> list[dict[str, Any]]:
 
 
 def memories(agent: AgentMemory, asked: str) -> list[dict[str, Any]]:
-    """The newest memories that hold all of these words: the character's, then those of others who are in use."""
-    present = session.moment() is None  # a moment is looked at of one character at a time
+    """The newest memories that contain all of these words: the character's, then those of others in use."""
+    present = session.moment() is None  # only one character's past is viewed at a time
     others = [one for one in session.world().opened() if present and one.name != agent.name]
     found: list[dict[str, Any]] = []
     for one in (agent, *sorted(others, key=lambda one: one.name)):
@@ -134,7 +134,7 @@ def _acted(act: Mapping[str, Any]) -> None:
 
 
 def _follow(act: Mapping[str, str]) -> None:
-    """Go where was chosen; what does not exist, which a browser may ask for, leads nowhere."""
+    """Go to what was chosen; requests from the browser for what does not exist are ignored."""
     link = places.link()
     if act.get("of") in session.in_turn():
         link = {**link, "agent": act["of"]}
@@ -146,7 +146,7 @@ def _follow(act: Mapping[str, str]) -> None:
     if (page := _BY_NAME.get(act.get("page", ""))) is not None:
         st.switch_page(page.script, query_params=link)
     if act.get("operation") in {operation.name for operation in (*OPERATIONS, *BESIDE, *OF_CAST)}:
-        for chosen in ("operation", "more-operations"):  # on that page, what was chosen before
+        for chosen in ("operation", "more-operations"):  # what was chosen on that page before
             st.session_state.pop(chosen, None)
         st.switch_page(_BY_NAME["operations"].script, query_params={**link, "operation": act["operation"]})
     asked = {"cue": act.get("ask", "").strip()[:_LONGEST], "memory": act.get("memory", "")}

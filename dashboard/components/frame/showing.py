@@ -1,7 +1,7 @@
-"""The tour and presenter mode: a bar at the foot of real pages goes from step to step, and hides what distracts.
+"""The tour and presenter mode: a bar at the foot of real pages leads from step to step, and hides distractions.
 
-The one change that either makes is undone when it ends, also where it ends because the browser is closed, and at the
-next opening where the program ended first.
+The one change that either makes is undone when it ends, even if it ends because the browser is closed, and at the
+next start if the program ended first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _AUTHORS = {Kind.TOUR: "tour", Kind.PRESENT: "presenter"}
 _SCRIPTS = {page.name: page.script for page in PAGES}
 _FIRST = PAGES[0]
 _LARGEST = 4
-"""Digits of a step's number in an address."""
+"""The most digits of a step's number in an address."""
 _ROOM = (
     "<style>:root{--show-foot:112px}[data-testid='stLayoutWrapper']:has(>.st-key-showing-bar){position:absolute;height:0}"
     ".st-key-showing-bar{position:fixed;left:0;right:0;bottom:0;z-index:1050;width:auto!important}"
@@ -46,7 +46,7 @@ _LARGE = (
 
 @dataclass(frozen=True)
 class _Showing:
-    """What is gone through, and how far; ``made`` is whose change it was, and its revision, while it is not undone."""
+    """What is shown, and at which step; ``made`` is the agent and revision of the change until it is undone."""
 
     kind: Kind
     number: int = 1
@@ -54,13 +54,13 @@ class _Showing:
 
 
 class _Standing:
-    """The change of a browser's session that is still to be undone."""
+    """The change of a browser session that is yet to be undone."""
 
     def __init__(self) -> None:
         self.change: tuple[World, str, str, int] | None = None
 
     def take_back(self) -> None:
-        """Undo it, as nobody is there any more who could; beside the server, which does not wait for the store."""
+        """Undo it, since nobody else can any more; not in the server's thread, which must not wait for the store."""
         if self.change is not None:
             threading.Thread(target=_take_back, args=self.change).start()
             self.change = None
@@ -73,7 +73,7 @@ def _standing() -> _Standing:
 
 @st.cache_resource(show_spinner=False)
 def _swept(folder: str) -> str:
-    """Undo what a program that ended in the middle of a tour left behind; once, before anybody begins another one."""
+    """Undo what a program that ended in the middle of a tour left behind; once, before anybody begins another."""
     world = session.opened()
     for name in world.agents():
         for author in _AUTHORS.values():
@@ -85,7 +85,7 @@ def _swept(folder: str) -> str:
 
 
 def _take_back(world: World, name: str, author: str, revision: int) -> None:
-    """Undo a change if nobody has; where it cannot be undone it stays in the history, with whose it was."""
+    """Undo a change if nobody has; if it cannot be undone, it stays in the history, with its author."""
     with suppress(MemorySystemError):
         agent = world.agent(name).acting_as(author)
         if agent.change(revision).undone_by is None:
@@ -93,20 +93,20 @@ def _take_back(world: World, name: str, author: str, revision: int) -> None:
 
 
 def presenting() -> bool:
-    """Whether a presenter shows the pages, so that nothing is offered but what they show."""
+    """Whether a presenter is showing the pages, so that nothing else is offered."""
     held = _held()
     return held is not None and held.kind is Kind.PRESENT
 
 
 def scene() -> Scene | None:
-    """The part of the World page that is shown alone; ``None`` = all of it."""
+    """The part of the World page that is shown on its own; ``None`` = all of it."""
     if not presenting():
         return None
     return Scene.ASKED if session.from_link("scene") == Scene.ASKED else Scene.DAY
 
 
 def begin(kind: Kind) -> None:
-    """Show the first step, of the present."""
+    """Show the first step, in the present."""
     session.look_at(None)
     _end()
     st.session_state.pop(_found_key(), None)
@@ -115,7 +115,7 @@ def begin(kind: Kind) -> None:
 
 
 def settle() -> None:
-    """Take up what the address says, and what was pressed in the bar; to be called before anything is drawn."""
+    """Apply the address and what was pressed in the bar; call it before anything is drawn."""
     _swept(str(session.world().folder))
     _follow()
     act = st.session_state.pop(_ACT, None)
@@ -128,7 +128,7 @@ def settle() -> None:
 
 
 def bar() -> None:
-    """The bar, where something is gone through."""
+    """The bar, if there is a showing."""
     held = _held()
     if held is None:
         return
@@ -169,7 +169,7 @@ def offer() -> None:
 
 
 def opener() -> None:
-    """Both, to be begun where everything is set."""
+    """The buttons that begin either, on the page of settings."""
     with st.container(horizontal=True, gap="small", key="showing-open"):
         for kind, label, icon in (
             (Kind.TOUR, words.TAKE_THE_TOUR, ":material/explore:"),
@@ -202,8 +202,8 @@ def _follow() -> None:
 
 
 def _link(held: _Showing) -> None:
-    """Let the address name the step, on whichever page."""
-    number = steps_of.at(_steps(held.kind), held.number)  # changes by others may leave less to show
+    """Make the address name the step, on any page."""
+    number = steps_of.at(_steps(held.kind), held.number)  # changes by others may leave fewer steps
     st.session_state[_HELD] = replace(held, number=number)
     for kind in Kind:
         session.to_link(kind.value, str(number) if kind is held.kind else None)
@@ -229,7 +229,7 @@ def _go(number: int) -> None:
 
 
 def _do(held: _Showing, act: Mapping[str, Any]) -> None:
-    """What was pressed; anything else, which a browser may say, does nothing."""
+    """Do what was pressed; anything else that a browser may send is ignored."""
     number = act.get("go")
     if act.get("leave") or (isinstance(number, int) and number > len(_steps(held.kind))):
         _end()
@@ -259,14 +259,14 @@ def _change(held: _Showing) -> None:
 
 
 def _undone(held: _Showing) -> _Showing:
-    """The same with its change undone; where it cannot be, it stays in the history, and that is said."""
+    """The same with its change undone; if that fails, it stays in the history, and the page says so."""
     if held.made is None:
         return held
     name, revision = held.made
     _standing().change = None
     try:
         agent = _author(held.kind, name)
-        if agent.change(revision).undone_by is None:  # as somebody may have undone it meanwhile
+        if agent.change(revision).undone_by is None:  # somebody may have undone it meanwhile
             agent.undo(revision)
     except MemorySystemError as error:
         widgets.say_next(f"The change of the {_AUTHORS[held.kind]} is still there: {error.sentence}")
@@ -274,7 +274,7 @@ def _undone(held: _Showing) -> _Showing:
 
 
 def _end() -> None:
-    """Stop showing; the change that is still there is undone, and the tour is not offered any more."""
+    """Stop showing; a remaining change is undone, and the tour is not offered any more."""
     held = _held()
     if held is None:
         return
@@ -300,7 +300,7 @@ def _author(kind: Kind, name: str) -> AgentMemory:
 
 
 def _offered(held: _Showing, step: Step, agent: AgentMemory) -> tuple[str, str]:
-    """What can be pressed at a step, and what is said of it."""
+    """What can be pressed at a step, and the text for it."""
     if held.made is not None:
         if step.undoes:
             return words.UNDO_IT, step.told
@@ -318,7 +318,7 @@ def _acted(act: Mapping[str, Any]) -> None:
 
 
 def _found() -> Found:
-    """What there is to show of the character, which stays the same while it is shown and changed."""
+    """What there is to show about the character; it stays the same while it is shown and changed."""
     agent = session.present()
     key = _found_key()
     held: Found | None = st.session_state.get(key)

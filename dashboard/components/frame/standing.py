@@ -1,4 +1,4 @@
-"""How the shown agent stands, above every page: what is wrong with its store, and what could be done about it."""
+"""The state of the shown agent, above every page: what is wrong with its store, and what can be done about it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def admit() -> None:
     """Raise for anybody who may not see the page.
 
     Raises:
-        NotSignedIn: they may not; a page to sign in at is linked.
+        NotSignedIn: they may not; the sign-in page is linked.
     """
     try:
         session.role()
@@ -38,7 +38,7 @@ def came() -> None:
 
 
 def visitor() -> None:
-    """Say in the sidebar who looks, where not everybody may do everything, with the way out."""
+    """Say in the sidebar who is signed in, if permissions differ, with a way to sign out."""
     role, locked = session.role(), visitors().door.locked
     if role is Role.CURATOR and not locked:
         return
@@ -60,7 +60,7 @@ _ROLES = {
 
 
 def banner(agent: AgentMemory) -> None:
-    """Say what is not as it should be, and offer to mend it; nothing where all is well."""
+    """Say what is not as it should be, and offer to repair it; nothing if all is well."""
     if session.viewing():  # for viewers the sidebar says that they may change nothing
         if visitors().demo:
             _demo()
@@ -87,7 +87,7 @@ def banner(agent: AgentMemory) -> None:
 
 
 def _demo() -> None:
-    """Say that this is a demo, and how to have a world of one's own."""
+    """Say that this is a demo, and how to get a world of one's own."""
     with st.container(key="demo", horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(f":material/visibility: {words.DEMO}", width="stretch")
         with st.popover(words.INSTALL_IT, icon=":material/download:"):
