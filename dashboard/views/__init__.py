@@ -1,7 +1,7 @@
 """The pages, each in a folder with its own parts, and the places of the workbench that they belong to.
 
-The folder is not called ``pages``: Streamlit treats one of that name as pages of its own, and would first report that
-there is no such page to somebody who opens a link.
+The folder is not called ``pages``: Streamlit treats a folder of that name as its own pages, and would first report a
+missing page to somebody who opens a link.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class PageOf:
-    """A page: its name is that of its folder, of its script in it, and the last part of its address.
+    """A page: its name is that of its folder and of its script in it, and the last part of its address.
 
     Args:
         name: the name.
-        title: what it is called, and what the history says of who changed something there.
-        icon: how it is marked where pages are listed.
-        label: what the line of links of its place calls it, if not by its title.
+        title: its title, also the author in the history of changes made there.
+        icon: its icon in lists of pages.
+        label: its label in its place's line of links, if that is not the title.
     """
 
     name: str
@@ -30,13 +30,13 @@ class PageOf:
 
     @property
     def script(self) -> Path:
-        """What is run to draw it."""
+        """The script that draws it."""
         return _HERE / self.name / f"{self.name}.py"
 
 
 @dataclass(frozen=True)
 class Place:
-    """A place of the workbench: its first page is where the sidebar leads, and from there one goes to the others."""
+    """A place of the workbench: the sidebar leads to its first page, which links to the others."""
 
     title: str
     pages: tuple[PageOf, ...]
@@ -48,7 +48,7 @@ class Place:
 
 
 WORLDS = PageOf("worlds", "Worlds", ":material/public:")
-"""The worlds beside the one that is open, which the foot of the sidebar leads to by the name of that."""
+"""All worlds; the name of the open one at the foot of the sidebar leads there."""
 PLACES = (
     Place(
         "World",
@@ -88,13 +88,13 @@ PLACES = (
         ),
     ),
 )
-"""The places as the sidebar lists them; the first page of the first is where everybody begins."""
+"""The places as the sidebar lists them; everybody begins on the first page of the first."""
 HISTORY = PageOf("history", "History", ":material/history:")
-"""All that was changed; of its last lines there is a drawer over every page."""
+"""All changes; a drawer over every page shows the last ones."""
 INSTALLATION = PageOf("installation", "Installation", ":material/settings:")
-"""What is set for all characters, behind the gear."""
+"""The settings for all characters, behind the gear icon."""
 NEW = PageOf("new_character", "New character", ":material/person_add:")
-"""Where a character is made, which the picker leads to."""
+"""The page for making a character, reached from the picker."""
 PAGES = (*(page for place in PLACES for page in place.pages), HISTORY, INSTALLATION, NEW)
 
 
@@ -104,5 +104,5 @@ def page_of(title: str) -> PageOf | None:
 
 
 def place_of(page: PageOf) -> Place | None:
-    """The place that a page belongs to; ``None`` for what lies over all pages."""
+    """The place that a page belongs to; ``None`` for what is available on all pages."""
     return next((place for place in PLACES if page in place.pages), None)

@@ -1,4 +1,4 @@
-"""Two characters side by side: one cue, both answers, and what one has that the other lacks."""
+"""Two characters side by side: one cue, both answers, and what only one of them has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places of the world, each in the one that it lies in, with who is there at a time of the story."""
+"""The places of the world, nested, with who is there at a time of the story."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def show(agent: AgentMemory) -> None:
 
 
 def _held(place: str, located: Sequence[Located]) -> str:
-    """A place as the world calls it; nothing where it has none of this name."""
+    """A place by its name in the world; empty if the world has none of this name."""
     return next((one.place for one in located if one.place.casefold() == place.casefold()), "") if place else ""
 
 
 def _people(
     place: str, inside: Mapping[str, Sequence[str]], there: Mapping[str, Sequence[Whereabouts]], deep: int = 0
 ) -> int:
-    """How many are at a place, or in one that lies in it."""
+    """How many are at a place, or at one within it."""
     own = len(there.get(place, ()))
     return own + sum(_people(one, inside, there, deep + 1) for one in inside.get(place, ()) if deep < _DEEPEST)
 

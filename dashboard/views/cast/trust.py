@@ -1,4 +1,4 @@
-"""Who trusts whom as a graph; a click tells it, and leads to the character."""
+"""Who trusts whom as a graph; a click explains it, and leads to the character."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...data import trusting
 
 _OPENED = "trust-opened"
 _MOST = 12
-"""Characters in one picture."""
+"""The most characters in one picture."""
 
 
 def show(agent: AgentMemory) -> None:
-    """The graph of the cast, the character that is looked at first."""
+    """The graph of the cast, the viewed character first."""
     if name := mounting.text(mounting.taken(_OPENED), "name"):
         st.switch_page("views/personality/personality.py", query_params={"agent": name})
     world = session.world()

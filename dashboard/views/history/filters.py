@@ -1,4 +1,4 @@
-"""Which changes the History page lists: by words, kind, who and day, as the link says; and its pages of older ones."""
+"""Which changes the History page lists: by words, kind, author and day, as the link says; and paging to older ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIRST, _LAST = date(1970, 1, 1), date(9000, 1, 1)
 
 
 def sought(agent: AgentMemory) -> dict[str, Any]:
-    """The fields to look for changes with; returns what ``AgentMemory.history`` takes."""
+    """The search fields for changes; returns the arguments for ``AgentMemory.history``."""
     kinds = agent.history_kinds()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.text_input(
@@ -61,7 +61,7 @@ def sought(agent: AgentMemory) -> dict[str, Any]:
 
 
 def _begun(agent: AgentMemory, name: str, value: Any) -> str:
-    """The key of a field, which begins with what the link says and then keeps what is entered."""
+    """The key of a field, which begins with the value in the link and then keeps what is entered."""
     key = f"history-{name}-{agent.name}"
     st.session_state.setdefault(key, value)
     return key
@@ -81,7 +81,7 @@ def _choice(agent: AgentMemory, label: str, name: str, held: list[str], words: C
 
 
 def _days(agent: AgentMemory) -> tuple[date | None, date | None]:
-    """The first and the last day, by the real time in UTC."""
+    """The first and the last day, in real time, UTC."""
     begin, end = (_begun(agent, name, _day(session.from_link(name))) for name in ("from", "to"))
     with st.popover("Days", icon=":material/date_range:", help="Real time of the change, in UTC."):
         first = st.date_input("From", key=begin, min_value=_FIRST, max_value=_LAST, persist_state="session")
@@ -109,16 +109,16 @@ def _start(day: date | None) -> datetime | None:
 
 
 def reset(agent: AgentMemory) -> None:
-    """Look for nothing: the next run lists all changes."""
+    """Clear the search: the next run lists all changes."""
     for name in _NAMES:
         session.to_link(name, None)
         st.session_state.pop(f"history-{name}-{agent.name}", None)
 
 
 def older(agent: AgentMemory, wanted: dict[str, Any]) -> tuple[list[Any], bool]:
-    """The page of changes that is to be shown, and whether there are older ones."""
+    """The page of changes to be shown, and whether there are older ones."""
     key = f"history-before-{agent.name}"
-    if st.session_state.get(f"{key}-of") != wanted:  # other changes are looked for: begin with the newest
+    if st.session_state.get(f"{key}-of") != wanted:  # the search has changed: begin with the newest
         st.session_state[f"{key}-of"] = wanted
         st.session_state[key] = []
     befores: list[int] = st.session_state.setdefault(key, [])
@@ -127,7 +127,7 @@ def older(agent: AgentMemory, wanted: dict[str, Any]) -> tuple[list[Any], bool]:
 
 
 def _let_go() -> None:
-    """What the history told once, where not all of it is kept."""
+    """A notice about old changes, if not all of the history is kept."""
     kept = session.history_kept()
     if kept.let_go_until is not None:
         gone = tables.counted(kept.let_go, "older change", "older changes")
@@ -138,7 +138,7 @@ def _let_go() -> None:
 
 
 def turn_pages(agent: AgentMemory, last: int | None, *, more: bool) -> None:
-    """Buttons to older and newer changes, where there are such."""
+    """Buttons to older and newer changes, if there are any."""
     befores: list[int] = st.session_state[f"history-before-{agent.name}"]
     if not more:
         _let_go()

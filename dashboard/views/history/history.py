@@ -30,7 +30,7 @@ def listed() -> Applied | None:
         else:
             widgets.empty(words.NOTHING_HAS_HAPPENED, "Add an event.", agent, to="short_term")
         return None
-    states = ["state"] if any(one.undone_by for one in told) else []  # else the titles get its room
+    states = ["state"] if any(one.undone_by for one in told) else []  # else the titles get its space
     picked = widgets.table(
         history_tables.history(told),
         hide_index=True,

@@ -1,4 +1,4 @@
-"""The bin: memories that are gone, to be restored, or purged for good."""
+"""The bin: forgotten memories, to be restored, or purged for good."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
 
 
 def _let_go() -> None:
-    """What was chosen is done with."""
+    """Clear the choice."""
     st.session_state["bin-round"] = st.session_state.get("bin-round", 0) + 1
 
 

@@ -1,4 +1,4 @@
-"""Undo, redo and going back to a moment: what each would do in numbers, and a choice where later work is in the way."""
+"""Undo, redo and going back to a moment: what each would do in numbers, and a choice if later work is in the way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...data import change_rows, history_tables, tables
 
 
 def buttons(agent: AgentMemory, told: Applied) -> None:
-    """What can be done about a change: take it back, do it again, or take back all that came after it."""
+    """What can be done about a change: undo it, redo it, or undo everything after it."""
     again = told.undone_by is not None
     label, icon, name = ("Redo", "redo", "redo") if again else ("Undo", "undo", "undo")
     act = agent.redo if again else agent.undo
@@ -68,7 +68,7 @@ def _do(
     st.rerun()
 
 
-# -- a choice for each thing that later work touched --------------------------------------------------------
+# -- a choice for each thing that later work changed --------------------------------------------------------
 
 
 @st.fragment

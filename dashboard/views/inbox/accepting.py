@@ -22,12 +22,12 @@ PAIRS = (Matter.CONTRADICTION, Matter.DUPLICATE)
 TOGETHER = (*PAIRS, Matter.STALE)
 """Kinds of which several can be accepted at once."""
 _AT_ONCE = 100
-"""Memories that are rated in one change set, and decisions that are accepted in one."""
+"""The most memories rated, or decisions accepted, in one change set."""
 _NEEDS = {
     Matter.REFLECT: "reflect", Matter.PERSON: "reflect", Matter.STALE: "reflect", Matter.SUMMARISE: "summarise",
     Matter.PLAN: "plan",
 }  # fmt: skip
-"""What of it is done well by a language model only."""
+"""The kinds that only a language model does well, with their tasks."""
 _DERIVE, _KEEP, _FORGET = words.DERIVE_AGAIN, words.KEEP_AS_IT_IS, "Forget it"
 _OPEN, _ALL = "inbox-open", "all"
 _PLANS = "inbox-plans"
@@ -40,18 +40,18 @@ def begin(agent: AgentMemory, kind: Matter, of: str | None) -> None:
 
 
 def end() -> None:
-    """Show it no longer."""
+    """Stop showing it."""
     st.session_state.pop(_OPEN, None)
     st.session_state.pop(_PLANS, None)
 
 
 def is_open(agent: AgentMemory, kind: Matter, of: str | None) -> bool:
-    """Whether it is shown what accepting this would change."""
+    """Whether the page shows what accepting this would change."""
     return bool(st.session_state.get(_OPEN) == (agent.name, kind, _ALL if of is None else (of,)))
 
 
 def panel(agent: AgentMemory, one: Decision) -> None:
-    """What accepting one decision would change, with what there is to choose, and the button that applies it."""
+    """What accepting one decision would change, with the choices, and the button that applies it."""
     with st.container(border=True, gap="small", key="inbox-plan"):
         needs_model.note(agent, _NEEDS.get(one.kind, ""))
         choice = _choice(agent, one)
@@ -65,7 +65,7 @@ def panel(agent: AgentMemory, one: Decision) -> None:
 
 
 def all_of(agent: AgentMemory, kind: Matter, listed: Sequence[Decision]) -> None:
-    """What accepting all of a kind would change, a line each with a box, and the button that applies it at once."""
+    """What accepting all of a kind would change, one line each with a box, and the button that applies it at once."""
     some = {one.of: one for one in listed[:_AT_ONCE] if not _protected(agent, one)}
     with st.container(border=True, gap="small", key="inbox-plan"):
         plans = {}
@@ -116,7 +116,7 @@ def _both_stay(agent: AgentMemory, one: Decision) -> None:
 
 
 def _choice(agent: AgentMemory, one: Decision) -> str:
-    """Which of several memories stays, or what becomes of a stale one; nothing where there is nothing to choose."""
+    """Which of several memories stays, or what becomes of a stale one; empty if there is nothing to choose."""
     usual = _usual(agent, one)
     if one.kind in PAIRS:
         entries = {entry.id: entry for entry in _entries(agent, one)}
@@ -139,7 +139,7 @@ def _radio(label: str, ids: list[str], usual: str, entry: Callable[[str], Memory
 
 
 def _usual(agent: AgentMemory, one: Decision) -> str:
-    """What is chosen unless somebody chooses otherwise."""
+    """The default choice."""
     entries = _entries(agent, one)
     if one.kind in PAIRS and entries:
         return deciding.usual(entries).id
@@ -159,11 +159,11 @@ def _plans() -> dict[str, ChangeSet | MemorySystemError]:
 
 
 def _planned(choice: str, plan: Callable[[Progress], ChangeSet]) -> ChangeSet | None:
-    """The plan that is shown, made once, so that what is applied is what was shown; nothing if it cannot be made."""
+    """The plan that is shown, made once, so that what is applied is what was shown; ``None`` if it cannot be made."""
     if choice not in _plans():
         place = st.empty()
         try:
-            # the page that is drawn again by a click ends the work at its next step
+            # a click redraws the page and ends the work at its next step
             made: ChangeSet | MemorySystemError = plan(working.shown_in(place))
         except MemorySystemError as error:
             made = error
@@ -208,4 +208,4 @@ _PLAN_OF: dict[Matter, Callable[[AgentMemory, Decision, str, Progress], ChangeSe
     ),
     Matter.DUPLICATE: lambda agent, one, choice, _show: agent.merge(one.ids, keep=choice, preview=True),
 }
-"""All but failing cues, which are mended on the Memory page."""
+"""All kinds but failing cues, which are fixed on the Memory page."""

@@ -1,4 +1,4 @@
-"""Inbox: what asks for a decision, each with what accepting it would change, and with a way to put it off."""
+"""Inbox: pending decisions, each with what accepting it would change, and a way to postpone it."""
 
 import streamlit as st
 
@@ -22,7 +22,7 @@ _EVERYBODY = "inbox-everybody"
 
 
 def _choose() -> None:
-    """Let the link say which kinds are chosen."""
+    """Put the chosen kinds into the link."""
     session.to_link("kind", ",".join(st.session_state["inbox-kinds"]))
     st.session_state["inbox-linked"] = session.from_link("kind")
 
@@ -40,10 +40,10 @@ if len(session.world().characters()) > 1 and st.toggle(words.EVERYBODY, key=_EVE
         lines.everybody()
     st.stop()
 
-head, listed = st.container(), st.container(key="inbox-list")  # above what says how far comparing is
+head, listed = st.container(), st.container(key="inbox-list")  # above the progress of comparing
 compared.found(agent)
 found, complete = compared.waiting(agent)
-places.count()  # which knows now what comparing has found
+places.count()  # now including what comparing has found
 counts = deciding.counts(found.decisions)
 linked = session.from_link("kind")
 if linked != st.session_state.get("inbox-linked", ""):

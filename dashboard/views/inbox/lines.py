@@ -1,4 +1,4 @@
-"""The list of what asks for a decision: one of it a line, with Accept and Later, and what was put off."""
+"""The list of pending decisions: one per line, with Accept and Later, and the postponed ones."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ...data import deciding, diffs, tables
 from . import accepting
 
 _LINES = 20
-"""Decisions that are shown before one asks for more."""
+"""How many decisions are shown before more are requested."""
 _LONGEST = 240
 _LATER = (words.UNTIL_TOMORROW, words.FOR_A_WEEK, words.UNTIL_IT_CHANGES)
 _OPERATIONS = {Matter.MIGRATE: "Migrate", Matter.REFLECT: "Reflect", Matter.SUMMARISE: "Summarise",
                Matter.PLAN: "Plan", Matter.RATE: "Rate"}  # fmt: skip
-"""What the Operations page calls what can be done there in more detail."""
+"""The names on the Operations page of what can be done there in more detail."""
 
 
 def show(agent: AgentMemory, found: Inbox, kinds: Sequence[Matter]) -> None:
-    """What waits of these kinds, or of all if none is named."""
+    """The pending decisions of these kinds, or of all if none is named."""
     listed = [one for one in found.decisions if not kinds or one.kind in kinds]
     may = agent.read_only is None
     if may and len(kinds) == 1 and kinds[0] in accepting.TOGETHER and len(listed) > 1:
@@ -66,7 +66,7 @@ def _line(agent: AgentMemory, one: Decision, number: int, *, may: bool) -> None:
 
 
 def _why(agent: AgentMemory, one: Decision) -> None:
-    """Of which kind it is, why it asks, and since when, with the exact time under the pointer."""
+    """Its kind, its reason, and since when it has been pending, with the exact time in a tooltip."""
     told = f"<b>{deciding.SHORT[one.kind]}</b> · {diffs.escaped(tables.visible(one.why))}"
     if one.since:
         told += f" · <time title='{diffs.escaped(stamp(one.since))}'>{diffs.escaped(ago(one.since, agent.now))}</time>"
@@ -74,20 +74,20 @@ def _why(agent: AgentMemory, one: Decision) -> None:
 
 
 def put_off(agent: AgentMemory, one: Decision, until: str) -> None:
-    """Let a decision wait; the next run says so, and offers to take it back."""
+    """Postpone a decision; the next run says so, and offers an undo."""
     when = {words.UNTIL_TOMORROW: morning_after(agent.now), words.FOR_A_WEEK: agent.now + timedelta(days=7)}
     moment: datetime | None = when.get(until)
     bulk.do(agent, lambda: agent.put_off(one.kind, one.of, until=moment, mark="" if moment else one.mark))
 
 
 def _mend(agent: AgentMemory, one: Decision) -> None:
-    """Go to the Memory page, where the cue is asked and one of its memories is open, with its ways."""
+    """Go to the Memory page, where the cue is asked and one of its memories is open, with ways to recall it."""
     cue = next((saved.cue for saved in agent.saved_cues if saved.name == one.of), "")
     places.to_memory(agent.name, cue=cue, memory=one.ids[0] if one.ids else "")
 
 
 def _deeper(agent: AgentMemory, one: Decision) -> None:
-    """The way to the page where the same can be done in more detail."""
+    """A link to the page where the same can be done in more detail."""
     view, link, label = "", {}, ""
     if one.kind in accepting.PAIRS:
         view, label = "tidy", "Merge with a text of your own, on the Tidy page"
@@ -100,7 +100,7 @@ def _deeper(agent: AgentMemory, one: Decision) -> None:
 
 
 def later(agent: AgentMemory, put: Sequence[Decision]) -> None:
-    """What was put off, with until when, and the button that has it ask again."""
+    """The postponed decisions, with until when, and a button that makes each pending again."""
     if not put:
         return
     with st.expander(f"Put off: {len(put)}", icon=":material/schedule:"):
@@ -118,7 +118,7 @@ def later(agent: AgentMemory, put: Sequence[Decision]) -> None:
 
 
 def everybody() -> None:
-    """How much waits of each character, the most first; each leads to its own list."""
+    """How many decisions are pending per character, the most first; each leads to its own list."""
     names = session.world().characters()
     rows: list[tuple[AgentMemory, Inbox]] = []
     complete = True

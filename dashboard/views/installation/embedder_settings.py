@@ -1,6 +1,6 @@
 """What makes the vectors of this world: which embedder is in use, for which languages, and another one to use.
 
-All characters are re-embedded from here, one after another; one alone, at the top of its pages.
+All characters are re-embedded from here, one after another; a single one, at the top of its pages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...data import tables
 
 
 def show() -> None:
-    """The embedder in use, and, where a person may choose, another one."""
+    """The embedder in use, and, if the person may choose, others."""
     world = session.world()
     with st.container(border=True):
         st.header("Embedding model", anchor=False)
@@ -61,7 +61,7 @@ def show() -> None:
 
 
 def _reembed(world: World) -> None:
-    """Make what vectors are missing, of all characters."""
+    """Make the missing vectors of all characters."""
     name = "reembed-all"
     work = working.of(name)
     if work is not None and work.running:
@@ -80,7 +80,7 @@ def _reembed(world: World) -> None:
 
 
 def _all(world: World, progress: Progress, cancelled: Callable[[], bool]) -> int:
-    """How many memories were embedded; a character that can only be read is passed over."""
+    """How many memories were embedded; a read-only character is skipped."""
     names, embedded = world.stored(), 0
     for number, name in enumerate(names):
         agent = world.agent(name)

@@ -1,4 +1,4 @@
-"""Installation: the language model, the prompts, the world that all characters share, and what keeps it all safe."""
+"""Installation: the language model, the prompts, the world that all characters share, and safekeeping."""
 
 import streamlit as st
 
@@ -41,7 +41,7 @@ if session.moment() is not None or session.viewing():
 with parts[model_settings.LINK]:
     try:
         model_settings.show()
-    except NotAllowed as error:  # what is refused in one part leaves the others standing
+    except NotAllowed as error:  # a refusal in one part leaves the others usable
         widgets.problem(error)
 for part, show in ((prompt_settings.LINK, prompt_settings.show), (known_settings.LINK, known_settings.show)):
     with parts[part]:

@@ -15,7 +15,7 @@ from ...components import bulk, drafts, widgets
 from ...data import tables
 
 LINK = "known"
-"""How a link says that this is to be shown."""
+"""The value in a link that shows this."""
 _NEW = ""
 _LABELS = {
     "text": words.WHAT_IS_KNOWN,
@@ -28,7 +28,7 @@ _CHANGES = 5
 
 
 def show(agent: AgentMemory) -> None:
-    """The facts and the groups; who may only look sees them all the same."""
+    """The facts and the groups; viewers see them as well."""
     world = session.world()
     facts, groups = world.facts(), world.groups()
     with st.container(border=True):
@@ -88,7 +88,7 @@ def _edit(agent: AgentMemory, facts: tuple[Fact, ...], groups: tuple[Group, ...]
     left, right = st.columns(2)
     there = [EVERYBODY, *(group.name for group in groups)]
     if (stands := st.session_state.get(draft.field("known_to"))) not in there:
-        there.append(str(stands))  # a group that has been dissolved since
+        there.append(str(stands))  # a group that has since been dissolved
     to = left.selectbox(_LABELS["known_to"], there, key=draft.field("known_to"), persist_state="session")
     rating = right.number_input(
         _LABELS["rating"], 1.0, 10.0, None, 1.0, key=draft.field("rating"), persist_state="session",
@@ -157,7 +157,7 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
 
 
 def _changes(agent: AgentMemory) -> None:
-    """The last changes, each with the way back: the History page tells only those of characters."""
+    """The last changes, each with an undo: the History page lists only those of characters."""
     if WORLD_AGENT not in session.world().stored():
         return
     keeps = session.world().agent(WORLD_AGENT).acting_as(agent.author)
@@ -189,7 +189,7 @@ def _do(change: Callable[[], ChangeSet], said: str, after: Callable[[], None]) -
 
 
 def _plain(at: datetime | None) -> datetime | None:
-    """A time as the fields have it, which know no zone."""
+    """A time for the fields, which have no zone."""
     return None if at is None else at.astimezone(UTC).replace(tzinfo=None)
 
 

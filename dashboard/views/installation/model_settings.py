@@ -1,4 +1,4 @@
-"""The world's language model: what is in use, what it is told, which other to use, and a trial of it."""
+"""The world's language model: what is in use, what is sent to it, which other to use, and a trial of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...components import bulk, widgets
 from ...data import tables
 
 LINK = "model"
-"""How a link says that this is to be shown."""
+"""The value in a link that shows this."""
 _ADDRESS, _MODEL, _PLACE, _TURN, _TRIAL, _OFFERED = (
     "model-address", "model-name", "model-key-place", "model-key-turn", "model-trial", "model-offered",
 )  # fmt: skip
@@ -23,7 +23,7 @@ _SESSION, _KEYRING = "until the program ends", "in the system's keyring"
 
 
 def show() -> None:
-    """What is in use, and, where a person may choose, what else there is."""
+    """What is in use, and, if the person may choose, the alternatives."""
     models = session.world().models
     with st.container(border=True):
         _in_use(models)
@@ -60,7 +60,7 @@ def _in_use(models: WorldModel) -> None:
 
 
 def _told(models: WorldModel) -> str:
-    """Where memories go."""
+    """Where memories are sent."""
     choice = models.in_use
     if models.name == "offline":
         return "Nothing leaves this program: plain rules rate, summarise, plan and talk, and are labelled as such."
@@ -87,7 +87,7 @@ def _key_in_words(models: WorldModel, endpoint: str) -> None:
 
 
 def _way_back(models: WorldModel, choice: ModelChoice) -> Callable[[], None] | None:
-    """The buttons that lead away from a server; answered is what to do if one was pressed."""
+    """The buttons that lead away from a server; returns what to do if one was pressed."""
     if not choice.offline and st.button("Use the offline rules", icon=":material/cloud_off:"):
         return lambda: _use(models, ModelChoice(), "The offline rules are in use.")
     usual = models.of_environment
@@ -107,7 +107,7 @@ def _choose(models: WorldModel) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(provider.name, key=f"take-{provider.name}", on_click=_take, args=(provider,), width=120)
             st.caption(f"{widgets.plain(provider.endpoint)} · {provider.about}", width="stretch")
-    chosen = models.chosen or ModelChoice()  # the environment's address may hold a password
+    chosen = models.chosen or ModelChoice()  # the environment's address may contain a password
     st.session_state.setdefault(_ADDRESS, chosen.endpoint)
     st.session_state.setdefault(_MODEL, chosen.model)
     left, right = st.columns(2)
@@ -125,7 +125,7 @@ def _choose(models: WorldModel) -> None:
             "read in transit. Use https if the server supports it.",
             icon=":material/lock_open:",
         )
-    # a form takes what stands in the field; alone, a field of a key that is left by Tab tells nothing
+    # a form submits the field's content; a password field on its own, left by Tab, sends nothing
     with st.form("use-a-server", border=False, enter_to_submit=False):
         key, in_keyring = _key(models, endpoint.rstrip("/"))
         st.caption(
@@ -148,7 +148,7 @@ def _choose(models: WorldModel) -> None:
 
 
 def _of(choice: ModelChoice) -> str:
-    """Whose trial is held: one of another address or model than is written now is not shown beside it."""
+    """The key of a trial: one for another address or model than the present ones is not shown."""
     return f"{choice.endpoint} {choice.model}"
 
 
@@ -158,9 +158,9 @@ def _take(provider: Provider) -> None:
 
 
 def _key(models: WorldModel, endpoint: str) -> tuple[str, bool]:
-    """The key as it is typed, and whether the keyring is to keep it. The field is never filled in."""
+    """The key as typed, and whether the keyring is to keep it. The field is never filled in."""
     place = models.key_of(endpoint)
-    turn = st.session_state.get(_TURN, 0)  # another field after each saving, so that it is empty again
+    turn = st.session_state.get(_TURN, 0)  # a new field after each saving, so that it is empty again
     key = st.text_input(
         "Key",
         type="password",
@@ -185,12 +185,12 @@ def _key(models: WorldModel, endpoint: str) -> tuple[str, bool]:
 
 @st.cache_resource(ttl=60, show_spinner=False)
 def keyring_name() -> str:
-    """What the system's keyring is called; empty if there is none."""
+    """The name of the system's keyring; empty if there is none."""
     return keys.available()
 
 
 def _offered(endpoint: str) -> None:
-    """The models that the server told of at the last trial, to choose from."""
+    """The models that the server listed at the last trial, to choose from."""
     where, trial = _held()
     if trial is None or not trial.models or not where.startswith(f"{endpoint} "):
         return
@@ -219,7 +219,7 @@ def _use(models: WorldModel, choice: ModelChoice, words: str, key: str = "", *, 
 
 
 def _chosen(models: WorldModel, do: Callable[[], None], words: str) -> None:
-    """Let another model be used; what was used before can be again, with the key that is held for its address."""
+    """Use another model; the previous one can be used again, with the key stored for its address."""
     before = models.chosen
 
     def back() -> None:
@@ -240,7 +240,7 @@ def _chosen(models: WorldModel, do: Callable[[], None], words: str) -> None:
 
 
 def _done(do: Callable[[], None], words: str = "") -> None:
-    """Do something, say so, and draw the page again; or say why not."""
+    """Do something, say so, and redraw the page; or say why not."""
     try:
         do()
     except MemorySystemError as error:
@@ -261,7 +261,7 @@ def _try(where: str, ask: Callable[[], Trial]) -> None:
             widgets.problem(error)
             return
     if where != _IN_USE:
-        st.rerun()  # what the server offers stands above
+        st.rerun()  # the server's models are listed above
 
 
 def _held() -> tuple[str, Trial | None]:

@@ -1,4 +1,4 @@
-"""The world's prompts: each can be worded again, looked at as it would be sent, restored, and every version is kept."""
+"""The world's prompts: each can be edited, viewed as it would be sent, and restored; every version is kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...components import bulk, drafts, widgets
 from ...data import diffs, tables
 
 LINK = "prompts"
-"""How a link says that this is to be shown."""
+"""The value in a link that shows this."""
 _CHOSEN = "prompt-chosen"
 _MOST_VERSIONS = 20
 

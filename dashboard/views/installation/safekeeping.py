@@ -1,4 +1,4 @@
-"""What keeps the world safe: its light, the check of everything, backups, and what was set aside by restoring one."""
+"""Safekeeping of the world: its status light, the full check, backups, and what restoring one has set aside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...data import tables
 from ...server import downloads
 
 LINK = "safety"
-"""How a link says that this is to be shown."""
+"""The value in a link that shows this."""
 _LIGHTS = {
     State.RIGHT: (":green[:material/check_circle:]", words.ALL_IS_WELL),
     State.REPAIRED: (":orange[:material/healing:]", "Repaired."),
@@ -32,13 +32,13 @@ _MOST_UPLOADED = 500
 
 
 def light(agent: str) -> None:
-    """One line where the world is not in order, with the way to the check of everything."""
+    """One line if the world is not in order, with a link to the full check."""
     state, sentence = _seen()
     if state is State.RIGHT:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="light"):
         _line(state, sentence)
-        if session.viewing():  # what tells more is a curator's
+        if session.viewing():  # details are for curators
             return
         if st.button("Details", key="to-check", type="tertiary", icon=":material/arrow_forward:"):
             st.switch_page("views/installation/installation.py", query_params={"agent": agent, "part": LINK})
@@ -50,8 +50,8 @@ def _line(state: State, sentence: str) -> None:
 
 
 def _seen() -> tuple[State, str]:
-    """What is known without looking into every file, and what the last check of everything found."""
-    state, sentence = doctor.light(session.opened())  # to a viewer's world every agent can only be read
+    """What is known without reading every file, and what the last full check found."""
+    state, sentence = doctor.light(session.opened())  # in a viewer's world every agent is read-only
     found = _found()
     wrong = sum(finding.state is State.WRONG for finding in found or ())
     if wrong and state is not State.WRONG:
@@ -65,7 +65,7 @@ def _found() -> list[Finding] | None:
 
 
 def check() -> None:
-    """The light, a check of every file of every character, and the repair of what is wrong."""
+    """The status light, a check of every file of every character, and the repair of what is wrong."""
     world = session.world()
     with st.container(border=True):
         st.header("Check", anchor=False)
@@ -109,7 +109,7 @@ _REPAIR = "In Python: doctor.examine(world, repair=True)"
 
 
 def backup() -> None:
-    """Make a backup, and take it away."""
+    """Make a backup, and download it."""
     world = session.world()
     with st.container(border=True):
         st.header("Backup", anchor=False)
@@ -139,12 +139,12 @@ def backup() -> None:
 
 
 def _download(path: Path) -> None:
-    """A link that takes a backup away."""
+    """A link that downloads a backup."""
     st.link_button("Download it", downloads.link(downloads.BACKUP, file=path.name), icon=":material/download:")
 
 
 def restore() -> None:
-    """Look at a backup and put it in the world's place; and put back what was set aside by that."""
+    """Preview a backup and restore it in place of the world; and bring back what was set aside."""
     with st.container(border=True):
         st.header("Restore", anchor=False)
         st.caption(
@@ -167,7 +167,7 @@ def restore() -> None:
 
 
 def _restored() -> None:
-    """Say what came of the last restoring, once for each browser."""
+    """Show the result of the last restore, once per browser."""
     work = working.of(_RESTORE)
     if work is None or not isinstance(work.result, backup_restoring.Restored):
         return
@@ -196,7 +196,7 @@ def _upload() -> None:
 
 
 def _preview(path: Path) -> None:
-    """What a backup holds, and the button that restores it."""
+    """The content of a backup, and the button that restores it."""
     try:
         manifest = backup_reading.look(path)
     except MemorySystemError as error:
@@ -256,7 +256,7 @@ def _put_back(one: swap.Aside) -> None:
 
 
 def _tell(sentence: str) -> None:
-    """Let the line at the bottom say that another world is here, and bring back the one that was set aside for it."""
+    """Make the line at the bottom say that another world is here, and offer to bring back the one set aside."""
     world = session.world()
     aside = next(iter(swap.of_world(world.folder)), None)
     if aside is None:
@@ -282,7 +282,7 @@ def _busy(name: str) -> bool:
 
 
 def _ended(name: str) -> bool:
-    """Whether a piece of work has ended; where that was in trouble, or it was stopped, say so."""
+    """Whether a piece of work has ended; if it failed or was stopped, say so."""
     work = working.of(name)
     if work is None or work.running:
         return False
@@ -300,7 +300,7 @@ def _agents(held: Manifest) -> str:
 
 
 def _counted(agents: int, rehearsals: int) -> str:
-    """How many characters, and how many of the agents only rehearse."""
+    """How many characters there are, and how many of the agents are rehearsals."""
     told = tables.counted(rehearsals, "rehearsal", "rehearsals")
     return f"{_characters(agents - rehearsals)}{f' and {told}' if rehearsals else ''}"
 

@@ -1,4 +1,4 @@
-"""The world's clock: it follows the real time, or stands."""
+"""The world's clock: it follows the real time, runs at its own pace, or is stopped."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ... import session, words
 from ...components import bulk, drafts, widgets
 
 _FOLLOWS = timedelta(seconds=1)
-"""How near to the real time a clock is that follows it."""
+"""How close to the real time a clock that follows it is."""
 
 
 def show() -> None:
-    """What time it is in the world, and what sets it."""
+    """The time in the world, and the fields that set it."""
     with st.container(border=True):
         st.header("World time", anchor=False)
         world = session.world()
@@ -31,7 +31,7 @@ def show() -> None:
         at = (world.standing or world.clock()).astimezone(UTC)
         minute = at.replace(second=0, microsecond=0)
         now = {"mode": goes, "day": minute.date(), "time": minute.time()}
-        # the clock goes on while somebody writes, which is nothing to choose about: what is written counts
+        # the clock goes on while somebody writes, which needs no choice: what was written counts
         draft = drafts.Draft("clock", now, {"mode": words.THE_CLOCK, "day": "Day", "time": "Time"})
         mode = st.segmented_control(
             words.THE_CLOCK, modes, key=draft.field("mode"), required=True, persist_state="session"
@@ -43,7 +43,7 @@ def show() -> None:
             hour = (
                 right.time_input("Time (UTC)", None, key=draft.field("time"), persist_state="session") or minute.time()
             )
-            same = (day, hour) == (minute.date(), minute.time())  # the fields know no seconds
+            same = (day, hour) == (minute.date(), minute.time())  # the fields have no seconds
             wanted = at if same and world.standing else datetime.combine(day, hour, UTC)
         if st.button(
             words.SET_THE_CLOCK, icon=":material/schedule:", disabled=mode == goes and wanted == world.standing
@@ -59,12 +59,12 @@ def show() -> None:
 
 
 def _follows(world: World) -> bool:
-    """Whether the clock goes with the real time and tells the same."""
+    """Whether the clock runs with the real time and shows the same."""
     return world.speed == 1 and abs(world.clock() - real_clock()) < _FOLLOWS
 
 
 def _back(world: World) -> Callable[[], None]:
-    """What lets the clock go again as it goes now: it stands, follows the real time, or runs at a pace of its own."""
+    """A function that restores the clock's present mode: stopped, following the real time, or at its own pace."""
     standing, speed, at, since = world.standing, world.speed, world.clock(), real_clock()
     follows = _follows(world)
 

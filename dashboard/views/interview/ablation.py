@@ -22,7 +22,7 @@ _MOST = 2000
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with its answers: with everything, and, once it was asked again, without what was muted."""
+    """A question with its answers: with everything and, once asked again, without what was muted."""
 
     question: str
     whole: Step
@@ -137,7 +137,7 @@ def _choices(agent: AgentMemory, key: str, asked: Asked) -> tuple[frozenset[str]
 
 
 def _answer(title: str, step: Step) -> None:
-    """An answer in a frame, with what it took."""
+    """An answer in a frame, with its cost."""
     with st.container(border=True, height="stretch"):
         st.markdown(f"**{title}**")
         st.text(talk_tables.spoken(step.answer) or "(nothing was said)")
@@ -189,7 +189,7 @@ def _beside(agent: AgentMemory, asked: Asked, again: Step) -> None:
 
 
 def still_said(muted: Sequence[MemoryEntry], context: Context) -> list[str]:
-    """Which muted memories a prompt still tells elsewhere: what a character is stands in its core memory, too."""
+    """Which muted memories a prompt still has elsewhere: core memory, too, says who a character is."""
     told = []
     for name in (CORE, INSTRUCTIONS, SUMMARY):
         section = context.section(name)

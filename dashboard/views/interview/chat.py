@@ -19,9 +19,9 @@ from .talk_state import PLAY, Held
 
 HEIGHT = 560
 TURNS = 30
-"""Turns that are shown; more are asked for by a button."""
+"""How many turns are shown; a button shows more."""
 _A_TURN = 12
-"""Messages that a turn seldom has more of."""
+"""The number of messages that a turn rarely exceeds."""
 _USER, _CHARACTER = ":material/person:", ":material/face:"
 MOST_CHARACTERS = 8000
 _ICONS = {
@@ -34,13 +34,13 @@ _ICONS = {
 }
 
 Ask = Callable[[str, talk_live.Live], Step]
-"""Takes what was said and what listens to the answer."""
+"""A function of what was said and of the listener to the answer."""
 
 
 def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
     """What was said so far, the answer that is coming, and the field for the next message.
 
-    Of the past a talk that is kept can only be read; an interview leaves no trace there either.
+    In the past, a stored talk can only be read; an interview leaves no trace there either.
     """
     closed = mode == PLAY and agent.read_only is not None
     key = f"talk-live-{held.key}"
@@ -70,7 +70,7 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
             key=field,
             max_chars=MOST_CHARACTERS,
             disabled=closed or running,
-            submit_mode="disable",  # what is said comes back into the field if it fails: nothing else is to stand there
+            submit_mode="disable",  # on failure, the text returns to the field, which must be empty
         )
         if not closed:
             mounting.keep_unsent(field)
@@ -93,7 +93,7 @@ def _shown(held: Held) -> list[talk_tables.Turn]:
 
 
 def _taken(held: Held, live: talk_live.Live, field: str) -> None:
-    """Keep the answer that is complete, or say why there is none; what was typed then stands in its field again."""
+    """Keep the answer that is complete, or say why there is none; what was typed then returns to its field."""
     if live.step is not None:
         held.take(live.step)
         st.rerun()
@@ -104,12 +104,12 @@ def _taken(held: Held, live: talk_live.Live, field: str) -> None:
     else:
         st.error("The answer broke off. The terminal has details.", icon=":material/error:")
     st.caption(widgets.plain(f"You had said: {live.asked}"))
-    if live.typed:  # what was clicked can be clicked again, and something else may stand in the field
+    if live.typed:  # a click can be repeated, and the field may contain something else
         st.session_state[field] = live.asked
 
 
 def _invitation(agent: AgentMemory) -> str | None:
-    """What to begin with where nothing has been said yet: a click asks it."""
+    """A suggested first question if nothing has been said yet; a click asks it."""
     st.markdown(f"**Ask {widgets.plain(agent.display_name)}**")
     st.caption(
         "Choose one of these, or write your own below. Beside the chat you see which memories come to mind, and why."
@@ -122,7 +122,7 @@ def _invitation(agent: AgentMemory) -> str | None:
 
 
 def _again(turn: talk_tables.Turn) -> str | None:
-    """A way to say once more what there is no answer to; what stands in the field stays there."""
+    """A button to repeat what has no answer; the content of the field stays."""
     again = st.button(
         "Say it again", key=f"again-{turn.number}", icon=":material/refresh:", type="tertiary",
         help="As another message, after the one that was kept.",
@@ -160,7 +160,7 @@ def _turn(agent: AgentMemory, turn: talk_tables.Turn, step: Step | None, *, hear
 
 
 def _calls(turn: talk_tables.Turn, step: Step | None) -> None:
-    """The functions that were called, one after the other; their times where they were taken here."""
+    """The functions that were called, one after the other; with their times if measured here."""
     runs = {run.call_id: run for run in step.functions} if step is not None else {}
     for call in turn.calls:
         run = runs.get(call.id)
@@ -172,7 +172,7 @@ def _calls(turn: talk_tables.Turn, step: Step | None) -> None:
 
 
 def _sources(agent: AgentMemory, turn: talk_tables.Turn, step: Step) -> None:
-    """The memories that came to mind, numbered as the answer cites them, each with a way to its card."""
+    """The memories that came to mind, numbered as the answer cites them, each with a link to its card."""
     hits = step.recalled.hits
     with st.popover(
         tables.counted(len(hits), "memory", "memories") + " came to mind", icon=":material/lightbulb:", type="tertiary"

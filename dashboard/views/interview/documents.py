@@ -1,4 +1,4 @@
-"""Documents of a character's archive: loaded, looked into, searched and removed."""
+"""Documents of a character's archive: loaded, viewed, searched and removed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MOST = 400
 
 
 class _Cancelled(Exception):
-    """The person no longer wants it loaded."""
+    """Raised if the person no longer wants it loaded."""
 
 
 def show(agent: AgentMemory) -> None:
-    """The field for a document, those that are there, and a search over them and the character's life."""
+    """The field for a document, the loaded ones, and a search over them and the character's life."""
     st.caption(
         "Documents that the character can look up while it talks, with "
         "archival_memory_search. They do not decay and are never recalled by themselves, "
@@ -119,7 +119,7 @@ def _ended(agent: AgentMemory, work: working.Work, name: str) -> None:
 
 
 def _listed(agent: AgentMemory, one: Loaded) -> None:
-    """One document, to be looked into or removed."""
+    """One document, to be viewed or removed."""
     key = f"document-open-{one.id}"
     told = [tables.counted(one.passages, "passage", "passages")]
     told += [tables.counted(one.pages, "page", "pages")] if one.pages else []
@@ -157,7 +157,7 @@ def _remove(agent: AgentMemory, one: Loaded) -> None:
 
 
 def _passages(found: list[MemoryEntry]) -> None:
-    """The first passages of a document, each with where it stands."""
+    """The first passages of a document, each with its position."""
     for entry in found[:_LISTED]:
         st.caption(widgets.plain(whence(entry)))
         st.text(talk_tables.spoken(entry.document))

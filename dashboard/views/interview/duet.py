@@ -1,4 +1,4 @@
-"""Characters who talk with each other, two or a group, seen as they go; stopped at any time, and taken back whole."""
+"""Characters who talk with each other, two or a group, shown live; stopped at any time, and undone as a whole."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from . import chat, talk_settings, talk_state, talk_tables
 
 _SECONDS = 0.5
 _LINK = "together"
-"""The name in the link, by which a talk is found again after a reload."""
+"""The name in the link that finds a talk again after a reload."""
 _MOST_HELD = 50
 _MOST = 2000
 _FACES = (":material/face:", ":material/face_3:", ":material/face_2:", ":material/face_4:", ":material/face_6:")
@@ -27,7 +27,7 @@ _FACES = (":material/face:", ":material/face_3:", ":material/face_2:", ":materia
 
 @dataclass
 class Stage:
-    """A talk of several that goes on or has ended, and what was said in it."""
+    """A running or ended talk of several, and what was said in it."""
 
     talk: Duet | Group
     turns: int
@@ -42,16 +42,16 @@ class Stage:
 
     @property
     def id(self) -> str:
-        """Of the talk in the memory of who was asked to talk."""
+        """The id of the talk in the memory of the character who was asked to talk."""
         return (self.talk.parts[0] if isinstance(self.talk, Group) else self.talk.first).id
 
     @property
     def work(self) -> str:
-        """The name of the work that lets them talk."""
+        """The name of the work that makes them talk."""
         return f"duet-{self.id}"
 
     def let_talk(self, opening: str, turns: int) -> None:
-        """Let them talk so many turns, in the background."""
+        """Make them talk for so many turns, in the background."""
         self.turns = len(self.said) + turns
 
         def do(tell: Progress, stopped: Callable[[], bool]) -> None:
@@ -65,7 +65,7 @@ class Stage:
 
 
 def show(agent: AgentMemory) -> None:
-    """The fields that bring them together; their talk as it goes."""
+    """The fields that begin a talk, or the talk as it goes on."""
     if widgets.closed(agent):
         return
     key = f"duet-{agent.name}"
@@ -101,7 +101,7 @@ def _hold(stage: Stage, key: str) -> None:
 
 
 def _held(agent: AgentMemory, key: str) -> Stage | None:
-    """The talk that this session shows, or else the one of the link while the server holds it."""
+    """The talk that this session shows, else the one in the link while the server has it."""
     stage: Stage | None = st.session_state.get(key)
     if stage is None:
         stage = _stages(str(session.world().folder)).get(session.from_link(_LINK))
@@ -114,7 +114,7 @@ def _held(agent: AgentMemory, key: str) -> Stage | None:
 
 
 def _let_go(key: str) -> None:
-    """Show this talk no more."""
+    """Stop showing this talk."""
     stage: Stage = st.session_state.pop(key)
     _stages(str(session.world().folder)).pop(stage.id, None)
     session.to_link(_LINK, None)
@@ -181,7 +181,7 @@ def _running(stage: Stage) -> None:
 
 
 def _transcript(stage: Stage, *, links: bool) -> None:
-    """What was said; with ``links`` each thing with the memories that came to the speaker's mind."""
+    """What was said; with ``links``, each with the memories that came to the speaker's mind."""
     agents = stage.agents
     called = session.told_apart({name: tables.visible(agent.display_name) for name, agent in agents.items()})
     places = {name: place for place, name in enumerate(agents)}
@@ -209,7 +209,7 @@ def _mind(whose: AgentMemory, one: Said, number: int) -> None:
 
 
 def _go_on(stage: Stage, key: str) -> None:
-    """What can be done when they have stopped: more, others, or all of it undone."""
+    """What can be done when they have stopped: continue, begin another, or undo all of it."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         more = st.number_input("More turns", 1, MAX_TURNS, 4, key=f"{key}-more", width=140, persist_state="session")
         if st.button("Go on", icon=":material/play_arrow:", key=f"{key}-on", help="In Python: talk(turns)"):

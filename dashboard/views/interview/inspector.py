@@ -18,7 +18,7 @@ BLOCKS = {"persona": "Who it is", "human": "Whom it talks with"}
 
 
 def show(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
-    """What is in the prompt: of the last turn, of one before it, or of the next one before anything is said."""
+    """What is in the prompt: for the last turn, an earlier one, or the next one before anything is said."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**In the prompt**", width="stretch")
         shown = _which(held)
@@ -61,7 +61,7 @@ def _which(held: Held) -> int | None:
 
 
 def _gauge(context: Context, settings: TalkSettings) -> None:
-    """How full the prompt is, and what had no room in it."""
+    """How full the prompt is, and what did not fit in it."""
     pressed = settings.strategy is Strategy.VIRTUAL
     words = [f"{context.tokens:,} of {context.budget:,} tokens, {context.tokens / context.budget:.0%}"]
     words += [talk_settings.named(settings)]

@@ -1,4 +1,4 @@
-"""An answer while it is given: heard piece by piece in a thread of its own, so that looking elsewhere loses nothing."""
+"""An answer while it is given: received piece by piece in its own thread, so that leaving the page loses nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ...data import tables
 from . import talk_tables
 
 _PATIENCE = 1.2
-"""Seconds in which an answer is waited for before it is shown as it comes: rules without a network take less."""
+"""Seconds to wait for an answer before showing it piece by piece: rules without a network need less."""
 _SECONDS = 0.35
 _RESULT = 160
 
 
 class _Stopped(Exception):
-    """The person no longer wants the answer."""
+    """Raised if the person no longer wants the answer."""
 
 
 class Live(Going):
@@ -30,8 +30,8 @@ class Live(Going):
 
     Args:
         asked: what it answers.
-        do: gives the answer; it is handed this object, whose ``heard`` and ``told`` it calls as it goes.
-        typed: whether it was typed into the field of the chat, which is empty since.
+        do: gives the answer; it gets this object, and calls its ``heard`` and ``told`` as it goes.
+        typed: whether it was typed into the field of the chat, which has been empty since.
     """
 
     def __init__(self, asked: str, do: Callable[[Live], Any], *, typed: bool = True) -> None:
@@ -43,14 +43,14 @@ class Live(Going):
         super().__init__(lambda: self._run(do))
 
     def heard(self, piece: str) -> None:
-        """Take a piece of the answer's text."""
+        """Receive a piece of the answer's text."""
         self._go_on()
         self.pieces.append(piece)
 
     def told(self, called: Any) -> None:
-        """Take a function that was called."""
+        """Receive a function call."""
         self._go_on()
-        if called.name != SEND:  # what it says is heard
+        if called.name != SEND:  # its text arrives through ``heard``
             self.called.append(called)
 
     def _go_on(self) -> None:
@@ -67,27 +67,27 @@ class Live(Going):
 
 
 def begin(key: str, asked: str, do: Callable[[Live], Any], *, typed: bool = True) -> None:
-    """Ask for an answer; the page goes on when it is there, or shows it as it comes."""
+    """Ask for an answer; the page continues once it is there, or shows it piece by piece."""
     live = Live(asked, do, typed=typed)
     st.session_state[key] = live
     live.wait(_PATIENCE)
 
 
 def of(key: str) -> Live | None:
-    """The answer that is being given, or was and has not been taken."""
+    """The answer that is being given, or that was given and not yet taken."""
     found: Live | None = st.session_state.get(key)
     return found
 
 
 def take(key: str) -> Live:
-    """The answer, which is then no longer waited for."""
+    """Take the answer, so that it no longer counts as pending."""
     found: Live = st.session_state.pop(key)
     return found
 
 
 @st.fragment(run_every=_SECONDS)
 def show(key: str, name: str) -> None:
-    """What has been heard so far, and a button that stops it; the page is drawn again when all is there."""
+    """What has been heard so far, and a button that stops it; the page is redrawn when it is complete."""
     live = of(key)
     if live is None or not live.running:
         st.rerun()

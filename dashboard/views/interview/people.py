@@ -1,4 +1,4 @@
-"""Whom a character knows: what its core memory begins with when it talks with them, to be edited."""
+"""Whom a character knows: the editable text with which its core memory begins in a talk with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ...data import figures, tables
 _NAME = 100
 _MOST = 20_000
 _SHOWN = 20
-"""Changes of trust that are told in words, the last ones; the line has all."""
+"""How many of the last changes of trust are listed in words; the line has all."""
 
 
 def show(agent: AgentMemory) -> None:
@@ -75,7 +75,7 @@ def _person(agent: AgentMemory, one: Person) -> None:
 
 
 def _trust(agent: AgentMemory, one: Person) -> None:
-    """How trust went, with the evidence of each change, and a reflection that is shown before it is made."""
+    """How trust went, with the evidence of each change, and a reflection that is previewed before it is made."""
     try:
         points = trust_over_time(agent, one.name)
     except MemorySystemError as error:

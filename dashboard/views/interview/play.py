@@ -1,4 +1,4 @@
-"""Play: a talk that is kept. Which one, how it begins, how it is held, and what it would write into memory."""
+"""Play: stored talks: which one, how it begins, its settings, and what it would write into memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAME = 100
 
 
 def show(agent: AgentMemory) -> None:
-    """The talks that are kept, one of them open; or the fields that begin one."""
+    """The stored talks, one of them open; or the fields that begin one."""
     talks = {conversation.id: conversation.head for conversation in Conversation.all(agent)}
     followed = st.session_state.get("talk-of", agent.name) == agent.name  # the link may still name another's talk
     st.session_state["talk-of"] = agent.name
@@ -44,7 +44,7 @@ def show(agent: AgentMemory) -> None:
 
 
 def _pick(agent: AgentMemory, talks: dict[str, Talk], wanted: str) -> str:
-    """Which talk is open; the one that was last talked in, if the link names none."""
+    """Which talk is open; the most recent one, if the link names none."""
     key = f"talk-picked-{session.place()}"
     options = [*talks, *([_NEW] if agent.read_only is None else [])]
     begun = st.session_state.pop(f"talk-begun-{agent.name}", None)
@@ -95,7 +95,7 @@ def _begin(agent: AgentMemory) -> None:
 
 
 def _settings(held: Held) -> None:
-    """How the open talk is held, to be changed while it goes on."""
+    """The settings of the open talk, editable while it goes on."""
     talk = held.talk
     with st.popover("Settings", icon=":material/tune:"):
         chosen = talk_settings.fields(f"talk-{talk.id}", talk.settings)
@@ -115,7 +115,7 @@ def _settings(held: Held) -> None:
 
 
 def _open(agent: AgentMemory, held: Held) -> None:
-    """The open talk: its chat, and beside it what is in the prompt."""
+    """The open talk: its chat, and next to it what is in the prompt."""
     left, right = st.columns([1.15, 1], gap="medium")
     talk = held.talk
     with left:
@@ -137,7 +137,7 @@ def _open(agent: AgentMemory, held: Held) -> None:
 
 
 def _offers(agent: AgentMemory, held: Held) -> None:
-    """What the character would remember of its own accord: each is kept or dropped by the person."""
+    """What the character would remember of its own accord: the person keeps or drops each."""
     decided: set[str] = st.session_state.setdefault(f"talk-decided-{agent.name}", set())
     offered = [
         change_set for step in held.steps.values() for change_set in step.offered if change_set.id not in decided
@@ -174,7 +174,7 @@ def _keep(agent: AgentMemory, plan: ChangeSet, decided: set[str]) -> None:
 
 
 def _last(agent: AgentMemory, held: Held) -> None:
-    """What the last turn stored: the way back, and the proof that it can be lived through again."""
+    """What the last turn stored: its undo, and the proof that it can be relived."""
     step, conversation = held.last, held.source
     if step is None or step.change_set is None or step.change_set.revision is None:
         return

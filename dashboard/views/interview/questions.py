@@ -25,14 +25,14 @@ _CATEGORIES, _WHOM = "questions-categories", "questions-whom-"
 
 
 def show(agent: AgentMemory) -> None:
-    """What is asked and of whom, the answers, and kept ones beside each other."""
+    """What is asked and of whom, the answers, and stored ones side by side."""
     st.caption(
         "The five kinds of question with which generative agents were interviewed (Park "
         "et al. 2023). Each is asked separately and leaves no trace. Keep the answers, "
         "edit a memory, ask again, and compare."
     )
     for key in [one for one in st.session_state if one == _CATEGORIES or str(one).startswith(_WHOM)]:
-        st.session_state[key] = st.session_state[key]  # what is not drawn while one waits would be forgotten
+        st.session_state[key] = st.session_state[key]  # what is not drawn during the wait would be forgotten
     work = working.of(WORK)
     if work is not None and work.running:
         working.bar(WORK)
@@ -76,7 +76,7 @@ def _form(agent: AgentMemory) -> None:
 
 
 def _asking(agents: list[AgentMemory], asked: list[tuple[str, str]], settings: TalkSettings) -> working.Do:
-    """Asks everybody, one after the other; returns the sittings by name, and how many questions there were."""
+    """Work that asks everybody, one after the other; returns the sittings by name and the number of questions."""
 
     def do(tell: Progress, stopped: Callable[[], bool]) -> tuple[dict[str, Sitting], int]:
         found = {}
@@ -110,7 +110,7 @@ def _ended(work: working.Work) -> None:
 
 
 def _answers(agent: AgentMemory, answered: Mapping[str, Sitting]) -> None:
-    """The answers by category, those of several characters below each other; with the way to keep them."""
+    """The answers by category, with those of several characters one below another, and a way to keep them."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Answers**", width="stretch")
         if agent.read_only is None and st.button(
@@ -210,7 +210,7 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
 
 
 def _only(agent: AgentMemory, sitting: Sitting) -> None:
-    """The one run that is kept, to be read until there is another to compare it with."""
+    """The only stored run, to be read until there is another for comparison."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Kept: {_called(sitting, None)}**", width="stretch")
         if agent.read_only is None:

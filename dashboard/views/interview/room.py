@@ -1,4 +1,4 @@
-"""The talk itself: the mode it is held in, its settings, the chat, and next to it what is in the prompt."""
+"""The talk itself: its mode, its settings, the chat, and next to it what is in the prompt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .talk_state import INTERVIEW, MODES, PLAY
 
 
 def show(agent: AgentMemory) -> None:
-    """The mode, said plainly, and what goes on in it."""
+    """The mode, explained, and its content."""
     mode = talk_state.mode()
     _, what, leaves = MODES[mode]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -38,7 +38,7 @@ def show(agent: AgentMemory) -> None:
 
 
 def _settings(agent: AgentMemory) -> None:
-    """How the interview is held; another strategy begins it again."""
+    """The settings of the interview; another strategy restarts it."""
     with st.popover("Settings", icon=":material/tune:"):
         chosen = talk_settings.fields(f"interview-{agent.name}", talk_state.interview(agent).talk.settings)
         if st.button(

@@ -43,7 +43,7 @@ class Tried:
 
 
 def show(agent: AgentMemory) -> None:
-    """The transcript and the strategies, and what each would have made of it."""
+    """The transcript and the strategies, and the result of each."""
     st.caption("The same talk under every strategy. Nothing is stored; the language model is only asked for summaries.")
     work = working.of(WORK)
     if work is not None and work.running:
@@ -70,7 +70,7 @@ def show(agent: AgentMemory) -> None:
 
 
 def _transcript(agent: AgentMemory) -> list[Message]:
-    """The talk that is lived through: a sample, lines that are typed, or one that is kept."""
+    """The talk to replay: a sample, typed lines, or a stored one."""
     talks = {conversation.id: conversation.head for conversation in Conversation.all(agent)}
     source = st.selectbox(
         "Which talk", [_SAMPLE, _PASTED, *talks], key=f"strategies-source-{session.place()}", persist_state="session",
@@ -148,7 +148,7 @@ def _shown(tried: Tried) -> None:
 
 
 def _fates(tried: Tried) -> None:
-    """How many messages each strategy has where at the end."""
+    """Where each strategy has how many messages at the end."""
     frame: pd.DataFrame = talk_tables.fates(tried.names, tried.found)
     numbers = {fate.value: st.column_config.NumberColumn(fate.value.capitalize(), width=130) for fate in Fate}
     widgets.table(

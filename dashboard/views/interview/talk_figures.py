@@ -20,7 +20,7 @@ SECTIONS = {
     "earlier messages": ("#d8d4cc", "-", "#6b675f"),
     "this turn": ("#6b7a99", "", "#6b7a99"),
 }
-"""A colour, a pattern and its ink for each section of a prompt; none of those of a score's parts."""
+"""A colour, a pattern and its ink for each section of a prompt; not those of a score's parts."""
 _OTHER = ("#d1495b", "x", "#ffd3d9")
 _LINES = {
     "buffer": ("#d1495b", "solid", "x"),
@@ -38,7 +38,7 @@ def gauge(
 
     Args:
         sections: with the columns ``section`` and ``tokens``, in the order of the prompt.
-        budget: tokens that the prompt may have.
+        budget: the most tokens in the prompt.
         warn_at: the share of the budget at which the model is warned; ``None`` if it is not.
         evict_at: the share at which messages are evicted; ``None`` if none are.
         ink: the colour of the text.
@@ -126,12 +126,12 @@ def _level(share: float, budget: int, longest: int, dash: str, words: str) -> tu
 
 
 def tokens_per_turn(frame: pd.DataFrame, budget: int | None = None, ink: str = _GREY) -> go.Figure:
-    """How long the prompt of each turn is, a line a strategy.
+    """How long the prompt of each turn is, one line per strategy.
 
     Args:
         frame: with the columns ``turn``, ``strategy`` and ``tokens``.
         budget: drawn as a dashed line, if given.
-        ink: the colour of what is written.
+        ink: the colour of the text.
     """
     figure = go.Figure()
     for strategy, some in frame.groupby("strategy", sort=False):

@@ -1,4 +1,4 @@
-"""How a talk is held: strategy, budget, levels of pressure, summaries; as fields in a popover."""
+"""The settings of a talk: strategy, budget, levels of pressure, summaries; as fields in a popover."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ABOUT = {
 }
 
 _LONGEST = 7 * 24 * 60
-"""Minutes: as long as ``TalkSettings.heartbeat`` may be."""
+"""The most minutes of ``TalkSettings.heartbeat``."""
 
 
 def fields(key: str, held: TalkSettings) -> TalkSettings | None:
@@ -114,7 +114,7 @@ def _own(key: str, held: TalkSettings, strategy: Strategy) -> dict[str, Any]:
 
 
 def summarising(key: str, held: TalkSettings) -> dict[str, Any]:
-    """How often is summarised, and by which prompt."""
+    """How often to summarise, and with which prompt."""
     frequency = st.number_input(
         "Summarise every … turns", 1, 1000, held.summary_frequency, key=f"{key}-frequency", persist_state="session",
         help="In Python: TalkSettings.summary_frequency",

@@ -1,4 +1,4 @@
-"""What a browser session holds of its talks: the mode, the settings, the talk that goes on and the steps it took."""
+"""What a browser session holds of its talks: the mode, the settings, the current talk and its steps."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MODES = {
 }
 """The ways to speak with a character: an icon, what it is, and what it leaves behind."""
 LINK = "interview"
-"""What a link says for the interview of this session, which has no id."""
+"""The value in a link for this session's interview, which has no id."""
 _LAST_MODE = "talk-mode-last"
 _MOST_MESSAGES = 10_000
 
 
 @dataclass
 class Held:
-    """A talk in progress, and the steps that were taken in this browser session.
+    """A talk in progress, and its steps in this browser session.
 
     Args:
         source: the talk: an interview that leaves no trace, or a stored conversation.
@@ -51,7 +51,7 @@ class Held:
 
     @property
     def last(self) -> Step | None:
-        """The last step that was taken here; ``None`` before the first."""
+        """The last step taken here; ``None`` before the first."""
         return self.steps[max(self.steps)] if self.steps else None
 
     @property
@@ -75,7 +75,7 @@ class Held:
         return self.source.context()
 
     def take(self, step: Step) -> None:
-        """Keep a step, to show what it was made from."""
+        """Store a step, to show what it was made from."""
         if step.messages:
             self.steps[step.messages[0].number] = step
 
@@ -94,23 +94,23 @@ class Held:
 
 
 def mode() -> str:
-    """The mode that is chosen, or that the link asks for, or the last one; a talk in the link asks for play."""
+    """The chosen mode, or the one in the link, or the last one; a talk in the link means play."""
     linked = session.from_link("mode").capitalize()
     last = st.session_state.get(_LAST_MODE, INTERVIEW)
     first = linked if linked in MODES else PLAY if session.from_link("talk") else last
     chosen = str(st.session_state.setdefault("talk-mode", first))
-    st.session_state[_LAST_MODE] = chosen  # Streamlit forgets a widget's when the page is left
+    st.session_state[_LAST_MODE] = chosen  # Streamlit forgets a widget's value when the page is left
     return chosen
 
 
 def wanted_settings(agent: AgentMemory) -> TalkSettings:
-    """How the next talk with this character is held."""
+    """The settings of the next talk with this character."""
     found: TalkSettings = st.session_state.setdefault(f"talk-settings-{agent.name}", TalkSettings())
     return found
 
 
 def want_settings(agent: AgentMemory, settings: TalkSettings) -> None:
-    """Hold the next talk with this character so."""
+    """Set the settings of the next talk with this character."""
     st.session_state[f"talk-settings-{agent.name}"] = settings
 
 
@@ -120,7 +120,7 @@ def interview(agent: AgentMemory) -> Held:
     if key not in st.session_state:
         st.session_state[key] = Held(Interview(agent, wanted_settings(agent)))
     found: Held = st.session_state[key]
-    found.source.agent = agent  # as it is now: another author, or opened again since
+    found.source.agent = agent  # as it is now: it may have another author, or have been reopened since
     return found
 
 
@@ -135,7 +135,7 @@ def begin_anew() -> None:
 
 
 def kept(agent: AgentMemory, talk_id: str) -> Held:
-    """A stored conversation, with the steps that were taken here.
+    """A stored conversation, with its steps taken here.
 
     Raises:
         ConversationNotFound: there is no conversation of this id.

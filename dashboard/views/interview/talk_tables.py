@@ -41,7 +41,7 @@ from ...data.tables import candidates, exact, short, visible
 
 _RESULT = 400
 _NAME = 40
-"""Characters before a colon that are still a name."""
+"""The most characters before a colon that count as a name."""
 _FAILED = '{"status": "Failed"'
 TITLES = {
     INSTRUCTIONS: "instructions",
@@ -52,12 +52,12 @@ TITLES = {
     QUEUE: "earlier messages",
     NEW: "this turn",
 }
-"""What the sections of a prompt are called, in their order."""
+"""The labels of the sections of a prompt, in order."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A function that was called, as the transcript holds it."""
+    """A function that was called, as stored in the transcript."""
 
     id: str
     name: str
@@ -96,7 +96,7 @@ class Turn:
 
 
 def titles(talks: Iterable[Talk]) -> dict[str, str]:
-    """What each talk is called, by its id; those of one title are numbered as they began."""
+    """The title of each talk, by its id; those with the same title are numbered by their beginning."""
     named = {talk.id: short(talk.title, 80) for talk in talks}
     alike, begun = Counter(named.values()), Counter[str]()
     for talk_id in sorted(named):  # the earlier id sorts first
@@ -107,7 +107,7 @@ def titles(talks: Iterable[Talk]) -> dict[str, str]:
 
 
 def turns(messages: Sequence[Message]) -> list[Turn]:
-    """The messages of a conversation put together by what was said to the character, oldest first."""
+    """The messages of a conversation grouped by what was said to the character, oldest first."""
     found: list[Turn] = []
     waiting: dict[str, int] = {}
     for message in messages:
@@ -137,7 +137,7 @@ def turns(messages: Sequence[Message]) -> list[Turn]:
 
 
 def written(arguments: Any) -> str:
-    """Arguments as a person reads them: ``name: mother · page: 2``; what is not an object is shown as it is."""
+    """Arguments as a person reads them: ``name: mother · page: 2``; anything but an object is shown as it is."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -188,7 +188,7 @@ def recalled(hits: Sequence[Candidate]) -> pd.DataFrame:
 
 
 def functions(called: Sequence[FunctionRun]) -> pd.DataFrame:
-    """The functions called in a turn, in their order, with what they cost."""
+    """The functions called in a turn, in order, with what they cost."""
     rows = [
         {
             "function": visible(function_run.name),
@@ -204,7 +204,7 @@ def functions(called: Sequence[FunctionRun]) -> pd.DataFrame:
 
 
 def content(section: Section, actions: Sequence[Action] = ()) -> str:
-    """What a section of a prompt says: its text, its messages with whom they are from, or what the agent can do."""
+    """What a section of a prompt says: its text, its messages with their senders, or what the agent can do."""
     if section.name == TOOLS:
         return "\n\n".join(map(_definition, (*DEFINITIONS, *(action.definition for action in actions))))
     lines = [section.text] if section.text else []
@@ -221,7 +221,7 @@ def _definition(one: Mapping[str, Any]) -> str:
 
 
 def sections(context: Context) -> pd.DataFrame:
-    """What a prompt is made of, in its order, with the share of the budget that each part takes."""
+    """The sections of a prompt, in order, with the share of the budget that each part takes."""
     rows = [
         {
             "name": section.name,
@@ -261,7 +261,7 @@ def changed_sections(before: Context, after: Context) -> pd.DataFrame:
 def transcript(text: str, at: datetime) -> list[Message]:
     """The messages in lines such as ``John: Good morning``; the first speaker is the person.
 
-    A line without a name goes on what was said before. Times are all ``at``.
+    A line without a name continues what was said before. Times are all ``at``.
     """
     found: list[tuple[str, str]] = []
     for line in filter(None, map(visible, text.splitlines())):
@@ -280,7 +280,7 @@ def transcript(text: str, at: datetime) -> list[Message]:
 
 
 def growth(names: Sequence[str], found: Sequence[Compared]) -> pd.DataFrame:
-    """Tokens of each turn's prompt, a row a turn and strategy."""
+    """Tokens of each turn's prompt, one row per turn and strategy."""
     rows = [
         {"turn": turn, "strategy": name, "tokens": tokens}
         for name, one in zip(names, found, strict=True)
@@ -290,7 +290,7 @@ def growth(names: Sequence[str], found: Sequence[Compared]) -> pd.DataFrame:
 
 
 def fates(names: Sequence[str], found: Sequence[Compared]) -> pd.DataFrame:
-    """Where each strategy has what was said at the end, in messages, and how long its prompts were."""
+    """Where the messages are at the end for each strategy, as counts, and how long its prompts were."""
     rows = [
         {
             "strategy": name,

@@ -18,7 +18,7 @@ _EXAMPLE = "I have a feeling that the key never left the mill."
 
 
 def show(agent: AgentMemory) -> None:
-    """The field for the thought, what was planted last, and what to do next."""
+    """The field for the thought, the last planted one, and what to do next."""
     if widgets.closed(agent):
         return
     form = f"whisper-{agent.name}"

@@ -22,7 +22,7 @@ bulk.last()
 
 
 def open_memory(entry_id: str | None) -> None:
-    """Open a memory, or close the one that is open; the picture and the table begin again, with nothing selected."""
+    """Open a memory, or close the one that is open; the picture and the table are reset, with nothing selected."""
     picture.unbox(agent)
     st.session_state["timeline-round"] = st.session_state.get("timeline-round", 0) + 1
     session.to_link("memory", entry_id)
@@ -30,7 +30,7 @@ def open_memory(entry_id: str | None) -> None:
 
 
 def show_open(entry_id: str, order: list[str]) -> None:
-    """The memory that is open, of whichever tier, or as it was before it was forgotten."""
+    """The open memory, from any tier, or as it was before it was forgotten."""
     try:
         entry = agent.last_version(entry_id)
     except EntryNotFound:
@@ -67,7 +67,7 @@ if frame.empty:
 
 counts = frame["kind"].value_counts().to_dict()
 seen = st.session_state.setdefault(f"ltm-kinds-seen-{agent.name}", set[str]())
-fresh, kinds_key = set(counts) - seen, f"ltm-kinds-{agent.name}"  # a kind that a game adds is shown as well
+fresh, kinds_key = set(counts) - seen, f"ltm-kinds-{agent.name}"  # a kind added by a game is shown as well
 if fresh:
     st.session_state[kinds_key] = [
         kind for kind in counts if kind in fresh or kind in st.session_state.get(kinds_key, [])

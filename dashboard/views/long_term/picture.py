@@ -1,4 +1,4 @@
-"""The timeline of the Long-term page: what it draws, and what is done there."""
+"""The timeline of the Long-term page: what it draws, and the actions there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Looking:
     """The part of a life that is viewed.
 
     Args:
-        window: begin and end, in seconds since 1970; ``None`` = all of it.
+        window: beginning and end, in seconds since 1970; ``None`` = all of it.
         box: the box drawn around memories, as for ``life.inside``; empty if there is none.
         turn: the number of the browser's last request, so that it knows which one is answered.
         memory: the memory that was open the last time; if another one is, the window moves to it.
@@ -41,7 +41,7 @@ def show(agent: AgentMemory, shown: Collection[str] | None, memory: str) -> list
     Args:
         agent: whose long-term memories, as they were at the moment that is viewed.
         shown: the ids of those that are shown; ``None`` = all.
-        memory: the id of the open memory, or nothing.
+        memory: the id of the open memory, or empty.
     """
     key = _key(agent)
     lived = session.kept("life", agent, lambda one: life.Life(one.entries(Tier.LTM)))
@@ -73,7 +73,7 @@ def show(agent: AgentMemory, shown: Collection[str] | None, memory: str) -> list
 
 
 def unbox(agent: AgentMemory) -> None:
-    """Let go of the box."""
+    """Remove the box."""
     key = _key(agent)
     st.session_state[key] = replace(st.session_state.get(key, Looking()), box=())
 
@@ -83,7 +83,7 @@ def _key(agent: AgentMemory) -> str:
 
 
 def _acted(key: str, act: Mapping[str, Any]) -> None:
-    """Take what was done in the browser, as far as it makes sense: it may say anything."""
+    """Apply what was done in the browser, as far as it is valid: it may send anything."""
     at: Looking = st.session_state.get(key, Looking())
     if "memory" in act:
         session.to_link("memory", str(act["memory"] or "") or None)

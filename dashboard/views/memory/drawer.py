@@ -1,4 +1,4 @@
-"""The drawer of the Memory page: a memory whole, why it was or was not recalled, and everything one can do about it."""
+"""The drawer of the Memory page: a whole memory, why it was or was not recalled, and what can be done about it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _SETTINGS = {
     Lever.IMPORTANCE: "scoring",
     Lever.RELEVANCY: "scoring",
 }
-"""The setting of a character by which a lever stays turned."""
+"""The character's setting that makes each lever permanent."""
 _NAME = 70
 _WAYS = "ways"
 
 
 def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own: Query | None) -> None:
-    """The open memory, or what the answer is used for; ``own`` is the question with the character's own settings."""
+    """The open memory, or uses of the answer; ``own`` is the question with the character's own settings."""
     if not at.memory:
         session.to_link(forms.EDITED, None)
         with st.container(key="memory-rest", gap="xsmall"):
@@ -57,7 +57,7 @@ def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own
 
 
 def _rest(agent: AgentMemory, found: Explanation | None) -> None:
-    """What is next to the list while no memory is open."""
+    """The drawer while no memory is open."""
     if found is None:
         st.markdown("**Ask one of these**")
         for number, cue in enumerate(session.example_cues(agent.name)):
@@ -75,7 +75,7 @@ def _rest(agent: AgentMemory, found: Explanation | None) -> None:
 
 
 def _why(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
-    """The verdict, and the score by its parts: what each is, its weight, and what it adds."""
+    """The verdict, and the score by its parts: the value of each, its weight, and what it adds."""
     score = candidate.score
     st.markdown(f"**{words.RECALLED if candidate.recalled else words.NOT_RECALLED}**")
     st.caption(widgets.plain(candidate.because))
@@ -111,13 +111,13 @@ _TABLE = (
 
 
 def _ways(agent: AgentMemory, own: Query, candidate: Candidate) -> None:
-    """Each change that would recall it, with a button that tries it and one that keeps it, also while one is tried."""
+    """Each change that would recall it, with a button that tries it and one that keeps it, even during a trial."""
     entry_id, tried = candidate.entry.id, looking.tried(session.place(), own.cue)
     if candidate.recalled and tried is None:
         return
     ways = _ways_of(agent, own, entry_id)
     if candidate.recalled and not ways:
-        return  # it is recalled without what is tried, too
+        return  # it is recalled even without the trial
     st.markdown(f"**{words.WHAT_WOULD_RECALL_IT}**")
     if not ways:
         st.caption("No single change would recall it; several together may.")
@@ -127,7 +127,7 @@ def _ways(agent: AgentMemory, own: Query, candidate: Candidate) -> None:
 
 
 def _line(agent: AgentMemory, way: Way, tried: Way | None) -> lines.Line:
-    """A way, and what can be done with it."""
+    """A way, with its buttons."""
     acts = []
     if way.what_if is None:
         told = "Asks again with this one change; nothing is saved."
@@ -143,7 +143,7 @@ def _ways_of(agent: AgentMemory, own: Query, entry_id: str) -> Sequence[Way]:
 
 
 def follow(agent: AgentMemory, at: looking.Looking) -> None:
-    """Do what was pressed beside a way, before anything is asked."""
+    """Do what was pressed next to a way, before anything is asked."""
     taken = lines.taken(_WAYS)
     if taken is None or not (at.memory and at.cue):
         return
@@ -165,7 +165,7 @@ def _kept_by(way: Way) -> str:
 
 
 def _keep(agent: AgentMemory, way: Way, entry_id: str) -> None:
-    """Let a way stay as it is: as a rating of the memory, or as a setting of the character."""
+    """Make a way permanent: as a rating of the memory, or as a setting of the character."""
     looking.drop()
     if way.what_if is not None:
         bulk.do(agent, lambda: agent.edit(entry_id, rating=way.value, explanation="Rated by hand."))
@@ -179,7 +179,7 @@ def _keep(agent: AgentMemory, way: Way, entry_id: str) -> None:
 
 
 def _saved_cue(agent: AgentMemory, cue: str, candidate: Candidate) -> None:
-    """Buttons that make a saved cue of what is asked: this memory must, or must not, be in its answer."""
+    """Buttons that save the cue: this memory must, or must not, be in its answer."""
     if agent.read_only is not None:
         return
     entry_id = candidate.entry.id
@@ -198,10 +198,10 @@ def _saved_cue(agent: AgentMemory, cue: str, candidate: Candidate) -> None:
                 rest = [[one for one in ids if one != entry_id] for ids in (must, must_not)]
                 rest[0 if wanted else 1].append(entry_id)
                 name = saved.name if saved else _free_name(agent, cue)
-                bulk.do(agent, lambda: agent.save_cue(name, cue, *rest))  # noqa: B023 - it is called at once
+                bulk.do(agent, lambda: agent.save_cue(name, cue, *rest))  # noqa: B023 - called at once
 
 
 def _free_name(agent: AgentMemory, cue: str) -> str:
-    """A name for a saved cue that none has yet."""
+    """An unused name for a saved cue."""
     name, taken = tables.short(cue, _NAME), {one.name.casefold() for one in agent.saved_cues}
     return name if name.casefold() not in taken else f"{name} ({len(taken) + 1})"

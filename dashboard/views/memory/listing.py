@@ -1,4 +1,4 @@
-"""The rows of the Memory page, as its list takes them. Imports no streamlit: they are tested by themselves."""
+"""The rows of the Memory page, as its list needs them. Imports no streamlit, to be tested on its own."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ...data import tables
 FORGOTTEN = "forgotten"
 _TIERS = {tables.TIERS[tier]: tier for tier in LIVED}
 _LONGEST = 400
-"""How many characters of a memory are in a row; two lines are visible."""
+"""The most characters of a memory in a row; two lines are visible."""
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 def newest_first(agent: AgentMemory) -> list[MemoryEntry]:
-    """Every memory, the newest first, what is timeless last."""
+    """Every memory, the newest first, timeless ones last."""
     everything = [entry for tier in LIVED for entry in agent.entries(tier)]
     return sorted(everything, key=lambda entry: (entry.timestamp or _EARLIEST, entry.id), reverse=True)
 
@@ -40,7 +40,7 @@ def chips(entries: Iterable[MemoryEntry], forgotten: int) -> list[dict[str, Any]
 
 
 class Shown:
-    """Which memories are listed: of one of the tiers and one of the kinds that are chosen, with all of the words."""
+    """Which memories are listed: those of the chosen tiers and kinds that contain all of the words."""
 
     def __init__(self, only: Collection[str], words: Collection[str]) -> None:
         self._tiers = {tier for name, tier in _TIERS.items() if name in only}
@@ -59,13 +59,13 @@ class Shown:
 
 
 def bar(score: Score) -> list[tuple[str, float]]:
-    """The weighted parts of a score, which add up to it; relevancy by its shades where it has any."""
+    """The weighted parts of a score, which add up to it; relevancy by its shades if it has any."""
     parts = score.parts
     return [("recency", parts["recency"]), ("importance", parts["importance"]), *tables.shades(score).items()]
 
 
 def legend(query: Query | None) -> list[dict[str, str]]:
-    """What the colours of the bars mean; nothing where there are none."""
+    """What the colours of the bars mean; empty if there are none."""
     if query is None:
         return []
     shades = tables.SHADES if query.scoring.measure.value == "hybrid" else ("relevancy",)
@@ -84,7 +84,7 @@ def row(entry: MemoryEntry, now: datetime) -> dict[str, Any]:
 
 
 def scored(one: Candidate, rank: int, query: Query) -> dict[str, Any]:
-    """A candidate as it is listed for a cue; ``rank`` is its place among all, 1 = the first."""
+    """A candidate as listed for a cue; ``rank`` is its position among all, 1 = the first."""
     parts = bar(one.score)
     return {
         **row(one.entry, query.now),
@@ -129,7 +129,7 @@ def plain(entries: Sequence[MemoryEntry], shown: Shown, most: int, now: datetime
 
 
 def breakdown(score: Score) -> list[Mapping[str, Any]]:
-    """How a score comes about: each part by what it is, its weight, and what it adds."""
+    """How a score comes about: the value of each part, its weight, and what it adds."""
     alone = score.recency is None or score.importance is None
     weights = score.weights
     told = (

@@ -1,4 +1,4 @@
-"""What is looked for on the Memory page: the box, the chips and the open memory, in the address and for the session."""
+"""The search on the Memory page: the box, the chips and the open memory, in the address and for the session."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ... import session
 from ...data import life
 
 LONGEST = 2000
-"""Characters that the box takes."""
+"""The most characters in the box."""
 STEP = 100
-"""Rows that are listed at first, and more of at a time."""
+"""How many rows are listed at first, and added at a time."""
 TIMELINE = "timeline"
-"""How the address says that a timeline is shown, and no list."""
+"""The value in the address for the timeline instead of the list."""
 VIEWS = ({"name": "", "label": "List"}, {"name": TIMELINE, "label": "Timeline"})
-"""What the page may be, as the browser offers it."""
+"""The views of the page, as offered in the browser."""
 _HELD, _LINKED, _ACTED, _TRIED = "memory-looking", "memory-linked", "memory-acted", "memory-tried"
 _QUOTED = re.compile(r'"([^"]*)"?')
 
@@ -39,7 +39,7 @@ class Looking:
         most: how many rows are listed at most.
         turn: the number of the browser's last request, so that it knows which one is answered.
         view: ``timeline``, or nothing for the list.
-        window: begin and end of what the timeline shows, in seconds since 1970; ``None`` = as it begins.
+        window: beginning and end of the timeline's window, in seconds since 1970; ``None`` = the default.
         moved: the number of the timeline's last request.
     """
 
@@ -54,16 +54,16 @@ class Looking:
 
     @property
     def cue(self) -> str:
-        """What memory is asked: the box without what is quoted in it."""
+        """The cue: the text in the box without the quoted words."""
         return " ".join(_QUOTED.sub(" ", self.box).split())
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What is quoted in the box, which every listed memory contains."""
+        """The quoted words in the box, which every listed memory contains."""
         return tuple(one.casefold() for one in map(str.strip, _QUOTED.findall(self.box)) if one)
 
     def link(self) -> dict[str, str]:
-        """What the address says of it."""
+        """Its parameters in the address."""
         told = {"cue": self.box, "show": ",".join(self.only), "memory": self.memory, "layout": self.view, "window": ""}
         if self.window is not None and self.view:
             told["window"] = "~".join(f"{_at(second):%Y-%m-%dT%H:%MZ}" for second in self.window)
@@ -71,7 +71,7 @@ class Looking:
 
 
 def now() -> Looking:
-    """What is searched for: the last request here, unless a link was followed to something else."""
+    """What is searched for: the last request here, unless a link to something else was followed."""
     looking: Looking = st.session_state.get(_HELD, Looking())
     told = {name: session.from_link(name) for name in looking.link()}
     acted = st.session_state.pop(_ACTED, False)
@@ -97,7 +97,7 @@ def _at(second: float) -> datetime:
 
 
 def _window(told: str) -> tuple[float, float] | None:
-    """What an address says of the timeline's window; nothing if it makes no sense."""
+    """The timeline's window from an address; ``None`` if it is invalid."""
     try:
         begin, end = (parse_time(one).timestamp() for one in told.split("~"))
     except (ValueError, OverflowError):
@@ -112,7 +112,7 @@ def moved(act: Mapping[str, Any]) -> None:
 
 
 def change(**changed: Any) -> None:
-    """Let the next run look for something else; for callbacks."""
+    """Make the next run search for something else; for callbacks."""
     st.session_state[_HELD] = replace(st.session_state.get(_HELD, Looking()), **changed)
     st.session_state[_ACTED] = True
 
@@ -134,17 +134,17 @@ def wanted(asked: Mapping[str, Any]) -> None:
 
 
 def try_out(place: str, cue: str, way: Way) -> None:
-    """Ask this cue with the one change of a way from now on."""
+    """From now on, ask this cue with the one change that a way makes."""
     st.session_state[_TRIED] = place, cue, way
 
 
 def acted() -> None:
-    """The next run goes on with what is looked for: the address may not be heard of yet; for callbacks."""
+    """Make the next run keep the search, since the new address may not have arrived yet; for callbacks."""
     st.session_state[_ACTED] = True
 
 
 def drop() -> None:
-    """Ask with the character's settings again."""
+    """Go back to the character's own settings."""
     st.session_state.pop(_TRIED, None)
 
 

@@ -1,4 +1,4 @@
-"""Memory: all that a character remembers, the answer to a cue, and one memory with all that can be done with it."""
+"""Memory: all that a character remembers, the answer to a cue, and one memory with what can be done with it."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def _remembered(agent: AgentMemory) -> tuple[list[MemoryEntry], list[dict[str, A
 
 @st.fragment
 def _bench() -> None:
-    """The list and the drawer; whatever is typed or chosen runs this part again, and not the whole page."""
+    """The list and the drawer; typing or choosing reruns only this part, not the whole page."""
     agent, at = session.agent(), looking.now()
     timeline.follow()
     left, right = st.columns([2, 1], gap="medium")
@@ -72,7 +72,7 @@ def _bench() -> None:
 
 
 def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, Query | None]:
-    """The list; returns the explanation that it shows, and what is asked with the character's own settings."""
+    """The list; returns the explanation that it shows, and the query with the character's own settings."""
     entries, chips = session.kept("remembered", agent, _remembered)
     drawer.follow(agent, at)
     forgotten, shown = listing.FORGOTTEN in at.only, listing.Shown(at.only, at.words)
@@ -121,7 +121,7 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
 
 
 def _forgotten(agent: AgentMemory, at: looking.Looking, shown: listing.Shown, own: Query | None) -> dict[str, Any]:
-    """Rows of what is forgotten: what of it the cue would have recalled, or the last forgotten first."""
+    """Rows of forgotten memories: those that the cue would have recalled, or all, the last forgotten first."""
     if own is not None:
         gone = [candidate for candidate in agent.would_have_answered(own) if candidate.entry in shown]
         rows = [listing.scored(candidate, place, own) for place, candidate in enumerate(gone, start=1)]

@@ -1,4 +1,4 @@
-"""The Memory page as a timeline: the same box and chips, memories on a time axis, and "then" as a scrubber below."""
+"""The Memory page as a timeline: the same box and chips, memories on a time axis, and a scrubber for the past below."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from . import listing, looking
 
 _MOMENT = "memory-then"
 _MOST_FORGOTTEN = 10_000
-"""Forgotten memories that are drawn: the last."""
+"""The most forgotten memories that are drawn: the last ones."""
 
 
 @st.cache_resource(show_spinner=False, max_entries=10)
 def _life(place: str, stamp: tuple[int, int], _entries: Sequence[MemoryEntry]) -> life.Life:  # noqa: ARG001
-    """All memories by their times, made again when anything changed."""
+    """All memories by their times, rebuilt when anything has changed."""
     return life.Life(_entries)
 
 
 @st.cache_resource(show_spinner=False, max_entries=10)
 def _forgotten(place: str, stamp: tuple[int, int], _agent: AgentMemory) -> life.Life:  # noqa: ARG001
-    """The memories in the bin by their times, made again when anything changed."""
+    """The memories in the bin by their times, rebuilt when anything has changed."""
     return life.Life([one.entry for one in _agent.forgotten(_MOST_FORGOTTEN)])
 
 
@@ -45,7 +45,7 @@ def _which(
     _life: life.Life,
     _shown: listing.Shown,
 ) -> npt.NDArray[np.intp]:
-    """The places of the memories that are shown, which every zoom would look for again."""
+    """The positions of the memories that are shown, cached so that zooming does not search again."""
     return _life.which(_shown) if _shown else _life.which()
 
 
@@ -88,7 +88,7 @@ def show(data: Mapping[str, Any]) -> None:
 
 
 def _acted(act: Mapping[str, Any]) -> None:
-    """Take what was done in the browser: it may say anything."""
+    """Apply what was done in the browser, which may send anything."""
     if (then := act.get("then")) is not None:
         if then == 0 or life.within(then):
             st.session_state[_MOMENT] = then
@@ -99,7 +99,7 @@ def _acted(act: Mapping[str, Any]) -> None:
 
 
 def follow() -> None:
-    """Go to the moment that the scrubber was left at: every page then shows the character as it was."""
+    """Go to the moment chosen on the scrubber: every page then shows the character as it was."""
     then = st.session_state.pop(_MOMENT, None)
     if then is None:
         return

@@ -1,4 +1,4 @@
-"""Memory map: memories on a plane, near where they are alike, in clusters with names; a lasso changes many together."""
+"""Memory map: memories on a plane, closer the more alike they are, in named clusters; a lasso changes many together."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from memory_system.world.cast import Chart, Point
 from memory_system.world.cast import chart as charted
 
 ALL = "*"
-SHOWN = 20  # of those that are chosen
+SHOWN = 20  # of the chosen ones
 
 
 @dataclass(frozen=True)
 class Past:
-    """A character as it was at the moment that is viewed, as a cast of nobody else."""
+    """A character as it was at the moment that is viewed, as a cast of one."""
 
     only: AgentMemory
 
@@ -28,12 +28,12 @@ class Past:
         return [self.only.name]
 
     def agent(self, _name: str) -> AgentMemory:
-        """The character itself, whatever name is asked for."""
+        """The character itself, for any name."""
         return self.only
 
 
 def whose() -> str:
-    """Whose memories are shown; it is in the link, and a link that is followed to the page counts.
+    """Whose memories are shown; it is in the link, and following a link to the page sets it.
 
     In the past they are those of the viewed character.
     """
@@ -55,7 +55,7 @@ def whose() -> str:
 
 
 def laid_out(of: str) -> tuple[Chart, dict[str, Any]]:
-    """The map and its picture, made again only when something of those on it has changed."""
+    """The map and its picture, remade only when something on it has changed."""
     world = session.world()
     names = world.characters() if of == ALL else [of]
     stamps = list(session.stamps(names))
@@ -74,7 +74,7 @@ def laid_out(of: str) -> tuple[Chart, dict[str, Any]]:
 
 
 def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
-    """Draw the map, and the clusters below it, which need no pointer; returns what is chosen on either."""
+    """Draw the map, and the clusters below it, which need no pointer; returns what is chosen in either."""
     this = f"{session.place()}-{of}-{bulk.round_()}"
     held, clusters = f"map-{this}", f"map-clusters-{this}"
     marks = [charts.mark(point) for point in chart.points]
@@ -98,7 +98,7 @@ def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
 
 
 def together(points: list[Point]) -> None:
-    """What to do with the chosen memories of one character."""
+    """Actions for the chosen memories of one character."""
     owners = sorted({point.agent for point in points})
     counts = {name: sum(point.agent == name for point in points) for name in owners}
     name = owners[0]

@@ -17,12 +17,12 @@ from ...components import material, widgets
 from .life import Life
 
 KEPT = ("brought",)
-"""What of this step outlives a reload."""
+"""The fields of this step that outlive a reload."""
 
 
 @dataclass(frozen=True)
 class Brought:
-    """What came with a file.
+    """The content of a file.
 
     Args:
         looked: what becomes of each line.
@@ -30,7 +30,7 @@ class Brought:
         lived: what happened, for short-term memory.
         kept: what goes to long-term memory as it is.
         card: the card's JSON, if it was one.
-        portrait: its picture, as it is kept, if it has one.
+        portrait: its picture, as stored, if it has one.
     """
 
     looked: Preview
@@ -42,7 +42,7 @@ class Brought:
 
 
 def show(life: Life, now: datetime) -> Brought | None:
-    """Draw it; returns what was brought, if anything was."""
+    """Draw it; returns what was imported, if anything."""
     with st.expander(words.BRING_A_FILE, icon=":material/upload_file:", expanded=life.get("brought") is not None):
         st.file_uploader(
             "A character card, a persona, a chat or another file", type=material.TYPES, key=life.key("brought-file"),
@@ -62,7 +62,7 @@ def show(life: Life, now: datetime) -> Brought | None:
 
 
 def _bring(life: Life, now: datetime) -> None:
-    """Read the file, and let the form begin with who it says that the character is."""
+    """Read the file, and make the form begin with the character it describes."""
     upload = life.get("brought-file")
     life.put("brought-problem", "")
     if upload is None:

@@ -26,7 +26,7 @@ KEPT = (
 """The fields of this step that outlive a reload."""
 _MOST = 200_000
 _MENDED = 8
-"""Lines that can be mended in fields of their own at once."""
+"""How many lines can be corrected at once, each in its own field."""
 _EXAMPLE = "2026-03-01 09:00 Bought flour from Edda\n1 March, 14:00: Quarrelled with Tomas\nMon 9:00 - Sold every loaf"
 _NONE = "—"
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -34,7 +34,7 @@ _SAID = {Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
 
 
 def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
-    """Draw it; returns the events that can be accepted, or ``None`` where the text as a whole cannot be read."""
+    """Draw it; returns the events that can be accepted, or ``None`` if the text as a whole cannot be read."""
     with st.container(gap="small"):
         st.text_area(
             words.PASTE_A_LIFE, key=life.key("pasted"), height=160, max_chars=_MOST, placeholder=_EXAMPLE,
@@ -75,7 +75,7 @@ def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
 
 
 def _reading(life: Life, text: str, now: datetime) -> Reading:
-    """What the text becomes by what is chosen, with the choices that it leaves open."""
+    """What the text becomes as chosen, with the choices that it leaves open."""
     guessed = guess(text)
     form = st.segmented_control(
         "Read it as", list(_FORMS), default=guessed, format_func=_FORMS.__getitem__, required=True,
@@ -111,7 +111,7 @@ def _read(life: Life, text: str, form: Form, now: datetime, chosen: dict[str, An
 
 
 def _columns(life: Life, text: str) -> dict[str, str]:
-    """Which column is what, as it is guessed and corrected."""
+    """Which column is what, guessed and then corrected."""
     heading = columns_of(text)
     names = [name for name in dict.fromkeys(heading.names) if name]
     found: dict[str, str] = {}
@@ -162,12 +162,12 @@ def _table(rows: Sequence[Row]) -> None:
 
 
 def _mend(life: Life, refused: Sequence[Row], text: str) -> None:
-    """Fields for the lines that cannot be read; what is written there is put into the text."""
+    """Fields for the lines that cannot be read; what is written there goes into the text."""
     lines = _LINE_END.split(text)
     for row in refused[:_MENDED]:
         line = lines[row.line - 1]
         key = life.key(f"line-{row.line}")
-        if st.session_state.get(key) != line:  # the lines above are written into as well
+        if st.session_state.get(key) != line:  # the text above can be edited, too
             st.session_state[key] = line
         st.text_input(
             f"{words.MEND_LINE} {row.line}: {widgets.plain(tables.short(row.problem or '', 200))}", key=key,

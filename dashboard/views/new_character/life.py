@@ -12,7 +12,7 @@ from ... import session
 _LINK = "draft"
 _CURRENT = "new-life"
 _MOST = 200
-"""How many lives this server keeps at once; the one that was touched longest ago is dropped first."""
+"""How many lives this server keeps at once; the one unused for longest is dropped first."""
 _GONE = "new-gone"
 
 
@@ -30,7 +30,7 @@ class Life:
 
     @classmethod
     def current(cls) -> Life:
-        """The life of the link, or that this session has begun, or a new one; the link names it from then on."""
+        """The life in the link, or the session's, or a new one; the link names it from then on."""
         asked, held = session.from_link(_LINK), _held()
         token = str(st.session_state.get(_CURRENT, ""))
         if asked and asked != token:
@@ -50,7 +50,7 @@ class Life:
         return bool(st.session_state.get(_GONE))
 
     def key(self, name: str) -> str:
-        """The key of a field, for its widget or for what is worked out."""
+        """The key of a field, for its widget or for a derived value."""
         return f"new-{self.token}-{name}"
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -58,11 +58,11 @@ class Life:
         return st.session_state.get(self.key(name), default)
 
     def put(self, name: str, value: Any) -> None:
-        """Set a field; before its widget is drawn, or from a callback."""
+        """Set a field; call it before its widget is drawn, or from a callback."""
         st.session_state[self.key(name)] = value
 
     def keep(self, *names: str) -> None:
-        """Let this server keep the content of these fields, so that it survives a reload."""
+        """Make this server keep the content of these fields, so that it survives a reload."""
         held = _held()
         held.pop(self.token, None)
         held[self.token] = {name: self.get(name) for name in names if self.key(name) in st.session_state}
@@ -70,7 +70,7 @@ class Life:
             del held[next(iter(held))]
 
     def end(self) -> None:
-        """Forget it: it is a character now, or is thrown away. The next one begins empty."""
+        """Forget it: it is a character now, or was discarded. The next one begins empty."""
         _held().pop(self.token, None)
         for key in [key for key in st.session_state if str(key).startswith(f"new-{self.token}-")]:
             del st.session_state[key]

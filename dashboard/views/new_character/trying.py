@@ -1,4 +1,4 @@
-"""The third step: a cue asked of the character in a world that is thrown away, and the character made."""
+"""The third step: a cue asked of the character in a throw-away world, and the making of the character."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cue(life: Life) -> str:
 
 
 def answer(life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], asked: str) -> None:
-    """What the character would recall; nothing is kept of it but the ratings of the events.
+    """What the character would recall; only the ratings of the events are kept.
 
     Raises:
         InvalidPersonality: the personality cannot be kept.
@@ -54,7 +54,7 @@ def answer(life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], 
 
 
 def rated(life: Life, events: Sequence[MemoryEntry]) -> list[MemoryEntry]:
-    """The events with the ratings that they were given when they were tried."""
+    """The events with the ratings that they got in the trial."""
     tried: dict[str, MemoryEntry] = life.get(_TRIED) or {}
     return [
         event.evolve(rating=known.rating, explanation=known.explanation)
@@ -114,7 +114,7 @@ def create(
 
 
 def free_name(called: str) -> str:
-    """A name for the files of a character, from what people call it, that nobody has yet."""
+    """A name for the files of a character, made from what people call it, that is not in use yet."""
     plain = "".join(letter if letter.isalnum() or letter in " -'." else " " for letter in called.casefold())
     parts = plain.split()
     wished = [*parts[:1], " ".join(parts), "character"]

@@ -1,4 +1,4 @@
-"""The first step: who it is, in a paragraph that is read, or in the form of a personality."""
+"""The first step: who it is, from a paragraph, or in the form of a personality."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COUNTED = {
 
 
 def show(life: Life) -> dict[str, Any]:
-    """Draw it; returns the personality as it is written."""
+    """Draw it; returns the personality as filled in."""
     with st.container(gap="small"):
         st.text_area(
             words.IN_A_PARAGRAPH, key=life.key("paragraph"), height=110, max_chars=_MOST, placeholder=_EXAMPLE,
@@ -73,7 +73,7 @@ def _wants_it_anew() -> bool:
 
 
 def _read(life: Life, paragraph: str) -> None:
-    """Let the form begin again with what the paragraph says."""
+    """Make the form begin again with what the paragraph says."""
     model = session.world().model
     try:
         with st.spinner(f"{widgets.plain(model.label)} reads it …"):
@@ -91,7 +91,7 @@ def _read(life: Life, paragraph: str) -> None:
 
 
 def _told(document: dict[str, Any]) -> str:
-    """What is written of the character so far, in a line."""
+    """What is known about the character so far, in a line."""
     identity = document.get("identity") or {}
     if not str(identity.get("name", "")).strip():
         return "No name yet: begin the paragraph with it, or write it into the form."

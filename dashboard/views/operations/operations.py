@@ -33,7 +33,7 @@ NAMES = [*USUAL, unrated.OPERATION]
 
 
 def leave_more() -> None:
-    """Leave "More operations and lookups": an operation that was chosen by its name is shown instead."""
+    """Leave "More operations and lookups": an operation chosen by name is shown instead."""
     st.session_state["more-operations"] = False
 
 
@@ -118,7 +118,7 @@ else:
 if not needs_model.offline(agent):
     st.caption(widgets.plain(f"Language model: {agent.model.label}"))
 needs_model.note(agent, operation.name)
-key = f"plan-{agent.name}-{operation.name}-{asked_with}"  # with another value it is another plan
+key = f"plan-{agent.name}-{operation.name}-{asked_with}"  # another value makes another plan
 if st.button("Preview", type="primary", icon=":material/visibility:", disabled=plan is None) and plan is not None:
     try:
         with working.beside() as show_progress:

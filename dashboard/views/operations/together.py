@@ -45,7 +45,7 @@ def section(operation: Operation, agent: AgentMemory) -> None:
 
 
 def _each(operation: Operation, planned: Together) -> None:
-    """What was found of each character, and what would become of one of them in full."""
+    """What was found for each character, and all changes of one of them."""
     rows = [
         {
             "character": session.shown_name(share.agent),
@@ -69,7 +69,7 @@ def _each(operation: Operation, planned: Together) -> None:
 
 
 def _accept(key: str, planned: Together) -> None:
-    """Carry out what was shown; where one has become stale, that is said, and nothing was changed."""
+    """Carry out what was shown; if one has become stale, it says so, and nothing is changed."""
     session.own_changes().update(plan.id for plan in planned.plans)
     try:
         with st.spinner("Changing …"):

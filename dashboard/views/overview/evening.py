@@ -18,7 +18,7 @@ from ...data import evening, tables
 _MOST = 8
 """How many characters are shown side by side."""
 _ASKED = "ask"
-"""How a link says what all were asked."""
+"""The name in a link for the question that all were asked."""
 _LONGEST, _ANSWER = 300, 220
 _HOURS = 4
 _CHOSEN = "lane-chosen"
@@ -31,11 +31,11 @@ _STYLE = (
     "flex-wrap:nowrap!important;mask-image:linear-gradient(to right,#000 calc(100% - 2rem),transparent)}}"
     "</style>"
 )
-"""The box is large; other questions are below it, on a phone on one line that scrolls."""
+"""The box is large; other questions are below it; on a phone, on one scrolling line."""
 
 
 def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
-    """One box, that asks the character on the Memory page, or the whole cast here."""
+    """A box that asks the character, on the Memory page, or the whole cast, here."""
     key = f"ask-cue-{agent.name}"
     name = widgets.plain(agent.display_name)
     st.html(_STYLE)
@@ -108,7 +108,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
 
 
 def asked() -> bool:
-    """Whether the link says what all are asked."""
+    """Whether the link contains a question for all."""
     return bool(session.from_link(_ASKED))
 
 
@@ -130,7 +130,7 @@ def _called(cast: list[AgentMemory]) -> dict[str, str]:
 
 
 def _answer(agent: AgentMemory, name: str, cue: str) -> tuple[lines.Line, str]:
-    """What comes first to the mind of one of them, who is called ``name``, and the id of that memory."""
+    """What comes first to the mind of one character, called ``name``, and the id of that memory."""
     picture = session.picture(agent.name)
     try:
         hits = session.kept(
@@ -148,13 +148,13 @@ def _answer(agent: AgentMemory, name: str, cue: str) -> tuple[lines.Line, str]:
 
 
 def cast_of(agent: AgentMemory) -> list[AgentMemory]:
-    """Those who can be opened, up to a limit; at a moment of the past only the one whose moment it is."""
+    """Those who can be opened, up to a limit; at a moment of the past, only the character it belongs to."""
     if session.moment() is not None:
         return [agent]
     found = []
     names = session.world().characters()
     for name in dict.fromkeys([*names[: _MOST - (agent.name not in names[:_MOST])], agent.name]):
-        with suppress(MemorySystemError):  # one that cannot be opened is reported where it is chosen
+        with suppress(MemorySystemError):  # one that cannot be opened is reported where characters are chosen
             found.append(session.character(name))
     return sorted(found, key=lambda one: one.name)
 
@@ -181,12 +181,12 @@ def _dot(lane: evening.Lane, entry: MemoryEntry, begin: datetime) -> dict[str, A
 
 
 def _share(moment: datetime, begin: datetime) -> float:
-    """Where on the day, in percent."""
+    """The position of a moment within the day, in percent."""
     return round(100 * ((moment - begin) / evening.DAY), 2)
 
 
 def _hours(begin: datetime, end: datetime) -> list[dict[str, Any]]:
-    """The hours that the day is divided by."""
+    """The hours that divide the day."""
     first = begin.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
     every = [first + timedelta(hours=hour) for hour in range(24)]
     return [

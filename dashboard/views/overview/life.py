@@ -19,24 +19,24 @@ from ...components import lines, unrated, widgets, working
 from ...data import tables
 
 SPEEDS = {1.0: "real pace", 60.0: "1 min a second", 3600.0: "1 h a second"}
-"""Seconds of the world in a real one, in words."""
+"""Labels for world seconds per real second."""
 _BY_HAND = {what: what.capitalize() for what in ("migrate", "reflect", "summarise", "plan")} | {
     "rate": unrated.OPERATION
 }
-"""What waits and can be done by hand meanwhile, as the Operations page calls it."""
+"""What is waiting and can be done by hand meanwhile, by its name on the Operations page."""
 _OPENS = {"history": "On the History page, where it can be undone.", "operations": "On the Operations page, by hand."}
 AHEAD = timedelta(days=1)
 _SECONDS = 5.0
 _MOST = 4
 _LOOKED = 50
-"""How many of the last changes of each character are counted."""
+"""How many of each character's last changes are counted."""
 _WORK = "advance"
 _SPEED = "life-speed"
 _LABELS = history_labels() | {"synopsis": "Remember a talk", "heartbeat": "Speak unprompted"}
 
 
 def show() -> None:
-    """All of it; of a moment of the past there is nothing to show."""
+    """All of it; nothing at a moment of the past."""
     if session.moment() is not None:
         return
     with st.container(border=True, key="life"):
@@ -102,7 +102,7 @@ def _controls(speed: float) -> None:
 
 
 def _set_speed() -> None:
-    """Let a clock that runs go on at the speed that was chosen here."""
+    """Make a running clock continue at the speed chosen here."""
     if session.world().speed and (wanted := st.session_state.get(_SPEED)):
         session.world().play(wanted)
 
@@ -119,7 +119,7 @@ def _ended(work: working.Work) -> None:
 
 
 _Stamps = tuple[tuple[str, tuple[int, int] | None], ...]
-"""As ``session.stamps`` returns them."""
+"""The form of ``session.stamps``."""
 
 
 def _happened(changed: _Stamps) -> None:
@@ -152,7 +152,7 @@ def _happened(changed: _Stamps) -> None:
 
 
 def _by_itself(seen: datetime | None) -> list[tuple[datetime, str, Applied]]:
-    """What the characters did by themselves since a moment, whose each is and when, the last first."""
+    """What the characters did by themselves since a moment, each with its character and time, the last first."""
     world = session.world()
     found: list[tuple[datetime, str, Applied]] = []
     for name in world.characters():
@@ -163,7 +163,7 @@ def _by_itself(seen: datetime | None) -> list[tuple[datetime, str, Applied]]:
 
 
 def _next(changed: _Stamps) -> None:
-    """What is due, what waits for what, and what comes within a day; worked out in each minute of the world."""
+    """What is due, what waits for what, and what comes within a day; recalculated each minute of the world's time."""
     world = session.world()
     st.markdown("**Comes next**")
     now = world.clock()
@@ -185,7 +185,7 @@ def _next(changed: _Stamps) -> None:
 
 
 class _Shown(NamedTuple):
-    """What is shown of something that happened or is due, and the page with its link that it leads to."""
+    """What is shown about something that happened or is due, and the page and link it leads to."""
 
     name: str
     at: datetime

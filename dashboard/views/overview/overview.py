@@ -41,7 +41,7 @@ for message in () if agent.read_only else agent.messages:
 safekeeping.light(agent.name)
 waiting.line(agent)
 overflow = agent.migrate_stm2ltm(preview=True)
-answers_first = evening.asked()  # who has just asked all is shown what they say
+answers_first = evening.asked()  # after a question to all, the answers come first
 for part in (evening.remembered, evening.day) if answers_first else (evening.day, evening.remembered):
     part(agent, cast)
 life.show()

@@ -1,4 +1,4 @@
-"""How much asks for a decision, in a thin line that leads to the inbox."""
+"""How many decisions are pending, in a thin line that leads to the inbox."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...data import deciding, tables
 
 
 def line(agent: AgentMemory) -> None:
-    """What waits of a character, counted; nothing where nothing does, and of the past."""
+    """The number of a character's pending decisions; nothing if there are none, or in the past."""
     if session.moment() is not None or not (waits := compared.waiting(agent)[0].decisions):
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="waiting"):

@@ -1,4 +1,4 @@
-"""A personality that somebody else has saved while one writes: both are brought together, part by part."""
+"""A personality that somebody else has saved during an edit: both are merged, part by part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import personality_form
 
 _MOST = 400
 _MISSING = object()
-"""In the place of a part that a personality lacks."""
+"""Stands for a part that a personality lacks."""
 MINE, THEIRS = "Keep my version", "Use the current version"
 
 Path = tuple[str, ...]
@@ -27,8 +27,8 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
 
     Args:
         key: distinguishes these fields from others.
-        began: the text that one began to write with; empty if there was none.
-        mine: the text as it is written now.
+        began: the text at the beginning of the edit; empty if there was none.
+        mine: the text as edited now.
         now: the text that is in use.
 
     Returns:
@@ -71,13 +71,13 @@ def settle(began: str, mine: str, now: str) -> drafts.Settled[Path] | None:
     parts = [_parts(one) for one in three if one is not None]
     if len(parts) < len(three):
         return None
-    names = dict.fromkeys([*parts[2], *parts[1], *parts[0]])  # in the order of what is in use
+    names = dict.fromkeys([*parts[2], *parts[1], *parts[0]])  # in the order of the text in use
     filled = [{name: part.get(name, _MISSING) for name in names} for part in parts]
     return drafts.settle(filled[0], filled[1], filled[2])
 
 
 def _parts(document: Mapping[str, Any]) -> dict[Path, Any]:
-    """The sections by their paths; those of the identity each by itself."""
+    """The sections by their paths; each part of the identity separately."""
     found: dict[Path, Any] = {}
     for name, value in document.items():
         if name == "identity" and isinstance(value, dict):

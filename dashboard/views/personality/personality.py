@@ -63,19 +63,19 @@ now = agent.personality_text or ""
 if loaded not in st.session_state:
     st.session_state[loaded] = now
     st.session_state[draft] = now or agent.curation.personality_on_disk or ""
-    st.session_state[base] = (st.session_state.get(base, (0, ""))[0] + 1, "")  # fields of before are not taken up
+    st.session_state[base] = (st.session_state.get(base, (0, ""))[0] + 1, "")  # earlier fields are not reused
 held = st.session_state[loaded] or None  # a file that was never valid is repaired from its text on disk
 
 
 def begin(text: str) -> None:
-    """Let all fields begin with this personality at the next run."""
+    """Make all fields begin with this personality at the next run."""
     st.session_state[draft] = text
     st.session_state[base] = (st.session_state[base][0] + 1, "")
     st.session_state.pop(field, None)
 
 
 def form(text: str) -> tuple[str, dict[str, Any] | None]:
-    """Draw the form; returns the personality as it is filled in, and a place next to each section for its problems."""
+    """Draw the form; returns the personality as filled in, and a place next to each section for its problems."""
     number, begun = st.session_state[base]
     if not begun:
         begun = text
@@ -95,11 +95,11 @@ mode = st.segmented_control(
     key="personality-as", persist_state="session",
 )  # fmt: skip
 text, slots, was = st.session_state[draft], None, st.session_state.get(drawn)
-if was == "JSON" and field in st.session_state:  # what was typed may come with the very click that leaves the field
+if was == "JSON" and field in st.session_state:  # what was typed may arrive with the very click that leaves the field
     text = st.session_state[field]
     if text != st.session_state[draft]:
         st.session_state[base] = (st.session_state[base][0] + 1, "")  # the form begins again from what is here
-elif was == "Form" and mode != "Form":  # and so may a cell: the form is drawn once more to take it, and taken away
+elif was == "Form" and mode != "Form":  # and so may a cell: the form is drawn once more to receive it, then removed
     place = st.empty()
     with place.container():
         text, _ = form(text)

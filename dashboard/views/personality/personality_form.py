@@ -45,7 +45,7 @@ _WHOLE = re.compile(r"-?\d{1,9}")
 
 
 def show(base: Mapping[str, Any], key: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Draw the form; returns the personality as it is filled in, and a place next to each section for its problems.
+    """Draw the form; returns the personality as filled in, and a place next to each section for its problems.
 
     Args:
         base: the personality that the form begins with.
@@ -86,7 +86,7 @@ def tell(problems: tuple[Problem, ...], slots: Mapping[str, Any]) -> None:
 
 
 def read(text: str) -> dict[str, Any] | None:
-    """The personality in a JSON text, whatever is wrong with its sections; ``None`` if it is not a JSON object."""
+    """The personality in a JSON text, even if its sections are wrong; ``None`` if it is not a JSON object."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -95,7 +95,7 @@ def read(text: str) -> dict[str, Any] | None:
 
 
 def dump(document: Mapping[str, Any]) -> str:
-    """The JSON text of a personality, as it is saved."""
+    """The JSON text of a personality, as saved."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -134,7 +134,7 @@ def _table(held: Any, columns: tuple[str, ...], key: str) -> list[dict[str, Any]
     """An editable table of objects; empty rows and empty cells are left out."""
     rows = [dict(row) for row in _items(held) if isinstance(row, Mapping)]
     frame = pd.DataFrame(rows, columns=list(columns)).astype(object)
-    # widths of their own: columns that grow with what is written would move away under the hand that writes
+    # widths of their own: columns that grow with their content would move while somebody types
     config: dict[str, Any] = {name: st.column_config.TextColumn(width=_WIDTHS[name]) for name in columns}
     if "trust" in columns:
         frame["trust"] = pd.to_numeric(frame["trust"], errors="coerce")

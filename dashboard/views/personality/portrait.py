@@ -11,7 +11,7 @@ from ...components import bulk, drafts, widgets
 
 
 def control(agent: AgentMemory) -> None:
-    """Set the picture, or take it away, behind one button."""
+    """Set the picture, or remove it, behind one button."""
     with st.popover("Portrait", icon=":material/account_circle:"):
         upload = st.file_uploader(
             "A picture: PNG, JPEG or WebP, at most 2 MB", type=["png", "jpg", "jpeg", "webp"], max_upload_size=2,

@@ -21,7 +21,7 @@ _EXAMPLE = "What is said of the tide?"
 
 
 def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Settings) -> str:
-    """A query with all its parameters, of an agent as it is or was at a moment."""
+    """A query with all its parameters, for an agent as it is or was at a moment."""
     weights, scoring = query.scoring.weights, query.scoring
     named = {
         "top_k": repr(query.top_k),
@@ -95,7 +95,7 @@ def recall_curl(agent: str, query: Query, wanted: Wanted | None, settings: Setti
 
 
 def world_python(settings: Settings) -> str:
-    """A world as Python opens it, told where it is unless that is where the environment has it anyway."""
+    """Python code that opens a world, with its folder unless the environment names it anyway."""
     told: dict[str, Path | str] = {"home": settings.home} if settings.home != Settings().home else {}
     like = Settings.model_validate(told)
     told |= {
@@ -123,7 +123,7 @@ def query_python(agent: str, settings: Settings) -> str:
 
 
 def relive_python(agent: str, number: int, settings: Settings) -> str:
-    """A logged query lived through again."""
+    """A logged query, relived."""
     return (
         f"{opening_python(settings)}"
         f"with {world_python(settings)} as world:\n"
@@ -150,7 +150,7 @@ def _curl(path: str, settings: Settings, body: dict[str, Any] | None = None) -> 
 
 
 def _set(facets: Facets) -> dict[str, Any]:
-    """What is set of the facets, by name."""
+    """The facets that are set, by name."""
     return {name: value for name, value in vars(facets).items() if value not in ((), None, "")}
 
 
@@ -168,7 +168,7 @@ def _facets(facets: Facets) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """A value as JSON writes it."""
     if isinstance(value, datetime):
         return _moment(value)
     return [str(one) for one in value] if isinstance(value, tuple) else value

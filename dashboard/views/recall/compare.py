@@ -76,7 +76,7 @@ def _blind(agent: AgentMemory, query: Query, hits: dict[str, Candidate]) -> None
 
 
 def _ahead(agent: AgentMemory, query: Query, left: str, right: str, presets: Mapping[str, Preset]) -> None:
-    """What all thumbs say of the two, once it is asked for."""
+    """What all thumbs say about the two, on request."""
     if not st.button(words.WHO_IS_AHEAD, icon=":material/balance:", help="In Python: AgentMemory.versus"):
         return
     try:
@@ -92,7 +92,7 @@ def _ahead(agent: AgentMemory, query: Query, left: str, right: str, presets: Map
 
 
 def _counted(agent: AgentMemory, query: Query, first: Preset, second: Preset) -> Versus:
-    """As ``AgentMemory.versus``, which knows no sliders, with all else that is set above for both."""
+    """Like ``AgentMemory.versus``, which knows no sliders, with all other settings above for both."""
 
     def recalled(cue: str, preset: Preset) -> list[str]:
         asked = dataclasses.replace(query, cue=cue, instances=(), unexpanded="").by(preset)
@@ -103,7 +103,7 @@ def _counted(agent: AgentMemory, query: Query, first: Preset, second: Preset) ->
 
 
 def tell(found: Versus, left: str, right: str, what: str, few: str = "") -> None:
-    """On how many judged cues or lines either is better, and whether that can be chance.
+    """Show on how many judged cues or lines either is better, and whether that can be chance.
 
     Args:
         found: the result of the thumbs.

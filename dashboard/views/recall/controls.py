@@ -1,4 +1,4 @@
-"""What is asked on the Recall page: the cue in the link, the sliders kept for the session, one set a character."""
+"""What is asked on the Recall page: the cue in the link, and the sliders kept for the session, one set per agent."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from ...data import tables
 
 OWN = "this character's"
 LONGEST = 2000
-"""Characters of a cue that the field takes."""
+"""The most characters of a cue in the field."""
 _MOST = 3.0
 _FIRST_DAY, _LAST_DAY = date(1000, 1, 1), date(2999, 12, 31)
-"""The browser's calendar lists every year, and does not come back from the year 9999."""
+"""The browser's calendar lists every year, and cannot return from the year 9999."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Asked:
 
 
 def cue(agent: AgentMemory) -> str:
-    """The cue's field; it is in the link, and a link that is followed fills it."""
+    """The field of the cue, which is in the link; following a link fills it."""
     linked = session.from_link("cue")
     if linked and st.session_state.get("cue-linked") != linked:
         st.session_state["cue"] = linked
-    left, right = st.columns([4, 1], vertical_alignment="bottom")  # no st.form: what it has not sent off is forgotten
+    left, right = st.columns([4, 1], vertical_alignment="bottom")  # no st.form: it forgets what was not submitted
     text = left.text_input(
         "Cue", key="cue", placeholder=session.example_cues(agent.name)[0], max_chars=LONGEST, persist_state="session"
     )
@@ -99,7 +99,7 @@ def controls(agent: AgentMemory, text: str) -> Asked:
 
 
 def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
-    """Let the page ask as a query did, of the viewed agent and moment; a day's part is left out.
+    """Make the page ask like a query, for the viewed agent and moment; parts of days are left out.
 
     Args:
         agent: the agent as it is viewed.
@@ -165,7 +165,7 @@ def _slider(
 
 
 def show_all() -> None:
-    """List what is recalled and what is not."""
+    """Make the page list what is recalled and what is not."""
     st.session_state[f"shown-{session.place()}"] = "All"
 
 
@@ -192,7 +192,7 @@ def _weights(agent: AgentMemory) -> Weights:
 
 
 def _scoring(agent: AgentMemory, weights: Weights) -> tuple[Scoring, float, float]:
-    """Decay, measure, and what static memory has of its own."""
+    """Decay, measure, and static memory's own settings."""
     own = own_preset(agent.settings)
     decay = _slider(agent, "decay", words.RECENCY_KEPT, 0.5, 0.999, 0.001, "%.3f")
     static_threshold = _slider(agent, "st", words.STATIC_THRESHOLD, 0.0, 1.0, 0.01)
@@ -227,7 +227,7 @@ def _scoring(agent: AgentMemory, weights: Weights) -> tuple[Scoring, float, floa
 
 
 def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
-    """How many hits lead on, and the time at which it is asked: the world's, or another to see what decays by then."""
+    """How many hits lead on, and the time of the query: the world's, or another to see what has decayed by then."""
     world_now = st.session_state.get(f"asked-at-{session.place()}", agent.now).astimezone(UTC)
     minute = world_now.replace(second=0, microsecond=0)
     draft = drafts.Draft(f"ask/{session.place()}", {"day": minute.date(), "hour": minute.time()})
@@ -245,7 +245,7 @@ def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
 
 
 def _instances(agent: AgentMemory, text: str) -> tuple[tuple[str, ...], str]:
-    """What the cue is asked by too, and why by nothing; the language model is asked once for each cue."""
+    """The instances of the cue to ask, too, or why there are none; the language model is asked once per cue."""
     most = st.number_input(
         words.INSTANCES, 0, 20, 0, key=f"expand-{session.place()}", persist_state="session",
         help="How many things that the cue may mean, such as kayaking for hobbies, a language model names; what they "
@@ -263,7 +263,7 @@ def _instances(agent: AgentMemory, text: str) -> tuple[tuple[str, ...], str]:
 
 
 def _facets(agent: AgentMemory) -> Facets:
-    """Which memories may be found; all, until something is chosen."""
+    """Which memories may be found; all until something is chosen."""
     kinds = st.multiselect(
         "Kinds",
         [kind.value for kind in Kind],
@@ -316,7 +316,7 @@ def _facets(agent: AgentMemory) -> Facets:
 
 
 def _scene(agent: AgentMemory) -> dict[str, Any]:
-    """The facets of how it became known, who is in it and where; asked for only where memories say something of it."""
+    """The facets of how it became known, who is in it and where; shown only if memories have such data."""
     people, places = session.scenes(agent)
     if not people and not places:
         return {}

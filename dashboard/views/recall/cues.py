@@ -1,4 +1,4 @@
-"""Saved cues: what a character has to be able to recall, and must not, asked again after every edit."""
+"""Saved cues: what a character must and must not recall, checked again after every edit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHOICES = 300
 
 
 def show(agent: AgentMemory, found: Explanation) -> None:
-    """Every saved cue with its result, and a form that saves the one that is asked now."""
+    """Every saved cue with its result, and a form that saves the present one."""
     if agent.saved_cues:
         results(agent)
     else:
@@ -93,7 +93,7 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
         draft = drafts.Draft(key, {"must": [entry.id for entry in hits][:3], "must_not": []})
         fields = []
         for label, field in (("Must recall", "must"), ("Must not recall", "must_not")):
-            options = list(dict.fromkeys([*texts, *st.session_state[draft.field(field)]]))  # what is chosen stays
+            options = list(dict.fromkeys([*texts, *st.session_state[draft.field(field)]]))  # chosen ones stay
             fields.append(
                 st.multiselect(
                     label,

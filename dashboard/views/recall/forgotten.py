@@ -1,4 +1,4 @@
-"""What migration forgot and would have answered: so that one sees what forgetting costs, and can bring it back."""
+"""What migration forgot and would have answered: to show what forgetting costs, and to restore it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST = 5
 
 
 def show(agent: AgentMemory, query: Query) -> None:
-    """The forgotten memories that would be recalled, with a button that restores them; nothing where there are none."""
+    """The forgotten memories that would be recalled, with a button that restores them; nothing if there are none."""
     found = agent.would_have_answered(query)
     if not found:
         return

@@ -1,4 +1,4 @@
-"""Judging an answer: thumbs up or down on each hit, kept, and what they say of every preset."""
+"""Judging an answer: thumbs up or down on each hit, stored, and what they say about every preset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _THUMBS = {0: False, 1: True}
 
 
 def show(agent: AgentMemory, found: Recall) -> None:
-    """A row a hit with its thumbs, the precision of each preset for this cue, and a download of all judgments."""
+    """One row per hit with its thumbs, the precision of each preset for this cue, and a download of all judgments."""
     st.caption(
         "Is it a right answer to this cue? Your thumb is saved; you can take it back here or on the History page."
     )
@@ -78,7 +78,7 @@ def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None, *, 
 
 
 def _judge(agent: AgentMemory, cue: str, entry_id: str, key: str) -> None:
-    """Keep a thumb, for the memory that it was given to, whatever was changed since the page was drawn."""
+    """Store a thumb for the memory it was given to, even if things have changed since the page was drawn."""
     thumb = st.session_state[key]
     try:
         agent.judge(cue, entry_id, None if thumb is None else _THUMBS[thumb])

@@ -13,7 +13,7 @@ from ...data import tables
 
 
 def show(agent: AgentMemory, found: Recall) -> None:
-    """A button, and what it told for this answer, each sentence with the memories that it rests on."""
+    """A button, and the narrative of this answer, each sentence with the memories that it rests on."""
     st.caption(
         "The language model tells the recalled memories as one text, keeps their times, and may not add anything."
     )

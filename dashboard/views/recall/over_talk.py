@@ -1,4 +1,4 @@
-"""Two presets over a talk, judged blind: each line that was said is a cue, with how many judgments are missing."""
+"""Two presets over a talk, judged blind: each line is a cue; it also shows how many judgments are missing."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from . import compare, judge
 from .controls import OWN
 
 _LINK, LAST = "talk", "last"
-"""The name in the link, and what it says for the talk in which something was said last."""
+"""The name in the link, and its value for the most recent talk."""
 _PASTED = "pasted"
 _LONGEST, _SHOWN = 20_000, 600
 _FRESH = timedelta(hours=1)
-"""How long answers stay although the world's clock runs, so that what is judged stays as it was shown."""
+"""How long answers are kept while the world's clock runs, so that what is judged stays as shown."""
 _FEW = 20
-"""Thumbs between two looks, and lines that are soon judged."""
+"""The most thumbs between two checks, and the most lines that are soon judged."""
 _NARROW = 170
 """Pixels of a field: two fit side by side on a phone."""
 _ASKED = "talk-test-asked"
@@ -36,7 +36,7 @@ _ASKED = "talk-test-asked"
 
 @dataclass(frozen=True)
 class _Asked:
-    """All lines of a talk, asked by both presets; it is valid until memory changes in another way than by a thumb."""
+    """All lines of a talk, asked by both presets; valid until memory changes other than by a thumb."""
 
     of: tuple[object, ...]
     stamp: tuple[int, int]
@@ -44,7 +44,7 @@ class _Asked:
     hits: Mapping[str, tuple[tuple[Candidate, ...], tuple[Candidate, ...]]]
 
     def ids(self, cue: str) -> tuple[list[str], list[str]]:
-        """What either recalls for a line."""
+        """What each recalls for a line."""
         first, second = self.hits[cue]
         return [hit.entry.id for hit in first], [hit.entry.id for hit in second]
 
@@ -57,17 +57,17 @@ class _Asked:
         }
 
     def counted(self, agent: AgentMemory) -> Versus:
-        """What the thumbs say of the two over this talk."""
+        """What the thumbs say about the two over this talk."""
         return versus((judgment, *self.ids(judgment.cue)) for judgment in agent.judgments if judgment.cue in self.hits)
 
 
 def opened() -> bool:
-    """Whether the link asks for a talk in the place of one cue."""
+    """Whether the link asks for a talk instead of one cue."""
     return bool(session.from_link(_LINK))
 
 
 def show(agent: AgentMemory) -> None:
-    """Choose a talk and two presets, and judge line after line."""
+    """Choose a talk and two presets, and judge line by line."""
     widgets.lead(words.ONE_CUE, "recall", agent.name, "arrow_back")
     try:
         talks = _talks(agent)
@@ -104,13 +104,13 @@ def _called(name: str) -> str:
 
 
 def _talks(agent: AgentMemory) -> dict[str, str]:
-    """The talks that are kept and the interview of this session, by what a link says, each with its title."""
+    """The talks that are kept and the interview of this session, by their value in a link, each with its title."""
     labels = talk_tables.titles(conversation.head for conversation in Conversation.all(agent))
     return labels | ({talk_state.LINK: "The interview of this session"} if talk_state.had(agent) else {})
 
 
 def _said(agent: AgentMemory, chosen: str) -> Lines | None:
-    """The lines of a talk; ``None`` if there are none, which is then said."""
+    """The lines of a talk; ``None`` if there are none, with a sentence that says so."""
     if chosen == talk_state.LINK:
         held = talk_state.interview(agent)
         lines = lines_of(agent, held.talk, held.messages(MAX_MESSAGES))
@@ -123,7 +123,7 @@ def _said(agent: AgentMemory, chosen: str) -> Lines | None:
 
 
 def _pick(labels: Mapping[str, str]) -> str:
-    """Which talk: the one of the link, or the one that was last talked in."""
+    """Which talk: the one in the link, or the most recent one."""
     key, options = f"talk-test-of-{session.place()}", list(labels)
     wanted, linked = session.from_link(_LINK), f"talk-test-linked-{session.place()}"
     if wanted != st.session_state.get(linked) and wanted in options:
@@ -143,7 +143,7 @@ def _pick(labels: Mapping[str, str]) -> str:
 
 
 def _pasted(agent: AgentMemory) -> Lines | None:
-    """Lines that somebody writes, one a line."""
+    """Lines typed by somebody, one cue per line."""
     text = st.text_area(
         words.LINES_OF_YOUR_OWN, key=f"talk-test-pasted-{session.place()}", max_chars=_LONGEST,
         label_visibility="collapsed", persist_state="session",
@@ -155,7 +155,7 @@ def _pasted(agent: AgentMemory) -> Lines | None:
 
 @st.fragment
 def _walk(agent: AgentMemory, lines: Lines, first: str, second: str) -> None:
-    """One line with its thumbs, and below it, always in sight, what is still missing; a thumb runs this part again."""
+    """One line with its thumbs, and below it, always visible, what is still missing; a thumb reruns this part."""
     try:
         asked = _asked(agent, lines, first, second)
         missing = asked.missing(agent)
@@ -173,7 +173,7 @@ def _walk(agent: AgentMemory, lines: Lines, first: str, second: str) -> None:
 
 
 def _asked(agent: AgentMemory, lines: Lines, first: str, second: str) -> _Asked:
-    """The answers that are judged: the former ones, unless memory has changed since in another way than by a thumb."""
+    """The answers that are judged: the former ones, unless memory has changed since, other than by a thumb."""
     of, stamp, now = (session.place(), lines, first, second), agent.stamp, agent.now
     held: _Asked | None = st.session_state.get(_ASKED)
     if held is not None and held.of == of and abs(now - held.now) < _FRESH and _only_judged(agent, held.stamp, stamp):
@@ -189,7 +189,7 @@ def _asked(agent: AgentMemory, lines: Lines, first: str, second: str) -> _Asked:
 
 
 def _only_judged(agent: AgentMemory, before: tuple[int, int], after: tuple[int, int]) -> bool:
-    """Whether nothing but a few thumbs came in between."""
+    """Whether only a few thumbs came in between."""
     new = after[0] - before[0]
     if before[1] != after[1] or not 0 <= new <= _FEW:
         return False
@@ -227,7 +227,7 @@ def _next_missing(missing: Mapping[str, int], after: int) -> int | None:
 
 
 def _foot(agent: AgentMemory, asked: _Asked, missing: Mapping[str, int], key: str, number: int, few: str) -> None:
-    """Previous, next, the next that lacks a thumb; and how much is still missing."""
+    """Previous, next, the next line that lacks a thumb; and how much is still missing."""
     lacking = sum(map(bool, missing.values()))
     here = list(missing.values())[number]
     told = [
@@ -272,14 +272,14 @@ def _needed(found: Versus, lacking: int) -> str:
 
 
 def _ahead(found: Versus, missing: Mapping[str, int], first: str, second: str, few: str) -> None:
-    """Who is ahead over this talk, once it is asked for."""
+    """Who is ahead over this talk, on request."""
     lacking = sum(map(bool, missing.values()))
     done = not lacking
     if st.button(
         words.WHO_IS_AHEAD, icon=":material/balance:", type="primary" if done else "secondary", key="talk-test-ahead",
         help="In Python: Conversation.versus",
     ):  # fmt: skip
-        # a line without any thumb lacks them as well, though nobody has judged it
+        # an unjudged line, without any thumb, also lacks them
         compare.tell(replace(found, unjudged=lacking), _called(first), _called(second), "line", few)
         alike = len(missing) - lacking - (found.first + found.second + found.equal)
         if alike:

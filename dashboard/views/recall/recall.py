@@ -21,7 +21,7 @@ BARS, ROWS = 14, 100
 
 @st.fragment
 def results(agent: AgentMemory, cue: str) -> None:
-    """Controls and answer; a slider runs this part again, and not the whole page."""
+    """Controls and answer; a slider reruns only this part, not the whole page."""
     if not cue.strip():
         _unasked(agent)
         return
@@ -101,7 +101,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked, picture: DeltaGenerator) 
 
 
 def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
-    """What is above the bars, and the places of the candidates that they show: none if it says why."""
+    """What is above the bars, and the positions of the candidates that they show: none if it says why."""
     query = found.query
     if not found.considered:
         widgets.empty("Nothing to recall yet.", "Add an event.", agent, to="short_term")
@@ -125,7 +125,7 @@ def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
 
 
 def _rule(query: Query) -> str:
-    """Who gets the seats, and what static memory is entitled to."""
+    """Who gets the seats, and how many static memory is entitled to."""
     first = (
         "Seats by ranking: the best of all tiers, on one scale; a synopsis has none where a turn of its talk passes."
         if query.scoring.seats is Seats.RANKING
@@ -140,7 +140,7 @@ def _rule(query: Query) -> str:
 
 
 def _left_out(query: Query) -> str:
-    """How a memory may be left out though its score is higher, as the end of a sentence."""
+    """How a memory may be left out despite a higher score, as the end of a sentence."""
     if query.scoring.seats is Seats.RANKING:
         return (
             "; a fact of the personality may be left out for its own threshold or share, whatever its score, and a "
@@ -150,7 +150,7 @@ def _left_out(query: Query) -> str:
 
 
 def _shown(found: Explanation, wanted: str) -> list[int]:
-    """The places of the candidates that are to be shown."""
+    """The positions of the candidates to be shown."""
     if wanted == "Recalled":
         return found.candidates.which(Verdict.RECALLED)
     if wanted == words.NOT_RECALLED:

@@ -16,7 +16,7 @@ OPEN = "recall-open"
 
 
 def choose(entry_id: str | None) -> None:
-    """Let the next run open a memory above the bars, or close it; the table begins again, with nothing selected."""
+    """Make the next run open a memory above the bars, or close it; the table begins again, with nothing selected."""
     st.session_state[OPEN] = entry_id
     st.session_state["recall-round"] = st.session_state.get("recall-round", 0) + 1
 

@@ -20,7 +20,7 @@ _CHANGES = 500
 
 @dataclass(frozen=True)
 class Ticked:
-    """What was ticked, as ``World.keep`` takes it; ``overwrite`` are those of them that clash."""
+    """What was ticked, as arguments of ``World.keep``; ``overwrite`` has those that clash."""
 
     ids: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Ticked:
     revisions: tuple[int, ...] | None = None
 
     def __bool__(self) -> bool:
-        """Whether anything was."""
+        """Whether anything was ticked."""
         return bool(self.ids or self.texts or self.revisions)
 
 
@@ -66,7 +66,7 @@ def _text(one: TextApart, whom: str) -> change_rows.Row:
 
 
 def by_change(world: World, mark: Rehearsal) -> Ticked:
-    """The changes made in a rehearsal, the newest first, with a box each."""
+    """The changes made in a rehearsal, the newest first, each with a box."""
     told, fits = world.changes_of(mark.name), world.fits(mark.name)
     shown, now = told[:_CHANGES], datetime.now(UTC)
     rows = [

@@ -16,7 +16,7 @@ BADGES = {Shift.LEFT: ("remove", "red"), Shift.ENTERED: ("add", "green"), Shift.
 
 
 def open_query(number: int | None) -> None:
-    """Open a query, or close the one that is open; the table begins again, with nothing selected."""
+    """Open a query, or close the one that is open; the table is reset, with nothing selected."""
     st.session_state["relive-round"] = st.session_state.get("relive-round", 0) + 1
     session.to_link("query", None if number is None else str(number))
     st.rerun()
@@ -33,7 +33,7 @@ def to_recall(relived: Relived, *, then: bool, entry_id: str | None = None) -> N
 
 
 def opened(number: int) -> None:
-    """One query, lived through again."""
+    """One query, relived."""
     try:
         with st.spinner("Replaying …"):
             relived = agent.relive(number)
@@ -108,7 +108,7 @@ def _parameters(relived: Relived) -> None:
 
 
 def _too_long(relived: Relived) -> bool:
-    """Whether the Recall page could not ask it whole."""
+    """Whether the query is too long for the Recall page."""
     return len(relived.logged.query.cue) > controls.LONGEST
 
 

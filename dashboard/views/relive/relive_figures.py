@@ -43,7 +43,7 @@ def shifted(frame: pd.DataFrame, then: Query, now: Query) -> str:
     """Each memory's score then (a ring) and now (a dot) on a line, as HTML; squares were not recalled.
 
     Args:
-        frame: as ``relive_tables.shifted`` makes it.
+        frame: as made by ``relive_tables.shifted``.
         then: the query at that time, for its threshold.
         now: the query now.
     """
@@ -65,7 +65,7 @@ def shifted(frame: pd.DataFrame, then: Query, now: Query) -> str:
 
 
 def _key(records: list[dict[Any, Any]], marks: list[tuple[str, float]]) -> str:
-    """What the signs mean, as far as they are there."""
+    """The meaning of the symbols that occur."""
     told = [
         f'<span><i class="{name}{"" if recalled else " out"}"></i>{name}{"" if recalled else ", not recalled"}</span>'
         for name in ("then", "now")

@@ -26,7 +26,7 @@ _NAMED = {
 
 
 def queries(logged: Sequence[LoggedQuery]) -> pd.DataFrame:
-    """Logged queries as they come (the newest first), with the world's time and the real one."""
+    """Logged queries in the given order (the newest first), with the world's time and the real one."""
     rows = [
         {
             "number": logged_query.number,
@@ -68,7 +68,7 @@ def summary(relived: Relived) -> str:
 
 
 def parameters(then: Query, now: Query) -> pd.DataFrame:
-    """All that was asked with then, and would be now, a row a parameter; facets only where there are any."""
+    """All parameters then and now, one row per parameter; facets only if there are any."""
     rows = [
         {"parameter": words, "then": told(then), "now": told(now), "": "" if told(then) == told(now) else "differs"}
         for words, told in _PARAMETERS.items()
@@ -103,7 +103,7 @@ _PARAMETERS: dict[str, Callable[[Query], str]] = {
 
 
 def _facets(query: Query) -> dict[str, str]:
-    """What narrowed a query, in words by name."""
+    """What narrowed a query, by name, in words."""
     found = {}
     for name, value in dataclasses.asdict(query.facets).items():
         if value not in (None, (), ""):
@@ -115,7 +115,7 @@ def _facets(query: Query) -> dict[str, str]:
 def shifted(relived: Relived, most: int) -> pd.DataFrame:
     """The memories of either answer with their scores then and now, at most ``most``: those that differ come first.
 
-    A score is missing where the memory was not there; ``recalled then`` and ``recalled now`` say whether it was in the
+    A score is missing if the memory did not exist; ``recalled then`` and ``recalled now`` say whether it was in the
     answer.
     """
     then, now = relived.then, relived.now

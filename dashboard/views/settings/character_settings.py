@@ -107,16 +107,16 @@ _AT_NOUGHT = {
     "history_changes": "all",
     "history_days": "for ever",
 }
-"""What 0 means where it is not a number like others."""
+"""The meaning of 0 where it is special."""
 _STYLE = (
     "<style>.st-key-out-of-range{display:none}"
     "[data-testid='stMain']:has(input[aria-invalid='true']) .st-key-out-of-range{display:flex}</style>"
 )
-"""Only the browser knows that the content of a field is out of its range: it is not sent."""
+"""Only the browser knows when a field's content is out of range, since it is then not sent."""
 
 
 def show(agent: AgentMemory) -> None:
-    """The fields, and what saves them."""
+    """The fields, and the button that saves them."""
     now, usual = _flat(agent.settings), _flat(AgentSettings())
     with st.container(border=True):
         st.header("Memory and score", anchor=False)
@@ -186,7 +186,7 @@ def _history(agent: AgentMemory, values: dict[str, Any]) -> None:
     changes, days = values["history_changes"], values["history_days"]
     try:
         kept = session.history_kept(changes, days)
-    except MemorySystemError as error:  # as of a history that is too short; what is saved says so too
+    except MemorySystemError as error:  # such as for a history that is too short; saving reports it, too
         widgets.problem(error)
         return
     since = f" since {tables.exact(kept.since)}" if kept.since else ""
@@ -303,7 +303,7 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
 def _save(
     agent: AgentMemory, values: dict[str, Any], words: str, draft: drafts.Draft, settled: tuple[str, ...]
 ) -> None:
-    """Store the values, say so, and begin the page again; what is written into other fields than these stays."""
+    """Store the values, say so, and rerun the page; what is written into other fields stays."""
     rest = dict(values)
     weights = Weights(*(rest.pop(name) for name in ("recency", "importance", "relevancy")))
     named = {name: rest.pop(name) for name in ("decay", "measure", "normalise", "seats", "decay_form", "passing")}

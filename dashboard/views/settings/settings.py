@@ -6,7 +6,7 @@ from dashboard import session
 from dashboard.components import bulk, widgets
 from dashboard.views.settings import character_settings
 
-if part := session.from_link("part"):  # what is now behind the gear was a part of this page
+if part := session.from_link("part"):  # what is now behind the gear icon used to be on this page
     st.switch_page(
         "views/installation/installation.py", query_params={"agent": st.session_state["agent"], "part": part}
     )

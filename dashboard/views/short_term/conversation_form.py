@@ -1,4 +1,4 @@
-"""A conversation remembered whole: its turns, and a synopsis of what it shows."""
+"""A whole conversation to remember: its turns, and a synopsis of what it shows."""
 
 from __future__ import annotations
 

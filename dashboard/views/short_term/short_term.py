@@ -52,7 +52,7 @@ if marked := tables.marked(frame):
 chosen = drafts.chosen(
     frame,
     f"stm-{agent.name}",
-    since=bulk.round_(),  # what was chosen is done with
+    since=bulk.round_(),  # the choice has been acted on
     hide_index=True,
     column_order=["memory", "when", "importance", *["marks"] * bool(marked), "fate", "explanation", "kind", "tags"],
     column_config={

@@ -16,9 +16,9 @@ from ...data import tables
 
 _MOST_WORDS = 400
 _LISTED = 8
-"""Memories of one text that are listed, each with its time; more are in a field to choose from."""
+"""How many memories of one text are listed, each with its time; more are in a field to choose from."""
 _ALIKE = 0.5
-"""The share of words from which on two texts are shown with the words that differ."""
+"""The share of common words from which two texts are shown with the differing words."""
 
 
 def card(agent: AgentMemory, one: Suspicion) -> None:
@@ -94,7 +94,7 @@ def _both_stay(agent: AgentMemory, one: Suspicion, key: str) -> None:
 
 
 def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
-    """Memories that hold the same text: the text once, when each happened, and which one stays."""
+    """Memories with the same text: the text once, when each happened, and which one stays."""
     widgets.text(one.entries[0].document)
     if agent.read_only is not None:
         for entry in one.entries[:_LISTED]:
@@ -119,7 +119,7 @@ def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
 
 
 def _merge_with_text(agent: AgentMemory, one: Suspicion, key: str) -> None:
-    """A text to write, whose time and kind it has, and what merging would do."""
+    """A field for the text, the memory whose time and kind it gets, and what merging would do."""
     draft = drafts.Draft(f"{_merging(agent)}{key}", {"text": one.entries[0].document}, {"text": "The first memory"})
     text = st.text_area("What the one memory says", key=draft.field("text"), height=90, persist_state="session")
     if not draft.told():
@@ -169,7 +169,7 @@ def _merging(agent: AgentMemory) -> str:
 
 
 def unfinished(agent: AgentMemory, listed: Sequence[Suspicion]) -> None:
-    """Texts that were written to merge memories that are no longer suspected: kept, to be copied or discarded."""
+    """Texts for merging memories that are no longer suspected: kept, to be copied or discarded."""
     for key, written in drafts.unsaved(_merging(agent)).items():
         if key in {_key(suspicion) for suspicion in listed}:
             continue

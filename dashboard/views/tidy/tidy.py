@@ -9,7 +9,7 @@ from dashboard.views.tidy import suspects
 from memory_system.core import DECAYING
 from memory_system.operations.duplicates import RELATED, THRESHOLD, Sort
 
-AT_ONCE = 5  # suspicions that are shown before one asks for more
+AT_ONCE = 5  # suspicions shown before more are requested
 
 agent = session.agent()
 widgets.heading(
@@ -30,7 +30,7 @@ if held < 2:
 
 
 def see_the_least() -> None:
-    """Compare by the lowest threshold there is."""
+    """Compare with the lowest threshold."""
     st.session_state["tidy-threshold"] = RELATED
 
 

@@ -1,4 +1,4 @@
-"""The grid: a row for each fact, a cell for each character, and what a cell rests on."""
+"""The grid: one row per fact, one cell per character, and what a cell rests on."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ...components import bulk, places, widgets
 _FACTS, _OPEN, _HELD = "who-knows-facts", "who-knows-open", "who-knows-held"
 _LINK, TYPED = "fact", "who-knows-fact"
 MOST_LETTERS = 1000
-"""Of a fact."""
+"""The most letters of a fact."""
 _MOST = 12
-"""Facts that are shown at once."""
+"""The most facts shown at once."""
 MOST_CELLS = 24
-"""Characters whose cells are shown of a fact: those who know something of it come first."""
+"""The most characters whose cells are shown for a fact: those who know something of it come first."""
 _ORDER = (Verdict.WRONG, Verdict.KNOWS, Verdict.HALF, Verdict.UNAWARE)
-"""Of a larger cast, and what is looked for first."""
+"""The order of verdicts in a larger cast, and in the search for the first one to show."""
 _ICONS = {
     Verdict.KNOWS: ":material/check_circle:",
     Verdict.HALF: ":material/contrast:",
@@ -35,7 +35,7 @@ _NAME = 80
 
 
 def ask() -> None:
-    """Ask about the fact that was typed too; it comes first, and all of them are in the link."""
+    """Ask about the typed fact, too; it comes first, and all facts are in the link."""
     bare = " ".join(str(st.session_state.get(TYPED) or "").split())
     if not bare:
         return
@@ -50,10 +50,10 @@ def _typed() -> list[str]:
 
 
 def facts(world: World) -> list[str]:
-    """What is asked about: what was typed here, and what somebody has said or tested of this story before."""
+    """The facts to ask about: those typed here, and those corrected or tested in this story before."""
     try:
         tested = [test.fact for test in world.story_tests() if test.sort in (Sort.KNOWS, Sort.MUST_NOT)]
-    except MemorySystemError:  # the tests below say what is wrong with their file
+    except MemorySystemError:  # the tests below show what is wrong with their file
         tested = []
     before = [label.fact for label in world.labels()]
     return list(dict.fromkeys([*_typed(), *before, *tested]))[:_MOST]
@@ -101,7 +101,7 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
 
 
 def _shown(found: Sequence[Cell]) -> Sequence[Cell]:
-    """All of a small cast, in its order; in a larger one those come first about whom there is something to show."""
+    """All of a small cast, in its order; in a larger one, those come first who have something to show."""
     if len(found) <= MOST_CELLS:
         return found
     return sorted(found, key=lambda cell: _ORDER.index(cell.verdict))[:MOST_CELLS]

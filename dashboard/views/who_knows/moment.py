@@ -16,11 +16,11 @@ from ...components import widgets
 _LABEL, _HELP = f"{words.WORLD_TIME} (UTC)", "Anything lived through later is left out."
 _HOUR = timedelta(hours=1)
 _EARLIEST, _LATEST = datetime(1700, 1, 1), datetime(2250, 1, 1)
-"""What Streamlit's slider over times takes."""
+"""The limits of Streamlit's slider over times."""
 
 
 def slider(key: str) -> datetime | None:
-    """The time of the world to view; ``None`` = now, which even a story that has not begun has.
+    """The time of the world to view; ``None`` = now, which exists even if the story has not begun.
 
     It starts at the moment of the past that all pages show, and at now if they show none.
     """
@@ -38,7 +38,7 @@ def slider(key: str) -> datetime | None:
 
 
 def _hours(begin: datetime, start: datetime, end: datetime, key: str) -> datetime | None:
-    """The same of a story of another age: a slider over its hours, with the time below it."""
+    """The same for a story in another age: a slider over its hours, with the time below it."""
     most = -(-(end - begin) // _HOUR)
     first = -(-(start - begin) // _HOUR)
     hours = st.slider(_LABEL, 0, most, first, format="hour %d", key=f"{key}-hours", help=_HELP)
@@ -48,7 +48,7 @@ def _hours(begin: datetime, start: datetime, end: datetime, key: str) -> datetim
 
 
 def _span(world: World) -> tuple[datetime, datetime]:
-    """From when to when the story goes, in UTC, without the zone: as the slider has it."""
+    """The beginning and end of the story in UTC without the zone, as the slider needs them."""
     end = world.clock().astimezone(UTC).replace(tzinfo=None)
     begin = began(world).astimezone(UTC).replace(tzinfo=None, minute=0, second=0, microsecond=0)
     return begin - _HOUR if begin - datetime.min >= _HOUR else begin, end

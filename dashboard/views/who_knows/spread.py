@@ -24,7 +24,7 @@ def follow() -> None:
 
 
 def show(number: int, fact: str, at: datetime | None) -> None:
-    """A fact, and how it spread until a time of the world."""
+    """A fact, and how it spread up to a time of the world."""
     cells = grid.cells(fact, at)
     called = session.labels([cell.agent for cell in cells])
     spread = spread_of(session.world(), cells, fact)

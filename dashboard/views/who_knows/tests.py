@@ -1,4 +1,4 @@
-"""The tests of the story on its page: run, and what a red one leaked, with the way back."""
+"""The tests of the story on its page: results, and what a red test leaked, with its chain."""
 
 from __future__ import annotations
 

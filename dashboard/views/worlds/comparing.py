@@ -1,4 +1,4 @@
-"""Two worlds compared: who is only in one, and what of the others differs. Looking touches neither."""
+"""Two worlds compared: who is only in one, and how the others differ. Comparing touches neither."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def show(worlds: Worlds, names: list[str]) -> None:
 
 
 def _called(found: WorldsCompared) -> Callable[[str], str]:
-    """What people call an agent of either world, as far as the open world knows it: by its name, or its file's."""
+    """What people call an agent of either world, by its title if the open world knows it, else by name."""
     world = session.world()
     known = world.stored() if world.name in (found.left, found.right) else ()
     called = session.labels(list(known))

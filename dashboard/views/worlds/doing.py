@@ -19,13 +19,13 @@ from ...data import tables
 
 _MAKING = "world-making"
 _NEXT = "worlds-next"
-"""Which world the next run chooses: the field of this one is drawn already."""
+"""Which world the next run chooses: the field of this run is already drawn."""
 _MOST = 20
-"""Deleted worlds that are offered."""
+"""The most deleted worlds that are offered."""
 
 
 def goes_on() -> bool:
-    """Whether a world is being made, which is shown; where that has ended, say how."""
+    """Whether a world is being made; shows the progress or, once ended, the result."""
     work = working.of(_MAKING)
     if work is None:
         return False
@@ -52,7 +52,7 @@ def _made(told: Saved) -> None:
 
 
 def with_one(worlds: Worlds, held: list[Saved]) -> None:
-    """Choose a world, and what is done with it."""
+    """Choose a world, and an action with it."""
     st.header("One of them", anchor=False)
     names = [one.name for one in held]
     if _NEXT in st.session_state:
@@ -90,7 +90,7 @@ _BRANCH = "A copy linked to its original, for trying something out and comparing
 
 
 def new(worlds: Worlds) -> None:
-    """A world of its own, empty or with the sample."""
+    """Make a new world, empty or with the sample."""
     st.header("A new one", anchor=False)
     name = st.text_input(
         words.NEW_WORLD_NAME, key=drafts.turn("worlds-new"), max_chars=64, persist_state="session"
@@ -101,7 +101,7 @@ def new(worlds: Worlds) -> None:
 
 
 def deleted(worlds: Worlds) -> None:
-    """The worlds in the bin, each with the way back."""
+    """The worlds in the bin, each with a button to restore it."""
     binned = worlds.deleted()
     if not binned:
         return
@@ -113,7 +113,7 @@ def deleted(worlds: Worlds) -> None:
 
 
 def _begin(worlds: Worlds, name: str, make: Callable[[Progress], Saved]) -> None:
-    """Make a world while pages are looked at."""
+    """Make a world while pages are viewed."""
 
     def do(show: Progress, stop: working.Stop) -> Saved:
         def tell(share: float, doing: str) -> None:
@@ -168,13 +168,13 @@ def _renamed(name: str, to: str) -> None:
 
 
 def _come(used: bool) -> None:
-    """Let this browser go along, where it is the open world that has another name."""
+    """Make this browser follow if the open world was renamed."""
     if used:
         session.take_up()
 
 
 def _binned(worlds: Worlds, name: str) -> Binned:
-    """Delete a world, and choose the open one: who deletes it need not be told that it is gone."""
+    """Delete a world, and choose the open one: whoever deletes it need not be told that it is gone."""
     binned = worlds.delete(name)
     st.session_state[_NEXT] = worlds.used
     return binned
