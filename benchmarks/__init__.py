@@ -1,1 +1,1 @@
-"""Benchmarks: what a claim of speed is rerun with. Each prints ratios to a named alternative in the same run."""
+"""Benchmarks: programs that recheck claims of speed. Each prints ratios to a named alternative in the same run."""

@@ -1,11 +1,11 @@
-"""Abstention: which questions a conversation answers by nothing, at each threshold.
+"""Abstention: which questions get no answer from a conversation, at each threshold.
 
     python -m benchmarks.abstention ../shared/data/locomo
 
-DATA are conversations in LoCoMo's form, or folders of them. Each is asked its own questions, of which evidence among
+DATA are conversations in LoCoMo's form, or folders of them. Each is asked its own questions, for which evidence among
 the first five has to pass; its adversarial ones, which ask one speaker for what the other said; the questions of the
 other conversations, with the names of its speakers in place of theirs; and cues about nothing in it
-(``tests/data/confidence.json``). All is measured by the default, lived through or not: nothing is forgotten.
+(``tests/data/confidence.json``). Everything is measured with the defaults, lived through or not: nothing is forgotten.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Shares = NDArray[np.float64]
 
 
 def speakers(data: DataSet) -> list[str]:
-    """Who speaks in a conversation, by the alphabet."""
+    """Who speaks in a conversation, in alphabetical order."""
     return sorted({name for entry in data.entries if (name := speaker_of(entry.document)[0])})
 
 

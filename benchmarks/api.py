@@ -1,18 +1,19 @@
-"""The HTTP API under load: queries and writes a second, and how long one takes, beside the same calls in-process.
+"""The HTTP API under load: queries and writes per second, and how long one takes, against the same calls in-process.
 
     python -m benchmarks.api [--memories 10000] [--seconds 5] [--alone] [--workers 2] [--waiting 20]
 
-A server in a process of its own, with the dashboard open in a real browser unless ``--alone`` (or where there is no
+A server in a process of its own, with the dashboard open in a real browser unless ``--alone`` (or if there is no
 Chromium), is asked through 1, 8 and 64 connections that are kept open. Cues are cached: twenty, each asked once before.
-A write is durable when it is answered. "Of in-process" is the rate beside that of one thread that calls ``AgentMemory``
-in this process, on the same agent before the server starts. The client is Python too, and shares the machine's cores.
+A write is durable when it is answered. "Of in-process" is the rate relative to that of one thread that calls
+``AgentMemory`` in this process, on the same agent before the server starts. The client is Python too, and shares the
+machine's cores.
 
-Connections that ask again as soon as they are answered show how much there is; the last table shows how long it takes
-at the rates to reach: 500 queries a second, sent when they are due whatever became of the ones before, and timed from
-when they were due; by themselves, and while 200 events a second come in.
+Connections that ask again as soon as they are answered show the capacity; the last table shows the times at the
+rates to reach: 500 queries a second, sent when they are due whatever happens to earlier ones, and timed from when they
+were due; alone, and while 200 events a second arrive.
 
-``--waiting 20`` measures something else in their place: how long an event takes while eight others wait for a language
-model that takes 20 seconds to rate each, beside how long it takes when nobody waits.
+``--waiting 20`` measures something else instead: how long an event takes while eight others wait for a language
+model that needs 20 seconds to rate each, compared with how long it takes when nobody waits.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ from tests.browser.conftest import ARGUMENTS
 AGENT, CUES, BATCH = "bench", 20, 50
 CONNECTIONS = (1, 8, 64)
 OFFERED_QUERIES, OFFERED_EVENTS = 500, 200
-"""A second: what there has to be room for."""
+"""The load per second that must be possible."""
 SENDERS = 64
 WAITING, MEASURED = 8, 40
-"""Events that wait for the model, and those whose time is taken meanwhile."""
+"""How many events wait for the model, and how many are timed meanwhile."""
 Body = Callable[[], bytes]
 
 
@@ -98,13 +99,13 @@ def _rate(act: Callable[[], object], seconds: float) -> float:
 
 @dataclass(frozen=True)
 class Server:
-    """Where a server listens, and which process it is."""
+    """The port and the process of a server."""
 
     port: int
     process: int
 
     def seconds(self) -> float:
-        """The processor time that it and its workers have taken; NaN where the system does not tell."""
+        """The processor time that it and its workers have used; NaN if the system does not report it."""
         try:
             return sum(map(_seconds, _with_children(self.process)))
         except OSError:
@@ -163,7 +164,7 @@ def _chromium() -> str:
 
 
 def load(port: int, path: str, body: Body, connections: int, seconds: float) -> tuple[float, list[float]]:
-    """Requests a second, and the milliseconds of each.
+    """Requests per second, and the milliseconds of each.
 
     Raises:
         SystemExit: an answer was not 200.
@@ -186,7 +187,7 @@ def load(port: int, path: str, body: Body, connections: int, seconds: float) -> 
 
 
 def offer(port: int, path: str, body: Body, rate: float, seconds: float) -> list[float]:
-    """Send so many requests a second, whatever becomes of them; answers the milliseconds of each, from when it was due.
+    """Send so many requests a second, whatever happens to them; returns the milliseconds of each, from when it was due.
 
     Raises:
         SystemExit: an answer was not 200.
@@ -209,7 +210,7 @@ def offer(port: int, path: str, body: Body, rate: float, seconds: float) -> list
 
 
 def refusals(connection: http.client.HTTPConnection, path: str, body: bytes) -> list[str]:
-    """Send one request and read its answer; what was answered in its place, if it was not 200."""
+    """Send one request and read its answer; returns any answer other than 200."""
     connection.request("POST", path, body, {"Content-Type": "application/json"})
     answer = connection.getresponse()
     told = answer.read()
@@ -217,10 +218,10 @@ def refusals(connection: http.client.HTTPConnection, path: str, body: bytes) -> 
 
 
 def side_by_side(work: Callable[[], None], count: int, wrong: list[str]) -> None:
-    """Do it in so many threads, and end the benchmark where the server answered wrongly.
+    """Do it in so many threads, and end the benchmark if the server answered wrongly.
 
     Raises:
-        SystemExit: something stands in ``wrong``.
+        SystemExit: ``wrong`` is not empty.
     """
     threads = [threading.Thread(target=work) for _ in range(count)]
     for thread in threads:
@@ -291,7 +292,7 @@ def offered(server: Server, seconds: float, query: tuple[str, Body], batch: tupl
 
 @contextmanager
 def slow_model(seconds: float) -> Iterator[tuple[str, threading.Semaphore]]:
-    """A language model at an address that takes so long for each answer; and what it releases when it is asked."""
+    """The address of a language model that takes this long per answer; and a semaphore it releases when asked."""
     asked, rating = threading.Semaphore(0), json.dumps({"explanation": "So so.", "rating": 5})
     message = {"role": "assistant", "content": rating}
     told = json.dumps({"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}).encode()

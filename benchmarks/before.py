@@ -1,16 +1,16 @@
-"""Recall and the API beside an earlier version of the project: processor time of the same requests, in turns.
+"""Recall and the API compared with an earlier version of the project: processor time of the same requests, in turns.
 
     git worktree add --detach ../before COMMIT
     python -m benchmarks.before ../before [--sizes 10000 100000] [--rounds 15] [--starts 5] [--filled FOLDER]
 
 A process for each checkout holds the same synthetic memories (``peers/corpus.py``) and is asked in turns, so that noise
-hits both alike; processor time, since a busy machine stretches the clock. Where a process's memory happens to lie moves
-its times by up to a fifth, so that each is started several times, and the middle of what they took counts.
+affects both alike; processor time, since a busy machine stretches the clock. Where a process's memory happens to be
+changes its times by up to a fifth, so each is started several times, and the median counts.
 
-``answer`` is ``rank.answer`` with the vector given, ``query_memory`` all of it with its journal and touches, both by
-the classic score, which both versions have. ``HTTP query`` and ``HTTP event`` (one event a request) are the processor
-time of a server (``serve``, offline) as it is by default; what it holds can be kept in a folder, of which each start
-takes a copy, since to fill 100,000 takes half an hour.
+``answer`` is ``rank.answer`` with the vector given, ``query_memory`` all of it with its journal and touches, both with
+the classic score, which both versions have. ``HTTP query`` and ``HTTP event`` (one event per request) are the processor
+time of a server (``serve``, offline) with its defaults; its data can be kept in a folder, which each start copies,
+since filling 100,000 takes half an hour.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from typing import Any
 KINDS = {"answer": "Recall", "query_memory": "Agent"}
 OVER_HTTP = {"HTTP query": "query", "HTTP event": "events"}
 CUES = 10
-"""Asked a round."""
+"""How many cues are asked per round."""
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def serve(kind: str, size: int, filled: Path | None) -> None:
-    """Hold memories, and answer each line with the processor time of a round, in milliseconds a request."""
+    """Hold memories, and answer each line with the processor time of a round, in milliseconds per request."""
     with over_http(kind, size, filled) if kind in OVER_HTTP else in_process(kind, size) as (ask, clock):
         for cue in range(CUES):
             ask(cue)
@@ -53,7 +53,7 @@ def serve(kind: str, size: int, filled: Path | None) -> None:
 
 @contextmanager
 def in_process(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], Callable[[], float]]]:
-    """What asks a cue in this process, and its processor time in seconds."""
+    """Functions that ask a cue in this process, and that return its processor time in seconds."""
     from benchmarks.peers import corpus, ours
 
     held = corpus.made(size, CUES)
@@ -67,7 +67,7 @@ def in_process(kind: str, size: int) -> Iterator[tuple[Callable[[int], object], 
 def over_http(
     kind: str, size: int, filled: Path | None
 ) -> Iterator[tuple[Callable[[int], object], Callable[[], float]]]:
-    """What asks a server for a cue, or tells it an event, over a connection of its own a round; the server's time."""
+    """Functions that send a server a cue or an event, over one connection per round, and return its processor time."""
     from benchmarks import api
     from benchmarks.memory import texts
 
@@ -92,7 +92,7 @@ def over_http(
             path, body = OVER_HTTP[kind], bodies[OVER_HTTP[kind]]
 
             def ask(cue: int) -> None:
-                if cue == 0:  # a new one for each round: a server closes what nobody asks through
+                if cue == 0:  # a new one for each round: a server closes idle ones
                     connection.close()
                 told = json.dumps(body(cue)).encode()
                 connection.request("POST", f"/v1/agents/{api.AGENT}/{path}", told, {"Content-Type": "application/json"})
@@ -131,7 +131,7 @@ def started(checkout: Path, kind: str, size: int, filled: Path | None = None) ->
 
 
 def took(serving: subprocess.Popen[str]) -> float:
-    """Milliseconds of processor time a request, of one round."""
+    """Milliseconds of processor time per request in one round."""
     assert serving.stdin is not None
     assert serving.stdout is not None
     print(file=serving.stdin, flush=True)
@@ -139,14 +139,14 @@ def took(serving: subprocess.Popen[str]) -> float:
 
 
 def ended(serving: subprocess.Popen[str]) -> None:
-    """Let a process end by itself, which it does once nobody can ask any more."""
+    """Let a process end by itself, as it does once its input is closed."""
     assert serving.stdin is not None
     serving.stdin.close()
     serving.wait()
 
 
 def beside(before: Path, kind: str, size: int, rounds: int, filled: Path | None) -> tuple[float, float]:
-    """Milliseconds of processor time a request before and now, of two processes that are asked in turns."""
+    """Milliseconds of processor time per request before and now, of two processes asked in turns."""
     with ExitStack() as stack:
         both = [stack.enter_context(started(one, kind, size, filled)) for one in (before, ROOT)]
         times = [[took(one) for one in both] for _ in range(rounds)]

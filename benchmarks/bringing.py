@@ -1,13 +1,13 @@
-"""Bringing 10,000 lines of another program into an agent, beside what embedding the same texts takes by itself.
+"""Importing 10,000 lines of another program into an agent, compared with embedding the same texts alone.
 
     python -m benchmarks.bringing [--lines 10000] [--rounds 1] [--profile]
 
-Brought in the public way: read line by line, planned, looked through and applied, with progress, into a new agent whose
-journal waits for the disk; then the store follows in the background, which is told apart. Once with a rating on each
-line, and once without, so that the offline rules rate each. The embedder alone embeds the same texts in as large
-pieces, before and after, and its two runs count by half. A speed of 1.00 is the embedder's own; 0.80 is asked for. By
-the clock it is the share of the whole in which the embedder itself was at work, so that a machine that is busy with
-something else is busy for both.
+Imported in the public way: read line by line, planned, reviewed and applied, with progress, into a new agent whose
+journal waits for the disk; then the store follows in the background, which is measured separately. Once with a rating
+on each line, and once without, so that the offline rules rate each. The embedder alone embeds the same texts in pieces
+of the same size, before and after, and its two runs count half each. A speed of 1.00 is the embedder's own; 0.80 is
+required. On the clock it is the share of the whole in which the embedder itself was running, so that a machine that is
+busy with something else is busy for both.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from memory_system.core.memory import Vectors
 from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 
 AT_ONCE = 256
-"""Texts that the embedder is handed at once."""
+"""How many texts the embedder gets at once."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Took:
 
 
 def took(act: Callable[[], object]) -> Took:
-    """What an act took."""
+    """The cost of an act."""
     clock, processor = time.perf_counter(), time.process_time()
     act()
     return Took(time.perf_counter() - clock, time.process_time() - processor)
@@ -60,7 +60,7 @@ def alone(documents: list[str]) -> Took:
 
 
 class Timed:
-    """An embedder that tells how long it was at work."""
+    """An embedder that records how long it was running."""
 
     def __init__(self) -> None:
         self._inner = MiniLM(Settings().cache)
@@ -68,7 +68,7 @@ class Timed:
         self.seconds = 0.0
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """As the embedder."""
+        """Like the embedder."""
         begin = time.perf_counter()
         made = self._inner.embed(texts)
         self.seconds += time.perf_counter() - begin
@@ -76,9 +76,9 @@ class Timed:
 
 
 def brought(folder: Path, material: str, *, apart: bool) -> tuple[tuple[Took, Took, Took, Took], float]:
-    """Read and planned, embedded ahead, applied, and followed, and the seconds on the clock in which it embedded.
+    """The cost of reading and planning, embedding ahead, applying and following, and the clock seconds of embedding.
 
-    With ``apart`` it is profiled, and what took longest is told.
+    With ``apart`` it is profiled, and what took longest is printed.
     """
     timed = Timed()
     embedder = CachedEmbedder(timed)
@@ -90,7 +90,7 @@ def brought(folder: Path, material: str, *, apart: bool) -> tuple[tuple[Took, To
             profile.enable()
         plans = []
         planning = took(lambda: plans.append(one.import_material(material, file_name="lines.jsonl", preview=True)))
-        accepted = plans[0].without([plans[0].changes[-1].entry_id])  # as a person looks through it
+        accepted = plans[0].without([plans[0].changes[-1].entry_id])  # as a person reviewing it would
         ahead = took(lambda: one.embed_ahead(accepted, progress=lambda _done, _doing: None))
         applying = took(lambda: one.apply(accepted))
         if profile:
@@ -104,7 +104,7 @@ def brought(folder: Path, material: str, *, apart: bool) -> tuple[tuple[Took, To
 
 
 def compare(scratch: Path, lines: int, *, rated: bool, profile: bool) -> None:
-    """One row of the table."""
+    """Print one row of the table."""
     documents = texts(lines)
     material = "\n".join(
         json.dumps({"text": text, "time": f"2026-03-{1 + number % 28:02}T{number % 24:02}:00:00Z"}

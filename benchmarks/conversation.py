@@ -3,14 +3,14 @@
     python -m benchmarks.conversation [--tokens 1000000] [--turns 10000] [--budget 2000] [--strategy virtual]
     python -m benchmarks.conversation --tokens 30000 --turns 0      (a minute)
 
-Every turn tells a fact of its own, some 130 tokens with its answer. It goes on until so many tokens and turns have been
-said. Printed are, for each tenth of it: the most tokens of a prompt that was sent and of the summary, the median and
-the slowest milliseconds of a turn, the median of the processor's, and how that compares with the first tenth: the clock
-on the wall tells of the other programs too. Then how often the turn that told a fact is among the first five results
-of ``conversation_search``, asked in three ways, and how long a search takes.
+Every turn states a fact of its own, some 130 tokens with its answer. It goes on until so many tokens and turns have
+been said. Printed for each tenth of it: the most tokens in a prompt that was sent and in the summary, the median and
+the slowest milliseconds of a turn, the median processor time, and how that compares with the first tenth, since the
+clock on the wall also counts other programs. Then how often the turn that stated a fact is among the first five
+results of ``conversation_search``, asked in three ways, and how long a search takes.
 
-A turn is all that a caller waits for but the language model: recall, the prompt, functions, eviction with its summary,
-embedding, the journal's commit (synced to disk) and Chroma. The language model is a rule that answers at once, or with
+A turn is everything a caller waits for except the language model: recall, the prompt, functions, eviction with its
+summary, embedding, the journal's commit (synced to disk) and Chroma. The language model is a rule that answers at once, or with
 ``--model offline`` the offline model, whose own time then counts too; summaries are the offline model's.
 """
 
@@ -56,7 +56,7 @@ _SAMPLE = 150
 
 @dataclass(frozen=True)
 class Fact:
-    """What one turn tells, and three questions that only this turn answers."""
+    """What one turn states, and three questions that only this turn answers."""
 
     told: str
     questions: Mapping[str, str]
@@ -84,7 +84,7 @@ def facts(count: int) -> list[Fact]:
 
 
 class Rule(OfflineModel):
-    """Answers at once, whatever is said; summarises and rates as the offline model does."""
+    """Answers at once, whatever is said; summarises and rates like the offline model."""
 
     def chat(
         self,
@@ -103,7 +103,7 @@ class Rule(OfflineModel):
 
 @dataclass(frozen=True)
 class Turn:
-    """What one turn took."""
+    """The cost of one turn."""
 
     milliseconds: float
     processor: float
@@ -114,7 +114,7 @@ class Turn:
 def talked(
     agent: AgentMemory, settings: TalkSettings, told: Sequence[Fact], tokens: int, least: int
 ) -> tuple[list[Turn], str]:
-    """Tell facts until so many tokens and turns were said; answers what each turn took, and the conversation's id."""
+    """State facts until so many tokens and turns were said; returns each turn's cost, and the conversation's id."""
     talk = Conversation.begin(agent, human="Ann", settings=settings, now=_START)
     turns: list[Turn] = []
     said, shown = 0, 0
@@ -136,7 +136,7 @@ def talked(
 
 
 def _row(turns: Sequence[Turn], tenth: int, said: int) -> None:
-    """The last tenth of what was said so far, beside the first."""
+    """Print the last tenth of what was said so far, compared with the first."""
     size = max(1, len(turns) // max(1, tenth))
     some, first = turns[-size:], turns[:size]
     used = statistics.median(turn.processor for turn in some)
@@ -150,7 +150,7 @@ def _row(turns: Sequence[Turn], tenth: int, said: int) -> None:
 
 
 def searched(agent: AgentMemory, conversation: str, told: Sequence[Fact], size: int = 5) -> None:
-    """How often the turn that told a fact is found, and how long that takes."""
+    """Print how often the turn that stated a fact is found, and how long that takes."""
     chance = random.Random(11)  # noqa: S311 - a benchmark's sample
     sample = chance.sample(list(told), min(_SAMPLE, len(told)))
     print(f"\n| asked of {len(told):,} turns | recall@{size} | median ms |\n|---|---:|---:|")

@@ -2,14 +2,14 @@
 
     python -m benchmarks.dashboard [--memories 5000 50000] [--rounds 5] [--idle 60] [--reruns 0] [--worlds FOLDER]
 
-Times what a person waits for, counted in the page itself: from the click on a link until the page is drawn and its
+Times what a person waits for, measured in the page itself: from the click on a link until the page is drawn and its
 script has ended; from the key on a slider of the Recall bench until the bars show the new scores; from the click on a
-memory until the drawer shows it. Beside the clock stands the processor time, which a busy machine does not lengthen as
-it does the clock: the server's and that of the page's own thread, until all is at rest. Each measure is also taken of
-characters with 200 and 3,500 memories, every one of them in a world of its own beside the six of the sample world.
+memory until the drawer shows it. Next to the clock is the processor time, which a busy machine does not lengthen as it
+does the clock: the server's and that of the page's own thread, until everything is at rest. Each is also measured for
+characters with 200 and 3,500 memories, every one of them in its own world with the six of the sample world.
 
-Then what a browser loads for its first look at World and at Recall, what a page costs that nobody touches, and, with
-``--reruns``, the server's memory while a slider and the navigation have the script run so many times.
+Then what a browser loads for its first view of World and of Recall, what an untouched page costs, and, with
+``--reruns``, the server's memory while a slider and the navigation rerun the script so many times.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ FEW, MANY = 200, 3500
 SWITCH, STEP = 500.0, 200.0
 """Targets in milliseconds: another page; the bars after a slider, and the drawer after a click."""
 WIRE, IDLE = 3.0, 1.0
-"""Targets: megabytes of a first load, percent of a core of an idle page."""
+"""Targets: megabytes of a first load, percent of a core for an idle page."""
 CUE = "Who has the key at the mill?"
 WINDOW: ViewportSize = {"width": 1366, "height": 900}
 _RESTING = 5000
-"""Milliseconds after which a page that was just drawn has also put away what it no longer needs."""
+"""Milliseconds after which a page that was just drawn has also released what it no longer needs."""
 MINUTES = 5
-"""Between one memory and the next: 50,000 are six months."""
+"""Minutes between one memory and the next: 50,000 are six months."""
 VISITED = [page.title for page in PAGES if page is not NEW]
 _QUIET = """const quiet = () => {
     const app = document.querySelector("[data-testid='stApp']");
@@ -67,7 +67,7 @@ _QUIET = """const quiet = () => {
         && [...main.querySelectorAll("[data-testid='stBidiComponentIsolated']")].every(one =>
             [...one.shadowRoot?.children ?? []].some(child => !child.querySelector(':scope > style')));
 };"""
-"""Whether nothing is left to be drawn."""
+"""JavaScript: whether nothing is left to be drawn."""
 _FELT = f"""([event, ready, given]) => {{
     {_QUIET}
     const look = new Function('given', 'return ' + ready);
@@ -83,11 +83,11 @@ _FELT = f"""([event, ready, given]) => {{
         requestAnimationFrame(frame);
     }}, {{once: true, capture: true}}));
 }}"""
-"""Counts in the page itself, from an event until something is drawn, and until nothing is left to be drawn: what steers
-the browser takes some thirty milliseconds to press a key, which a person does not."""
+"""JavaScript: measures in the page itself, from an event until something is drawn, and until nothing is left to be
+drawn: the automation takes some thirty milliseconds to press a key, which a person does not."""
 _LEFT = "document.querySelector('h1') && document.querySelector('h1').textContent !== given"
 _OWN = "[...document.querySelectorAll(\"[data-testid='stBidiComponentIsolated']\")].flatMap(one => [...one.shadowRoot"
-"""What is found within components of our own; two brackets are to be closed."""
+"""JavaScript: what is found within our own components; two brackets must be closed."""
 _SCORES = f"{_OWN}.querySelectorAll('.bars .bar i')]).map(part => part.style.width).join()"
 _BARS = f"{_SCORES} !== given"
 _WINDOW = f"{_OWN}.querySelectorAll('.field')]).some(one => one.ariaLabel !== given)"
@@ -95,7 +95,7 @@ _DRAWER = "(document.querySelector('.st-key-memory-drawer')?.textContent ?? '').
 
 
 class Took(NamedTuple):
-    """What something took in milliseconds: on the clock, and of the processors of the server and of the page."""
+    """The cost of something in milliseconds: on the clock, and of the processors of the server and of the page."""
 
     clock: float
     server: float
@@ -103,7 +103,7 @@ class Took(NamedTuple):
 
 
 class Watch:
-    """Measures what an act takes on a page of a dashboard."""
+    """Measures the cost of an act on a page of a dashboard."""
 
     def __init__(self, page: Page, dashboard: Dashboard) -> None:
         self.page = page
@@ -112,12 +112,12 @@ class Watch:
         self._network.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def own(self) -> float:
-        """Seconds of a processor that the page's own thread has taken."""
+        """Seconds of a processor that the page's own thread has used."""
         told = self._network.send("Performance.getMetrics")["metrics"]
         return float(next(one["value"] for one in told if one["name"] == "TaskDuration"))
 
     def felt(self, act: Callable[[], object], event: str, ready: str, given: str, *, whole: bool = False) -> Took:
-        """From an event, which ``act`` brings about, until it is ``ready``, or until the ``whole`` page is at rest."""
+        """The cost from an event that ``act`` causes, until it is ``ready``, or until the ``whole`` page is at rest."""
         server, own = self.server.seconds(), self.own()
         self.page.evaluate(_FELT, [event, ready, given])
         act()
@@ -127,9 +127,9 @@ class Watch:
 
 
 def pressed(locator: Locator) -> Callable[[], None]:
-    """What clicks in the middle of something; where that is, is looked up before anything is measured.
+    """A function that clicks in the middle of something, located before anything is measured.
 
-    To find a row by its role, and whether it can be clicked, costs the page itself more than to show its drawer.
+    Finding a row by its role, and whether it can be clicked, costs the page more than showing its drawer.
     """
     locator.scroll_into_view_if_needed()
     box = locator.bounding_box()
@@ -139,7 +139,7 @@ def pressed(locator: Locator) -> Callable[[], None]:
 
 
 def server_of(dashboard: Dashboard) -> Server:
-    """The process that serves it; its processor time is NaN where the system does not tell."""
+    """The process that serves it; its processor time is NaN if the system does not report it."""
     port = urlsplit(dashboard.url).port or 0
     held = holder(port)
     return Server(port, held.process if held else 0)
@@ -173,7 +173,7 @@ def fill(places: dict[str, str], embedder: Embedder, count: int) -> None:
 
 
 def switches(page: Page, dashboard: Dashboard, rounds: int) -> dict[str, list[Took]]:
-    """What each page takes, by one click from its place or from World; the first round is not counted."""
+    """The cost of each page, by one click from its place or from World; the first round is not counted."""
     took: dict[str, list[Took]] = {}
     dashboard.show(page, "", agent=AGENT)
     watch, title = Watch(page, dashboard), page.get_by_role("heading", level=1)
@@ -187,7 +187,7 @@ def switches(page: Page, dashboard: Dashboard, rounds: int) -> dict[str, list[To
 
 
 def slides(page: Page, dashboard: Dashboard, rounds: int) -> list[Took]:
-    """Until the chart shows the new scores after a step of a weight."""
+    """The cost until the chart shows the new scores after a step of a weight."""
     dashboard.show(page, "recall", agent=AGENT, cue=CUE)
     open_expander(page, words.DECAY_AND_TIME)
     expect(first_bar(page)).to_be_visible()
@@ -202,7 +202,7 @@ def slides(page: Page, dashboard: Dashboard, rounds: int) -> list[Took]:
 
 
 def clicks(page: Page, dashboard: Dashboard, rounds: int, **link: str) -> list[Took]:
-    """Until the drawer shows the memory that was clicked in the list."""
+    """The cost until the drawer shows the memory that was clicked in the list."""
     dashboard.show(page, "memory", agent=AGENT, **link)
     watch, rows = Watch(page, dashboard), page.get_by_role("option")
     took = []
@@ -214,7 +214,7 @@ def clicks(page: Page, dashboard: Dashboard, rounds: int, **link: str) -> list[T
 
 
 def zooms(page: Page, dashboard: Dashboard, rounds: int) -> list[Took]:
-    """Until the timeline shows what is in the half, or the double, of its window."""
+    """The cost until the timeline shows what is in the half, or the double, of its window."""
     dashboard.show(page, "memory", agent=AGENT, layout=looking.TIMELINE)
     watch, field = Watch(page, dashboard), page.get_by_role("group", name=re.compile("^Timeline, "))
     took = []
@@ -225,7 +225,7 @@ def zooms(page: Page, dashboard: Dashboard, rounds: int) -> list[Took]:
 
 
 def first_load(browser: Browser, dashboard: Dashboard, view: str, **link: str) -> None:
-    """What a browser that has never been here loads for its first look at a page, and its largest files."""
+    """Print what a new browser loads for its first view of a page, and the largest files."""
     context = browser.new_context(viewport=WINDOW)
     page, server = context.new_page(), server_of(dashboard)
     network = context.new_cdp_session(page)
@@ -265,9 +265,9 @@ def first_load(browser: Browser, dashboard: Dashboard, view: str, **link: str) -
 
 
 def idle(browser: Browser, page: Page, dashboard: Dashboard, seconds: float) -> None:
-    """What pages cost that are open and that nobody touches: the server, and all processes of the browser.
+    """What open, untouched pages cost: the server, and all processes of the browser.
 
-    Of each page what no page at all costs is taken off, which is measured first.
+    The cost without any page, which is measured first, is subtracted from each.
     """
     told, empty = [], (0.0, 0.0)
     server, whole = server_of(dashboard), browser.new_browser_cdp_session()
@@ -294,12 +294,12 @@ def idle(browser: Browser, page: Page, dashboard: Dashboard, seconds: float) -> 
 
 
 def browser_seconds(whole: CDPSession) -> float:
-    """Seconds of a processor that all processes of the browser have taken."""
+    """Seconds of a processor that all processes of the browser have used."""
     return float(sum(one["cpuTime"] for one in whole.send("SystemInfo.getProcessInfo")["processInfo"]))
 
 
 def growth(page: Page, dashboard: Dashboard, reruns: int) -> None:
-    """The server's memory while the script runs again and again: nine steps of a slider, then another page."""
+    """The server's memory while the script is rerun: nine steps of a slider, then another page."""
     server, done, pages = server_of(dashboard), 0, 0
     each = max(1, reruns // 10)
     print("\n| runs | server's memory, MB | processor seconds a run |\n|---:|---:|---:|")
@@ -321,7 +321,7 @@ def growth(page: Page, dashboard: Dashboard, reruns: int) -> None:
 
 
 def megabytes(process: int) -> float:
-    """What a process has in memory; NaN where the system does not tell."""
+    """The memory of a process; NaN if the system does not report it."""
     try:
         lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -330,7 +330,7 @@ def megabytes(process: int) -> float:
 
 
 def measured(page: Page, dashboard: Dashboard, rounds: int) -> dict[str, tuple[float, list[Took]]]:
-    """Every measure of a world's character, by its name with its target."""
+    """Every measurement for a world's character, by its name with its target."""
     told = {
         "a click in the list: its drawer": (STEP, clicks(page, dashboard, rounds)),
         "a slider of Recall: new bars": (STEP, slides(page, dashboard, rounds)),
@@ -386,7 +386,7 @@ def main() -> None:
 
 
 def report(told: dict[int, dict[str, tuple[float, list[Took]]]]) -> None:
-    """A table: a row for each measure, a column for each size, and how the processor's time grows from FEW to MANY."""
+    """A table: a row per measurement, a column per size, and how the processor time grows from FEW to MANY."""
     print(f"\n| what | target ms | {' | '.join(f'{count:,}' for count in told)} | {MANY:,} : {FEW} |")
     print(f"|---|---:|{'---:|' * (len(told) + 1)}")
     for what, (target, _) in next(iter(told.values())).items():

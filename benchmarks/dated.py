@@ -1,12 +1,11 @@
-"""Cues that name a time: what is found by them, and whether a time alone has a cue answered that nothing answers.
+"""Cues that name a time: what they find, and whether a time alone makes an unanswerable cue answered.
 
     python -m benchmarks.dated [--among 5 20 60]
 
 The sixty memories of ``tests/data/paraphrases.json``, or the first so many of them, lived through within a month, are
-asked for by their cues and by sixty cues that none of them answers: as they stand, with the time at which each was
+asked for by their cues and by sixty cues that none of them answers: as written, with the time at which each was
 lived through ("How did the young woodworker hurt his hand last week?"), and with the same time for all, which is wrong
-for most. By the default, and nothing is
-forgotten.
+for most. The defaults are used, and nothing is forgotten.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def measured(agent: AgentMemory, pairs: Pairs, lived: Sequence[str], when: str) 
         agent: who lived through the memories.
         pairs: the memories with their cues, and the unrelated cues.
         lived: when each memory was lived through.
-        when: what each cue names; "its own" for the time of its memory, the same times for the unrelated.
+        when: the time that each cue names; "its own" for the time of its memory, the same times for the unrelated.
     """
     found = answered = 0
     for memory, cue, own in zip(pairs.memories, pairs.cues, lived, strict=False):

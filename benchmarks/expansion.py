@@ -3,9 +3,9 @@
     python -m benchmarks.expansion ../shared/data/locomo [--model] [--answers FILE] [--only multi-hop] [--every 2]
 
 The script (``instances.py``) reads the question alone. ``--model`` asks the small language model of the tests instead
-(``requirements-model.txt``), a second or more a question; ``--answers`` takes what another model answered, a line of
-JSON ``{"cue", "instances"}`` for each question that it expands. Prints the table of relevancy.md: every category of
-the questions of all data sets together, ranked by the default preset.
+(``requirements-model.txt``), which needs a second or more per question; ``--answers`` reads another model's answers, a
+line of JSON ``{"cue", "instances"}`` for each question that it expands. Prints the table of relevancy.md: every
+category of the questions of all data sets together, ranked by the default preset.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from memory_system.recall.cue_vectors import cue_vectors
 from .instances import scripted
 
 MOST = (3, 5, 10)
-"""Instances that a question is asked by at most."""
+"""The most instances of a question that are asked."""
 DEPTHS = (5, 10)
 TOKENS = 200
 Expanding = Callable[[str, int], tuple[str, ...]]
@@ -64,7 +64,7 @@ def modelled() -> Iterator[Expanding]:
 
 
 def answers(path: Path) -> Expanding:
-    """What a model answered elsewhere, as a way to expand a cue."""
+    """Answers of another model from a file, as a way to expand a cue."""
     told = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     held = {one["cue"]: tuple(one["instances"]) for one in told}
     return lambda cue, most: held.get(cue, ())[:most]
@@ -73,7 +73,7 @@ def answers(path: Path) -> Expanding:
 def measured(
     data: DataSet, embedder: CachedEmbedder, expanding: Expanding, every: int, only: str
 ) -> Iterator[tuple[str, int, list[float]]]:
-    """Of each question its category, how many instances it has, and its recall: alone, then by ``MOST``."""
+    """For each question, its category, how many instances it has, and its recall: alone, then with each of ``MOST``."""
     ranker = TierRanker(embedder)
     vectors = embedded(data, embedder, lambda line: print(line, file=sys.stderr))
     know_cues(data, ranker, embedder)

@@ -1,12 +1,12 @@
-"""What a new cue costs by hybrid relevancy, cold and warm, beside the same cue by similarity alone.
+"""What a new cue costs with hybrid relevancy, cold and warm, compared with the same cue by similarity alone.
 
     python -m benchmarks.hybrid [--sizes 1000 10000 100000] [--cues 20]
 
-Synthetic memories (``peers/corpus.py``) with sentences for texts, all long-term; ``rank.answer`` by the preset
-``balanced``, the cue's vector given. Medians of processor time, in milliseconds a cue. **Ever**: the very first cue,
-which also reads the words of all texts. **Cold**: a new cue, the token states of whose pool are still to be computed,
-as in a world whose states were lost. **Warm**: a new cue, the states of whose pool are kept, as they are of everything
-that was embedded in the world. **Again**: the same cue, of which all but recency and importance is kept.
+Synthetic memories (``peers/corpus.py``) with sentences for texts, all long-term; ``rank.answer`` with the preset
+``balanced``, the cue's vector given. Medians of processor time, in milliseconds per cue. **Ever**: the very first cue,
+which also reads the words of all texts. **Cold**: a new cue, with the token states of its pool still to be computed,
+as in a world whose states were lost. **Warm**: a new cue, with the states of its pool kept, as for everything that was
+embedded in the world. **Again**: the same cue, with everything but recency and importance kept.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ALONE = Scoring(Weights(*corpus.WEIGHTS), corpus.DECAY, Measure.SIMILARITY)
 
 
 def filled(held: corpus.Corpus, told: Sequence[str]) -> dict[Tier, Table]:
-    """Tables that hold these memories in long-term memory."""
+    """Tables with these memories in long-term memory."""
     tables = {tier: Table() for tier in Tier}
     for row, text in enumerate(told):
         tables[Tier.LTM].put(replace(ours.entry(held, row, Tier.LTM), document=text), held.vectors[row])
@@ -75,7 +75,7 @@ def measure(size: int, cues: int, tokens: TokenStates) -> None:
     first = by(Hybrid(tokens))
     (ever,) = taken(first, [cues])
     cold = statistics.median(taken(first, several))
-    tokens.relevancies = Kept()  # what was worked out for each cue is forgotten; token states and words stay
+    tokens.relevancies = Kept()  # results for each cue are forgotten; token states and words stay
     second = by(Hybrid(tokens))
     second(cues)
     warm = statistics.median(taken(second, several))

@@ -1,10 +1,10 @@
-"""What importing the library costs, beside importing the store that it keeps memories in.
+"""What importing the library costs, compared with importing the store that it keeps memories in.
 
     python -m benchmarks.importing [--rounds 5]
 
-Each import is a process of its own that tells its processor time, the interpreter's start left out; the rounds take
+Each import is a process of its own that reports its processor time, without the interpreter's start; the rounds take
 turns, so that a busy machine is busy for all of them. The last rows are the command line up to its help, and what was
-imported at once before Chroma and HTTP were left until they are needed.
+imported at once before Chroma and HTTP were imported only when needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAMED = "import chromadb"
 
 
 def spent(code: str) -> float:
-    """Seconds of processor time that a fresh process takes for some code."""
+    """Seconds of processor time that a fresh process needs for some code."""
     timed = f"import time; began = time.process_time()\n{code}\nprint(time.process_time() - began)"
     done = subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True)
     return float(done.stdout)
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     for code in IMPORTS.values():
-        spent(code)  # from the disk, and compiled
+        spent(code)  # the first run reads from disk and compiles
     took: dict[str, list[float]] = {name: [] for name in IMPORTS}
     for _ in range(rounds):
         for name, code in IMPORTS.items():

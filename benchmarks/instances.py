@@ -109,7 +109,7 @@ CATEGORIES: tuple[tuple[str, str], ...] = (
         "happy, proud, nervous, nature, a photo, a prayer, a dream, a relief, a walk",
     ),
 )
-"""What a category is told by in a question, and its instances."""
+"""How a question shows a category, and its instances."""
 _SEVERAL = re.compile(
     r"^(?:in )?(?:what|which)\s+(?:\w+\s+)?(?:(?:kinds?|types?|sorts?) of|\w+[^s\W]s\b(?<!does)(?<!was)(?<!is)|people)"
     r"|^(?:what|who) are\b|\bboth\b|^how many\b"
@@ -122,7 +122,7 @@ _NO_NAMES = frozenset("What Which Where When Who How In Did Do Does Is Are Why W
 
 
 def scripted(cue: str, most: int) -> tuple[str, ...]:
-    """At most so many instances of a cue, each with the name that it has first; none where it asks for one thing."""
+    """At most so many instances of a cue, each with the name that it has first; none if it asks for one thing."""
     if not _SEVERAL.search(cue):
         return ()
     named = [word for word in _NAME.findall(cue) if word not in _NO_NAMES]

@@ -2,12 +2,12 @@
 
     python -m benchmarks.journal [--memories 1000] [--rounds 60]
 
-Each round writes the same rows in turn: into a plain Chroma collection of the same settings, documents and vectors,
+Each round writes the same rows in turn: into a plain Chroma collection with the same settings, documents and vectors,
 with the entry in its metadata; into a bare SQLite file, with their vectors, in one commit that waits for the disk; into
 an agent whose journal waits for the disk (``MEMORY_DURABILITY=full``, the default); and into one whose journal does not
-(``normal``). What is timed of an agent is everything a caller waits for: the check against the history, the commit, the
-tables. The store follows in the background; here it is waited for and timed apart, so that it is in nobody's way.
-Vectors are drawn, so that no embedding is timed. Give a folder on a disk by TMPDIR: in memory nothing is waited for.
+(``normal``). For an agent, everything a caller waits for is timed: the check against the history, the commit, the
+tables. The store follows in the background; here it is waited for and timed separately, so that it delays nothing.
+Vectors are drawn, so that no embedding is timed. Set TMPDIR to a folder on a disk: in memory nothing is waited for.
 
 Then 1, 8 and 64 threads add one event after the other to one agent, and as many commit them to the bare SQLite file in
 turn. Threads that wait at the same time share a commit of the journal.
@@ -42,18 +42,18 @@ OURS: Any = {"hnsw": {"space": "l2", "sync_threshold": 100, "batch_size": 50}}
 """The settings of our own collections."""
 CROWDS = (1, 8, 64)
 FIRST = 10_000_000
-"""The number of the first row that is written, far from those that are held."""
+"""The number of the first row to write, far from the existing ones."""
 
 
 def milliseconds(act: Callable[[], object]) -> float:
-    """How long it took."""
+    """How long an act takes."""
     started = time.perf_counter()
     act()
     return (time.perf_counter() - started) * 1000
 
 
 def plain(collection: chromadb.Collection, rows: Sequence[MemoryEntry], vectors: Vectors) -> None:
-    """Write rows as a program does that uses Chroma alone and wants to read its memories back."""
+    """Write rows as a program that uses Chroma alone and wants to read its memories back."""
     collection.upsert(
         ids=[row.id for row in rows],
         documents=[row.document for row in rows],
@@ -127,7 +127,7 @@ def compare(folder: Path, memories: int, rounds: int, at_once: int) -> dict[str,
                         for level in LEVELS
                     },
                 }
-                order = list(ways)[number % 4 :] + list(ways)[: number % 4]  # nobody is always the first
+                order = list(ways)[number % 4 :] + list(ways)[: number % 4]  # none is always first
                 for way in order:
                     took[what].setdefault(way, []).append(milliseconds(ways[way]))
                     if way in agents:
@@ -137,7 +137,7 @@ def compare(folder: Path, memories: int, rounds: int, at_once: int) -> dict[str,
 
 
 def crowd(folder: Path, memories: int, events: int) -> list[tuple[int, float, float, float]]:
-    """For each number of threads: commits a second, events a second, and processor time of an event in ms."""
+    """For each number of threads: commits per second, events per second, and processor time per event in ms."""
     embedder, turn = CachedEmbedder(Drawn(), size=200_000), threading.Lock()
     found: list[tuple[int, float, float, float]] = []
     settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")

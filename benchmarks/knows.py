@@ -1,4 +1,4 @@
-"""Who knows what: how fast the judge is beside a plain query of each character, and how right on a cast of its own.
+"""Who knows what: how fast the judge is against a plain query of each character, and how right on a separate cast.
 
     python -m benchmarks.knows
 
@@ -39,7 +39,7 @@ CHARACTERS, TESTS = 100, 200
 
 
 def seconds(work: Callable[[], object], times: int = 3) -> float:
-    """Seconds of the processor, the median of a few runs after one that warms up."""
+    """Seconds of processor time, the median of a few runs after a warm-up."""
     work()
     taken = []
     for _ in range(times):
@@ -50,7 +50,7 @@ def seconds(work: Callable[[], object], times: int = 3) -> float:
 
 
 def speed(folder: Path, characters: int) -> None:
-    """Many characters by one fact beside a query of each, and 200 tests on the six."""
+    """Compare one fact asked of many characters with a query of each, and run 200 tests on the six."""
     shutil.copytree(ROOT / "agent_personalities", folder / "personalities")
     settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
     with World(settings) as world:
@@ -77,7 +77,7 @@ def speed(folder: Path, characters: int) -> None:
 
 
 def cast_together(world: World) -> None:
-    """What else the pages of the world ask of all characters at once."""
+    """Time other questions that the world's pages ask of all characters at once."""
     memories = len(world.chart().points)
     looks: dict[str, Callable[[], object]] = {
         "how a fact spread": lambda: world.spread(FACTS[0], ask_model=False),
@@ -95,7 +95,7 @@ def _queried(world: World, fact: str) -> None:
 
 
 def cast(folder: Path, file: Path) -> None:
-    """How many of the labels of another cast the rules give."""
+    """Print how many labels of another cast the rules match."""
     told: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
     with World(settings) as world:
@@ -126,7 +126,7 @@ def cast(folder: Path, file: Path) -> None:
 
 
 def main() -> None:
-    """Run what was asked for."""
+    """Run the requested parts."""
     parser = argparse.ArgumentParser(description="Who knows what: speed, and a second cast.")
     parser.add_argument("--cast", action="store_true", help="only the other casts")
     parser.add_argument("--characters", type=int, default=CHARACTERS, help="how many there are")

@@ -2,8 +2,8 @@
 
     python -m benchmarks.languages [minilm] [multilingual]
 
-Twelve memories and their paraphrases in four languages (tests/data/languages.json), asked by the default ranking: every
-cue of one language of all twelve memories of another. Beside it, how many are answered at the default threshold.
+Twelve memories and their paraphrases in four languages (tests/data/languages.json), asked with the default ranking:
+every cue of one language for all twelve memories of another. Also, how many are answered at the default threshold.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DATA = Path(__file__).parents[1] / "tests" / "data" / "languages.json"
 
 @dataclass(frozen=True)
 class Found:
-    """Of so many cues, how many found their memory first, and how many did so above the default threshold."""
+    """How many of the cues found their memory first, and how many did so above the default threshold."""
 
     cues: int
     first: int

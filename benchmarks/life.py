@@ -1,13 +1,13 @@
-"""What a long life costs: one agent that takes in events, migrates and is asked, from its first day to its last.
+"""What a long life costs: one agent that adds events, migrates and is asked, from its first day to its last.
 
     python -m benchmarks.life [--events 100000] [--at 1000 10000 100000] [--history 1000] [--profile FOLDER]
 
 Events come in batches of 50, each followed by a migration and a question; reflection is off. At each of the given
-numbers of events the last rounds are told as medians of processor time, which a loaded machine hardly changes,
-embedding apart; and there single events are added, and a migration is undone. The sizes are those of the files then.
-``All of it`` has the migrations, the questions and what follows in the background, too.
-The last column is the last row beside the first. ``--history`` limits the history to so many change sets. With
-``--profile`` what is computed between two rows is profiled into files of that folder, for ``python -m pstats``.
+numbers of events the last rounds are shown as medians of processor time, which a loaded machine hardly changes,
+without embedding; there, single events are also added, and a migration is undone. The sizes are those of the files
+then. ``All of it`` also has the migrations, the questions and what follows in the background. The last column compares
+the last row with the first. ``--history`` limits the history to so many change sets. With ``--profile``
+what is computed between two rows is profiled into files of that folder, for ``python -m pstats``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from memory_system.core.memory import Vectors
 
 AT_ONCE = 50
 _LAST = 20
-"""Rounds that a median is of."""
+"""How many rounds a median covers."""
 _ALONE = 20
 """Single events at each row."""
 _DEED = ("Carried", "Sold", "Borrowed", "Counted", "Hid", "Mended", "Found", "Gave away")
@@ -44,7 +44,7 @@ _WHO = ("with Tobias", "for Ines", "while Juno watched", "and told Edda", "witho
 
 
 class Apart(Drawn):
-    """Drawn vectors, which tells how much processor time drawing them took, so that it can be left out."""
+    """Drawn vectors, with a record of the processor time for drawing them, so that it can be left out."""
 
     def __init__(self) -> None:
         self.spent = 0.0
@@ -59,20 +59,20 @@ class Apart(Drawn):
 
 @dataclass
 class Measured:
-    """Processor time of the last acts of each kind, in milliseconds, embedding apart."""
+    """Processor time of the last acts of each kind, in milliseconds, without embedding."""
 
     embedder: Apart
     last: dict[str, deque[float]] = field(default_factory=dict)
 
     def timed(self, what: str, act: Callable[[], object], share: int = 1) -> None:
-        """Do something, and note a share of what it took."""
+        """Do something, and record a share of its time."""
         started, apart = time.process_time(), self.embedder.spent
         act()
         took = time.process_time() - started - (self.embedder.spent - apart)
         self.last.setdefault(what, deque(maxlen=_LAST)).append(took * 1000 / share)
 
     def median(self, what: str) -> float:
-        """Of the last ones."""
+        """The median of the last rounds."""
         return statistics.median(self.last[what])
 
 
@@ -92,7 +92,7 @@ def size(folder: Path) -> int:
 
 
 def index_size(folder: Path) -> int:
-    """Bytes of short-term memory's index on disk; 0 where nothing is stored but what the journal holds."""
+    """Bytes of short-term memory's index on disk; 0 if only the journal stores anything."""
     if not (folder / "chroma/chroma.sqlite3").exists():
         return 0
     with closing(sqlite3.connect(f"{(folder / 'chroma/chroma.sqlite3').as_uri()}?mode=ro", uri=True)) as db:
@@ -118,7 +118,7 @@ ROWS = {
 def live(
     agent: AgentMemory, world: World, embedder: Apart, rows: Sequence[int], profiles: Path | None
 ) -> list[dict[str, float]]:
-    """Live through as many events as the last row says; answers what was measured at each."""
+    """Live through as many events as the last row says; returns the measurements at each."""
     chance, told, lived = np.random.default_rng(1), [], 0
     measured = Measured(embedder)
     for row in rows:

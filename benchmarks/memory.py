@@ -1,9 +1,9 @@
-"""Adding and querying memories end to end, beside Chroma's default embedding function and a plain Chroma query.
+"""Adding and querying memories end to end, compared with Chroma's default embedding function and a plain Chroma query.
 
     python -m benchmarks.memory [--sizes 1000 10000]
 
 Prints medians in milliseconds and the ratio to the named alternative, measured in the same run, on the same
-texts and, where a query is compared, the same vectors. "End to end" is what a caller waits for: validation,
+texts and, for queries, the same vectors. "End to end" is what a caller waits for: validation,
 embedding, the journal's commit (synced to disk) and Chroma for adding; embedding, exact scoring of every memory
 and the touch of what was recalled for querying.
 """
@@ -39,7 +39,7 @@ _WHERE = "at the mill|on the quay|in the chapel|by the slip|at the inn|on the st
 )
 _WHEN = "before dawn|after the bell|at noon|while it rained|on market day|when nobody looked|last of all".split("|")
 PEER_SAMPLE = 200
-"""Texts that Chroma's default embedding function is timed on: it takes about a tenth of a second for each."""
+"""How many texts Chroma's default embedding function is timed on: it needs about a tenth of a second for each."""
 QUERIES = 50
 
 
@@ -52,7 +52,7 @@ def texts(count: int) -> list[str]:
 
 
 def milliseconds(act: Callable[[], Any]) -> float:
-    """How long it took."""
+    """How long an act takes."""
     started = time.perf_counter()
     act()
     return (time.perf_counter() - started) * 1000
@@ -72,28 +72,28 @@ class Report:
         print("|---|---:|---:|---|---:|---:|")
 
     def row(self, what: str, size: int, ours: float, other: str, theirs: float) -> None:
-        """One comparison; a ratio above 1 says how many times faster we are."""
+        """Print one comparison; a ratio above 1 is how many times faster we are."""
         print(f"| {what} | {size:,} | {ours:.2f} | {other} | {theirs:.2f} | {theirs / ours:.2f} |", flush=True)
 
 
 def chromas_own(folder: Path, cache: Path) -> ONNXMiniLM_L6_V2:
-    """Chroma's default embedding function, its code as it is, given the same weights instead of a download."""
+    """Chroma's default embedding function, with unchanged code, and the same weights instead of a download."""
     files = folder / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
     files.mkdir(parents=True)
     model = onnx.load(weights.ensure(cache, print) / "model.onnx")
     extra = onnx.helper.make_tensor_value_info("token_type_ids", onnx.TensorProto.INT64, ["batch", "length"])
-    model.graph.input.append(extra)  # it hands in a third input, always zero
+    model.graph.input.append(extra)  # it passes a third input, always zero
     onnx.save(model, files / "model.onnx")
     shutil.copyfile(weights.folder(cache) / "tokenizer.json", files / "tokenizer.json")
     for name in ("config.json", "special_tokens_map.json", "tokenizer_config.json", "vocab.txt"):
-        (files / name).touch()  # looked for, and never read
+        (files / name).touch()  # checked for, but never read
     function = ONNXMiniLM_L6_V2()
     function.DOWNLOAD_PATH = folder
     return function
 
 
 def agent(folder: Path, embedder: Embedder) -> AgentMemory:
-    """A new agent in a folder of its own."""
+    """A new agent in its own folder."""
     (folder / "personalities").mkdir(parents=True)
     (folder / "personalities" / "bench.json").write_text(json.dumps({"identity": {"name": "Bench"}}))
     return AgentMemory("bench", database=folder / "db", personalities=folder / "personalities", embedder=embedder)

@@ -1,11 +1,11 @@
-"""Cues that name somebody: whether whatever is remembered of them has anything answered that is asked about them.
+"""Cues that name somebody: whether any memory of somebody answers every question about them.
 
     python -m benchmarks.named
 
-The characters of the sample world are asked by the default for what no memory tells of five people whom they know
-("What is Juno's favourite film?"), for anybody in general ("Who is Juno?"), for what the sample suggests to ask, and
-for what has nothing to do with them (the unrelated cues of ``tests/data/paraphrases.json``). Then the sixty memories of
-that file are asked for, of which each fourth was told by Tobias, as are their cues and all that are unrelated. Looking
+The characters of the sample world are asked, with the defaults, what no memory says about five people whom they know
+("What is Juno's favourite film?"), about them in general ("Who is Juno?"), what the sample suggests to ask, and what
+has nothing to do with them (the unrelated cues of ``tests/data/paraphrases.json``). Then the sixty memories of that
+file are asked for, every fourth of which was told by Tobias, as are their cues and all that are unrelated. Asking
 changes nothing, and nothing is forgotten.
 """
 
@@ -38,7 +38,7 @@ IN_GENERAL = (
 )  # fmt: skip
 TOLD_BY = ("According to Tobias, {}?", "What did Tobias say: {}?", "Tobias, {}?", "{}, according to Tobias?")
 EVERY = 4
-"""Of the sixty memories, which are told by Tobias."""
+"""Which of the sixty memories are told by Tobias."""
 FIRST = 5
 
 
@@ -75,7 +75,7 @@ def sample_world(world: World, pairs: Pairs) -> None:
 
 
 def told_by_tobias(world: World, pairs: Pairs) -> None:
-    """Live the sixty memories, and print what is found of what Tobias told, and left of what nobody told."""
+    """Live the sixty memories; print how much of what Tobias told is found, and of what nobody told is left out."""
     agent = world.create_agent("ana")
     memories = [
         f"Tobias said: {memory}" if number % EVERY == 0 else memory for number, memory in enumerate(pairs.memories)

@@ -2,12 +2,12 @@
 
     python -m benchmarks.opening [--memories 100000] [--rows 1000000]
 
-Fills an agent through change sets (vectors are drawn, not embedded: opening does not look at them), closes it, and
+Fills an agent through change sets (vectors are drawn, not embedded: opening does not depend on them), closes it, and
 times opening and closing it: with the kept table, also with one answer; as after a killed process, so that every page
 of the journal and every row of the store with its vector is checked; the same with an index that may be half written,
 which is tried out in another process; with the table removed, so that every entry is read from the journal; and, as
-the named alternative, opening the same collection in plain Chroma and getting all its rows. Then the same table alone
-at a size that would take an hour to fill.
+the named alternative, opening the same collection in plain Chroma and getting all its rows. Then the same table on its
+own at a size that would take an hour to fill.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _AT_ONCE = 5000
 
 
 class Drawn:
-    """Unit vectors drawn by the text, the same each time; nothing is learned from them but how long things take."""
+    """Unit vectors drawn from the text, the same each time; they only serve to measure times."""
 
     identity = "drawn"
 
@@ -106,7 +106,7 @@ def agent_rows(folder: Path, count: int) -> list[tuple[str, float]]:
 
     def probed() -> None:
         index = next((folder / "database" / settings.world / NAME / "chroma").glob("*/header.bin"))
-        index.touch()  # as if it had been written and nobody knew whether wholly
+        index.touch()  # as if it had been written, perhaps only in part
         checked()
 
     def plain() -> None:

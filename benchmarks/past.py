@@ -1,9 +1,9 @@
-"""How long an agent's past takes to look at, and what the log of queries costs who asks.
+"""How long viewing an agent's past takes, and what the log of queries costs per query.
 
     python -m benchmarks.past [--memories 5000] [--revisions 500]
 
 Fills an agent, moves all its memories to another tier in one change set, edits, configures and asks it, and times
-``as_of`` at several revisions: rebuilt, and at hand; beside it, as the named alternative, the same state by going
+``as_of`` at several revisions: rebuilt, and from the cache; and, as the named alternative, the same state by going
 through all change sets from the first on. Then a query with the log on and with it off, in turns.
 """
 
@@ -28,7 +28,7 @@ _ROUNDS = 5
 
 
 def live(agent: AgentMemory, revisions: int) -> int:
-    """A life of edits, settings and queries; answers the revision at which it began."""
+    """A life of edits, settings and queries; returns the revision at which it began."""
     moved = agent.entries(Tier.LTM)
     agent.undo(agent.reset_memory())
     agent.configure(stm_size=100, scoring=PRESETS["classic"].scoring)
@@ -45,7 +45,7 @@ def live(agent: AgentMemory, revisions: int) -> int:
 
 
 def replayed(agent: AgentMemory, revision: int) -> dict[Tier, Table]:
-    """The tables by every change set from the first on, without last accesses."""
+    """The tables made from every change set, from the first on, without last accesses."""
     tables = {tier: Table() for tier in Tier}
     ledger = agent._context.owner()
     for done in ledger.journal.since(0):
@@ -62,7 +62,7 @@ def replayed(agent: AgentMemory, revision: int) -> dict[Tier, Table]:
 
 
 def seconds(act: Callable[[], object], rounds: int = _ROUNDS) -> tuple[float, float]:
-    """The median of some runs, by the wall and by the processor."""
+    """The median of some runs, on the clock and in processor time."""
     took = []
     for _ in range(rounds):
         wall, used = time.perf_counter(), time.process_time()
@@ -72,7 +72,7 @@ def seconds(act: Callable[[], object], rounds: int = _ROUNDS) -> tuple[float, fl
 
 
 def told(words: str, measured: tuple[float, float]) -> None:
-    """One line."""
+    """Print one line."""
     print(f"{words:<58} {measured[0] * 1000:8.1f} ms wall {measured[1] * 1000:8.1f} ms processor", flush=True)
 
 

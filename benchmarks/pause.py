@@ -2,11 +2,11 @@
 
     python -m benchmarks.pause [--memories 5000] [--seconds 6]
 
-A thread adds an event every 20 milliseconds to an agent of so many memories and notes how long each takes, from the
-call to the answer: while nothing else is done; while 5,000 memories that another thread has just added are taken in by
-Chroma in the background; while that thread forgets them; while Chroma deletes them in the background, and its index is
-compacted; and while that thread adds 10,000 more and undoes them. Beside it the same events into a bare Chroma
-collection of as many rows. Vectors are drawn, so that no embedding is timed; events carry their rating.
+A thread adds an event every 20 milliseconds to an agent of so many memories and records how long each takes, from the
+call to the answer: while nothing else is done; while Chroma adds 5,000 memories in the background that another thread
+has just added; while that thread forgets them; while Chroma deletes them in the background, and its index is
+compacted; and while that thread adds 10,000 more and undoes them. For comparison, the same events into a bare Chroma
+collection of as many rows. Vectors are drawn, so that no embedding is timed; events have their rating.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def events(first: int, count: int) -> list[dict[str, object]]:
 
 
 def beside(add: Callable[[int], object], work: Callable[[], object], first: int, seconds: float) -> list[float]:
-    """The milliseconds of each event that is added while something is done, and for so many seconds at least."""
+    """The milliseconds of each event added while something is done, and for at least so many seconds."""
     took: list[float] = []
     worker = threading.Thread(target=work)
     worker.start()
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def measure(agent: AgentMemory, seconds: float) -> None:
-    """The rows of an agent."""
+    """Print the rows of an agent."""
 
     def add(number: int) -> None:
         agent.add_short_term({"document": f"a single event {number}", "id": f"single-{number}", "rating": 5})
@@ -104,7 +104,7 @@ def measure(agent: AgentMemory, seconds: float) -> None:
 
 
 def told(meanwhile: str, took: list[float]) -> None:
-    """One row."""
+    """Print one row."""
     median, most = np.percentile(took, [50, 99])
     print(f"| {meanwhile} | {len(took):,} | {median:.1f} | {most:.1f} | {max(took):.1f} |", flush=True)
 

@@ -1,12 +1,12 @@
-"""Recall beside other systems' retrieval, from 1,000 to 1,000,000 memories: medians, ratios, and who is right.
+"""Recall compared with other systems' retrieval, from 1,000 to 1,000,000 memories: medians, ratios, and who is right.
 
     python -m benchmarks.recall [--sizes 1000 10000 100000] [--peers langchain-faiss mem0] [--queries 50] [--json FILE]
 
 All systems run in one process with one thread for matrices, on the same precomputed vectors (``peers/corpus.py``), and
-are asked in turns of ``--run`` cues each, so that noise hits all alike and each is measured as it is in use: with the
-processor's caches its own, not as another system left them. (With ``--run 1`` every query finds them cold.) The peers
-are installed into an environment of their own (``.venv-peers``) on first use. "Of the exact answer" is how much of the
-true top 5 by the classic score, computed plainly in float64, each returns.
+are asked in turns of ``--run`` cues each, so that noise affects all alike and each is measured as in use: with the
+processor's caches to itself, not as another system left them. (With ``--run 1`` every query finds them cold.) The peers
+are installed into their own environment (``.venv-peers``) on first use. "Of the exact answer" is how much of the true
+top 5 by the classic score, computed plainly in float64, each returns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 from benchmarks.peers import environment
 
 LEAST = 3
-"""A system whose budget for queries is spent is asked this often all the same."""
+"""How often a system is asked even if its budget for queries is spent."""
 PACKAGES = (
     "numpy",
     "chromadb",
@@ -48,33 +48,33 @@ PACKAGES = (
 
 @dataclass
 class Line:
-    """What was measured of one system at one size; times in milliseconds."""
+    """The measurements of one system at one size; times in milliseconds."""
 
     system: str
     label: str
     ranks: str
     memories: int
     filled: float = 0.0
-    """Seconds."""
+    """The time to fill it, in seconds."""
     times: list[float] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
-    """Of the exact answer, 0 to 1, one a query; empty where nothing is ranked."""
+    """The share of the exact answer, 0 to 1, per query; empty if nothing is ranked."""
     target: float | None = None
     note: str = ""
     """Why it was not measured, in words."""
 
     @property
     def median(self) -> float:
-        """Half of the queries took less."""
+        """The time that half of the queries stayed below."""
         return statistics.median(self.times)
 
     @property
     def p95(self) -> float:
-        """19 of 20 queries took at most as long."""
+        """The time that 19 of 20 queries did not exceed."""
         return sorted(self.times)[min(len(self.times) - 1, int(0.95 * len(self.times)))]
 
     def markdown(self, ours: float) -> str:
-        """A row of the table; ``ours`` is the median that ratios are to."""
+        """A row of the table; ``ours`` is the median to which ratios are given."""
         if self.note:
             return f"| {self.label} | {self.ranks} | | | | | {self.note} |"
         ratio = self.median / ours
@@ -99,7 +99,7 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds that a system may take: to be filled, and for its queries."""
+    """Seconds that a system may take: for filling, and for its queries."""
 
     filling: float
     asking: float
@@ -129,9 +129,9 @@ def compare(count: int, names: Sequence[str], queries: int, limits: Limits, fold
         line.filled = time.perf_counter() - started
         print(f"  {system.label}: {count:,} memories in {line.filled:.1f} s", file=sys.stderr, flush=True)
         peers.append((line, peer))
-    warnings.simplefilter("ignore")  # what the peers' libraries hold against each other; only now, since some undo it
+    warnings.simplefilter("ignore")  # warnings of the peers' libraries about each other; only now, since some undo it
     gc.collect()
-    gc.freeze()  # millions of the peers' objects would otherwise be looked through in the middle of a query
+    gc.freeze()  # else garbage collection would go through millions of the peers' objects during a query
     try:
         for _, peer in peers:
             peer.rows(queries, peer.ask(queries))
@@ -160,7 +160,7 @@ def once(line: Line, peer: Any, turn: int, right: Sequence[int]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Of what is compared, and of what it stands on."""
+    """The versions of what is compared, and of what it is based on."""
     known = {"python": platform.python_version()}
     for name in PACKAGES:
         try:

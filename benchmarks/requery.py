@@ -1,4 +1,4 @@
-"""What a second round adds: recall and the seats that are taken, by threshold, top-k and how many hits become cues.
+"""What a second round adds: recall and the seats filled, by threshold, top-k and how many hits become cues.
 
     python -m benchmarks.requery ../shared/data [--every 2]
 
@@ -27,7 +27,7 @@ ASKED = ((0.4, 5), (0.4, 10), (0.8, 10))
 
 
 def measured(data: DataSet, embedder: CachedEmbedder, every: int) -> np.ndarray:
-    """Recall and seats taken of every so-manieth question, shape (questions, thresholds, rounds, 2)."""
+    """Recall and filled seats of every ``every``-th question, shape (questions, thresholds, rounds, 2)."""
     ranker, rows = TierRanker(embedder), []
     vectors = embedded(data, embedder, lambda line: print(line, file=sys.stderr))
     know_cues(data, ranker, embedder)

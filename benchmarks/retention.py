@@ -3,9 +3,9 @@
     python -m benchmarks.retention ../shared/data/locomo [--no-rating] [--no-lived]
 
 DATA are conversations in LoCoMo's form, or folders of them. A turn counts as worth keeping if a question names it
-as evidence. The learned rule is scored cross-fitted: each conversation by weights fitted to the others. Beside it
-stand the rating of the offline rules and the length of the text. The last table lives the conversations through:
-what is left, and what short-term memory holds at the end, by the order in which memories leave it.
+as evidence. The learned rule is scored cross-fitted: each conversation by weights fitted to the others. It is compared
+with the rating of the offline rules and the length of the text. The last table lives the conversations through:
+what is left, and what is in short-term memory at the end, by the order in which memories leave it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Turns:
     """The turns of one conversation.
 
     Args:
-        entries: in their order.
+        entries: in order.
         signs: shape (n, 7), in the order of ``retention.SIGNS``.
         asked: shape (n,), how many questions name the turn as evidence.
     """
@@ -91,7 +91,7 @@ def cross_fitted(conversations: Sequence[Turns]) -> list[Floats]:
 
 
 def auc(scores: Sequence[Floats], conversations: Sequence[Turns]) -> float:
-    """The chance that a turn which is asked for stands above one that is not; ties count a half."""
+    """The chance that a turn which is asked for scores above one that is not; ties count a half."""
     values, asked = np.concatenate(scores), np.concatenate([one.asked for one in conversations]) > 0
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
@@ -101,7 +101,7 @@ def auc(scores: Sequence[Floats], conversations: Sequence[Turns]) -> float:
 
 
 def kept(scores: Sequence[Floats], conversations: Sequence[Turns], forgotten: float) -> float:
-    """The share of the evidence that is left when of each conversation the lowest share of turns is forgotten."""
+    """The share of the evidence that is left when the lowest share of turns of each conversation is forgotten."""
     left = 0.0
     for values, one in zip(scores, conversations, strict=True):
         best = np.argsort(-values, kind="stable")[: round((1 - forgotten) * len(values))]
@@ -134,7 +134,7 @@ class Ordered:
     leaving = ""
 
     def judge(self, entries: Sequence[MemoryEntry], before: Sequence[MemoryEntry]) -> dict[str, retention.Verdict]:
-        """As the rule."""
+        """Like the rule."""
         return self.rule.judge(entries, before)
 
     def order(
@@ -161,8 +161,8 @@ def lived(one: Turns, rule: retention.Rule, size: int) -> tuple[float, float, fl
     """Live a conversation through with migration after each turn.
 
     Returns:
-        Shares: of the turns forgotten, of the evidence kept, of the evidence that short-term memory holds at the end,
-        and of the last ``size / 2`` turns that it holds.
+        Shares: of the turns forgotten, of the evidence kept, of the evidence in short-term memory at the end,
+        and of the last ``size / 2`` turns that are in it.
     """
     asked = {entry.id: count for entry, count in zip(one.entries, one.asked, strict=True)}
     settings = AgentSettings(stm_size=size)

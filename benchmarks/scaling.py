@@ -3,14 +3,14 @@
     python -m benchmarks.scaling [--agents 10 100] [--memories 1000] [--where folder server journal]
                                  [--journals sqlite postgresql] [--awake 0] [--keep FOLDER]
 
-Lives one agent through (real vectors, change sets), copies it under other names, and lets each open once, so that the
-servers hold them all. Then a process of its own opens every agent and tells: how long that took, how much memory it and
-the servers have, how many files it holds open; what a question costs (cached cues, agents drawn at random), one event,
-and a batch of 100; what memory it has then; and what another question costs of one that is awake, and of one that
-rests. In the place ``journal`` nothing is stored beside the journals (``MEMORY_STORE=journal``). With ``--awake`` only
-so many stay open, and it tells what the first question costs of one that sleeps, the other's going to sleep included.
-CPU is that of all these processes together; other programs do not count in it. PostgreSQL waits for its disk at each
-commit, as SQLite does.
+Lives one agent through (real vectors, change sets), copies it under other names, and opens each once, so that the
+servers contain them all. Then a separate process opens every agent and reports: how long that took, how much memory it
+and the servers have, how many files it has open; what a question costs (cached cues, agents drawn at random), one
+event, and a batch of 100; its memory then; and what another question costs for an agent that is awake, and for one that
+rests. With ``journal`` as the place, nothing is stored besides the journals (``MEMORY_STORE=journal``). With
+``--awake`` only so many stay open, and it reports what the first question costs for one that sleeps, including another's
+going to sleep. CPU is that of all these processes together; other programs do not count in it. PostgreSQL waits for its disk at
+each commit, as SQLite does.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def memories(count: int) -> list[MemoryEntry]:
 
 @dataclass(frozen=True)
 class Servers:
-    """Where stores and journals are, if not in files, the processes that keep them, and what stores are."""
+    """Where stores and journals are, if not in files, the server processes, and the kind of stores."""
 
     chroma: str | None = None
     journals: str | None = None
@@ -77,14 +77,14 @@ class Servers:
 
 
 def settings_of(folder: Path, servers: Servers, awake: int = 0) -> Settings:
-    """A world in this folder, of which so many agents may be open."""
+    """A world in this folder, in which so many agents may be open."""
     places: dict[str, Any] = {"chroma_url": servers.chroma, "journal_url": servers.journals, "store": servers.store}
     places |= {"awake": awake} if awake else {"awake": 1_000_000, "awake_mb": 1_000_000}
     return Settings(database=folder / "database", personalities=folder / "people", llm="offline", **places)
 
 
 def live(folder: Path, agents: int, count: int, servers: Servers) -> None:
-    """Make the first agent and its copies, in files; what there is already is left."""
+    """Make the first agent and its copies, in files; what exists already is kept."""
     settings = settings_of(folder, servers)
     first = settings.database / settings.world / name(0)
     if not first.exists():
@@ -103,7 +103,7 @@ def live(folder: Path, agents: int, count: int, servers: Servers) -> None:
 
 
 def name(number: int) -> str:
-    """Of an agent."""
+    """The name of an agent."""
     return f"a{number:04}"
 
 
@@ -112,12 +112,12 @@ def name(number: int) -> str:
 
 @dataclass
 class Cost:
-    """What was done, on the clock and by processors, here and in the servers."""
+    """The cost of acts, on the clock and in processor time, here and in the servers."""
 
     servers: tuple[int, ...]
 
     def of(self, act: Callable[[], object]) -> tuple[float, float]:
-        """Seconds on the clock, and of processors."""
+        """Seconds on the clock, and in processor time."""
         wall, cpu = time.perf_counter(), self._cpu()
         act()
         return time.perf_counter() - wall, self._cpu() - cpu
@@ -127,7 +127,7 @@ class Cost:
 
 
 def _cpu_of(pid: int) -> float:
-    """Of a process, those that it began, and those of them that have ended."""
+    """The processor time of a process and of its children, including those that have ended."""
     ticks = sum(map(int, _stat(pid)[11:15])) + sum(sum(map(int, _stat(child)[11:13])) for child in _children(pid))
     return ticks / float(os.sysconf("SC_CLK_TCK"))
 
@@ -146,7 +146,7 @@ def _children(pid: int) -> list[int]:
 
 
 def megabytes(pid: int) -> float:
-    """Of a process and those that it began; what they share counts once."""
+    """The memory of a process and its children; shared memory counts once."""
     total = 0
     for one in (pid, *_children(pid)):
         try:
@@ -187,7 +187,7 @@ def measure(folder: Path, servers: Servers, agents: int, awake: int, *, only_ope
             [{"document": drawn.choice(CUES), "rating": 5} for _ in range(count)], rate=False
         )
 
-    ask()  # what is loaded at the first question counts for nobody
+    ask()  # loading at the first question does not count
     for what, act, times in (
         ("query", ask, QUERIES),
         ("event", lambda: add(1), EVENTS),
@@ -249,7 +249,7 @@ def _answers(port: int) -> bool:
 
 @contextmanager
 def postgres(server: PostgresServer) -> Iterator[int]:
-    """A PostgreSQL server that is started anew: its process."""
+    """A freshly started PostgreSQL server: its process."""
     server.start()
     try:
         yield server.process
@@ -283,7 +283,7 @@ def run(folder: Path, where: str, journals: str, agents: int, count: int, awake:
         if server is not None:
             server.stop()
             folders.append(server.folder)
-        for only_open in (True, False):  # moved to where they are to be; then servers are started anew, as a machine is
+        for only_open in (True, False):  # moved to their place; then servers are restarted, as on a fresh machine
             with ExitStack() as started:
                 url, processes = None, []
                 if where == "server":

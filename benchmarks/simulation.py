@@ -6,18 +6,18 @@
 A character's day is 60 events and 40 questions: Park et al. (2023) have an agent reflect at a sum of ratings of 150,
 two or three times a day, which is 60 events of a mean rating of 5.5; and it asks its memory when it acts on what it
 has just seen. So a day is 20 scenes of 3 events and 2 questions in turns, a minute of the world apart, by the hour's
-share of the day: none at night, most in the evening. All is drawn with a fixed seed. One text in four is new and has
-to be embedded, the others come from a pool; ratings are given. Short-term memory is full from the beginning, so that
-each event is followed by the migration of one memory, as ``AgentSettings.auto_migrate`` has it; it is called by
-itself here, to be told apart. Agents are copies of one that was lived through, are asked for by ``world.agent(name)``
-for each act, and sleep and wake as a world does that by itself.
+share of the day: none at night, most in the evening. Everything is drawn with a fixed seed. One text in four is new and
+has to be embedded, the others come from a pool; ratings are given. Short-term memory is full from the beginning, so
+each event is followed by the migration of one memory, as with ``AgentSettings.auto_migrate``; it is called separately
+here, to be measured separately. Agents are copies of one that was lived through, are requested by
+``world.agent(name)`` for each act, and sleep and wake as a world makes them by itself.
 
-The busiest minutes of the day are lived as they are due, whatever became of what was due before, by some threads, two
-a core if it is not said: more do no more, since they wait for Python's turn and take processor time to do so;
-then again faster, or slower if that was too fast, for shorter slices. An act is late by the time from when it was due
-until it was done. A world falls behind where the last acts of a slice are more than a second late, or are not begun.
-With ``--where journal`` nothing is stored beside the journals (``MEMORY_STORE=journal``), else in Chroma's files.
-"In the background" is the processor time of what no act waited for: the store, accesses, the model's own threads.
+The busiest minutes of the day are lived as they are due, whatever happened to earlier acts, by several threads, two
+per core by default; more do no more, since they wait for Python's turn and use processor time to do so; then again
+faster, or slower if that was too fast, for shorter slices. An act is late by the time between when it was due and when
+it was done. A world falls behind if the last acts of a slice are more than a second late, or are not begun. With
+``--where journal`` nothing is stored besides the journals (``MEMORY_STORE=journal``), else in Chroma's files.
+"In the background" is the processor time that no act waited for: the store, accesses, the model's own threads.
 Flushes of the disk are those of all programs.
 """
 
@@ -50,7 +50,7 @@ from memory_system.core.settings import IN_JOURNAL
 from memory_system.errors import StaleChange
 
 BY_HOUR = (0, 0, 0, 0, 0, 0, 2, 5, 6, 5, 5, 5, 8, 6, 5, 5, 5, 7, 9, 9, 8, 6, 4, 0)
-"""Of a hundred scenes, how many begin in each hour of the day."""
+"""How many of a hundred scenes begin in each hour of the day."""
 SCENES, EVENTS, QUESTIONS = 20, 3, 2
 """Scenes a day, and what happens in each."""
 MINUTES_APART = 1.0
@@ -59,12 +59,12 @@ POOL, NEW = 1000, 0.25
 LATE, GRACE = 1.0, 2.0
 """Seconds: how late the last acts of a slice may be, and how long after its end one may still begin."""
 SHORT = 1.0
-"""Minutes of a slice at another speed than the first, at most."""
+"""The most minutes of a slice at any speed but the first."""
 FASTEST, SLOWEST = 5120.0, 1.0
 _FULL = 0.85
-"""Of all cores: more is seldom to be had."""
+"""The share of all cores: more is rarely available."""
 _ONE_AT_A_TIME = 0.005
-"""Seconds that a thread waits for its turn: what Python leaves to another before it is asked to give way."""
+"""Seconds that a thread waits for its turn: the time Python gives another before asking it to give way."""
 
 
 class Act(NamedTuple):
@@ -89,7 +89,7 @@ class Day:
         return cls(hours + chance.random((agents, SCENES)))
 
     def busiest(self, hours: float) -> float:
-        """At which hour the busiest part of the day of this length begins."""
+        """The hour at which the busiest part of the day of this length begins."""
         begins = np.sort(self.begins, axis=None)
         starts = np.arange(0, max(24 - hours, 0) + 0.25, 0.25)
         found = np.searchsorted(begins, starts + hours) - np.searchsorted(begins, starts)
@@ -112,25 +112,25 @@ class Day:
 
 @dataclass
 class Spent:
-    """What acts of one kind took: each on the clock and by its thread's processor, in seconds."""
+    """The times of acts of one kind, in seconds: on the clock, and in processor time of their threads."""
 
     took: list[tuple[float, float]] = field(default_factory=list)
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """One of them."""
+        """Measure one act."""
         wall, cpu = time.perf_counter(), time.thread_time()
         yield
         self.took.append((time.perf_counter() - wall, time.thread_time() - cpu))
 
     @property
     def wall(self) -> float:
-        """All together, on the clock."""
+        """The sum on the clock."""
         return sum(wall for wall, _ in self.took)
 
     @property
     def cpu(self) -> float:
-        """All together, by the processor."""
+        """The sum in processor time."""
         return sum(cpu for _, cpu in self.took)
 
 
@@ -145,7 +145,7 @@ class Machine:
 
     @classmethod
     def now(cls, folder: Path) -> Machine:
-        """At present; the disk is that of a folder."""
+        """The present values; the disk is that of a folder."""
         told = [int(one) for one in Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:9]]
         ticks = float(os.sysconf("SC_CLK_TCK"))
         busy = sum(told) - told[3] - told[4]
@@ -157,7 +157,7 @@ class Machine:
 
 
 def _flushes(folder: Path) -> float:
-    """Of the disk of a folder; NaN where the system does not tell."""
+    """The flushes of the disk of a folder; NaN if the system does not report them."""
     device = folder.stat().st_dev
     for line in Path("/proc/diskstats").read_text(encoding="ascii").splitlines():
         told = line.split()
@@ -168,16 +168,16 @@ def _flushes(folder: Path) -> float:
 
 @dataclass
 class Slice:
-    """What came of some minutes of the day."""
+    """The results of some minutes of the day."""
 
     speed: float
     seconds: float
     acts: Sequence[Act]
     late: dict[int, float] = field(default_factory=dict)
-    """How late each act was done that was begun, in seconds, by its number."""
+    """How late each act that was begun was done, in seconds, by its number."""
     kinds: dict[str, Spent] = field(default_factory=lambda: defaultdict(Spent))
     pulse: list[float] = field(default_factory=list)
-    """How late a thread was that wakes fifty times a second and does nothing."""
+    """The delays of a thread that wakes fifty times a second and does nothing."""
     took: float = 0.0
     cpu: float = 0.0
     machine: Machine = field(default_factory=lambda: Machine(0, 0, 0, 0))
@@ -211,12 +211,12 @@ class Slice:
         return float(np.mean(self.pulse)) if self.pulse else 0.0
 
     def done(self, *, events: bool) -> tuple[float, float]:
-        """Events, or questions, a second: offered and done."""
+        """Events, or questions, per second: offered and done."""
         offered = [number for number, act in enumerate(self.acts) if act.is_event == events]
         return len(offered) / self.seconds, sum(number in self.late for number in offered) / self.took
 
     def limit(self, most_awake: int) -> str:
-        """What is nearest to its end, in words."""
+        """Which resource is closest to its limit, in words."""
         all_cores = os.cpu_count() or 1
         shares = {name: spent.cpu for name, spent in self.kinds.items()} | {"background": self.background}
         most = sorted(shares, key=lambda name: -shares[name])
@@ -256,7 +256,7 @@ _WORDS = {
 
 
 class Life:
-    """The characters of an open world, and the threads that let them act.
+    """The characters of an open world, and the threads that make them act.
 
     Args:
         world: which world.
@@ -274,11 +274,11 @@ class Life:
         self._known: weakref.WeakValueDictionary[str, AgentMemory] = weakref.WeakValueDictionary()
 
     def prepare(self, agents: int, most_awake: int) -> None:
-        """Embed the pool, and wake as many as stay awake, as a game has them that has run for a while."""
+        """Embed the pool, and wake as many as stay awake, as in a game that has run for a while."""
         self.world.embedder.embed(self._pool)
         for number in range(min(agents, most_awake)):
             self._known[scaling.name(number)] = self.world.agent(scaling.name(number))
-        kinds: dict[str, Spent] = defaultdict(Spent)  # what is loaded at the first acts counts for nobody
+        kinds: dict[str, Spent] = defaultdict(Spent)  # loading at the first acts does not count
         for is_event in (True, False):
             self._do(Act(0.0, 0, is_event), kinds, random.Random(0))  # noqa: S311 - which text
         self.world.agent(scaling.name(0)).contents.flush()
@@ -333,7 +333,7 @@ class Life:
             return
         with kinds["event"].one():
             agent.add_short_term({"document": text, "rating": chance.randint(1, 10)})
-        with kinds["migration"].one(), suppress(StaleChange):  # somebody else makes room at the same moment
+        with kinds["migration"].one(), suppress(StaleChange):  # another thread makes room at the same moment
             agent.migrate_stm2ltm()
 
     def _reached(self, name: str, kinds: dict[str, Spent]) -> AgentMemory:
@@ -359,11 +359,11 @@ def _free() -> float:
     return int(told["MemAvailable"].split()[0]) / int(told["MemTotal"].split()[0])
 
 
-# -- what is told --------------------------------------------------------------------------------------
+# -- what is shown --------------------------------------------------------------------------------------
 
 
 def header() -> None:
-    """Of the table."""
+    """Print the head of the table."""
     print(
         "\n| speed | events a second, done of offered | questions | late 50 % | 95 % | 99 % | cores | awake "
         "| wakes a minute | open files | memory | flushes a second |"
@@ -372,7 +372,7 @@ def header() -> None:
 
 
 def row(found: Slice) -> None:
-    """A slice, as a row of the table."""
+    """Print a slice as a row of the table."""
     cells = [f"{found.speed:g}{', behind' if found.behind else ''}"]
     for events in (True, False):
         offered, done = found.done(events=events)
@@ -386,7 +386,7 @@ def row(found: Slice) -> None:
 
 
 def by_kind(found: Slice) -> None:
-    """What each kind took, as a table."""
+    """Print the times of each kind as a table."""
     print(f"\nAt {found.speed:g} times real time, by kind:\n")
     print("| what | how many | processor, each | by the clock, each | 95 % | share of the processor |")
     print("|---|---:|---:|---:|---:|---:|")
@@ -414,7 +414,7 @@ def faster(life: Life, speed: float, minutes: float, hours: float) -> list[Slice
 
 
 def sentence(agents: int, slices: Sequence[Slice], most_awake: int) -> str:
-    """What it comes to."""
+    """The conclusion, in a sentence."""
     held = [one.speed for one in slices if not one.behind]
     kept = f"at {max(held):g} times real time" if held else f"at less than {min(one.speed for one in slices):g} times"
     failed = min((one for one in slices if one.behind), key=lambda one: one.speed, default=None)
@@ -429,7 +429,7 @@ def sentence(agents: int, slices: Sequence[Slice], most_awake: int) -> str:
 
 
 def make(folder: Path, agents: int, memories: int, servers: scaling.Servers) -> None:
-    """The characters in files, short-term memory full; those that are there already are left."""
+    """The characters in files, short-term memory full; existing ones are kept."""
     there = (scaling.settings_of(folder, servers).database).exists()
     scaling.live(folder, 1, memories, servers)
     if not there:

@@ -2,8 +2,8 @@
 
     python -m benchmarks.suspicions ../shared/data/locomo [--first 20]
 
-The turns of each conversation are told to an agent; the offline rules look for suspicions. Printed are how many
-there are of each sort and the first of them, the surest first, with both texts and what speaks for each.
+The turns of each conversation are told to an agent; the offline rules search for suspicions. Printed are how many
+there are of each sort and the first of them, the surest first, with both texts and the reasons for each.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from memory_system.recall.hybrid.speakers import speaker_of
 
 
 def suspected(data: DataSet, world: World, number: int) -> tuple[Suspicion, ...]:
-    """What is suspected once the data set was told."""
+    """What is suspected once the data set has been told."""
     agent = world.create_agent(f"told-{number}", personality(speaker_of(data.entries[0].document)[0], 0))
     agent.add_short_term([entry.evolve(tier=Tier.STM) for entry in data.entries])
     return agent.suspicions(ask_model=False, limit=10_000).suspicions
 
 
 def main() -> None:
-    """Look and print."""
+    """Search and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", type=Path)
     parser.add_argument("--first", type=int, default=20, help="how many of each sort are printed")

@@ -2,8 +2,8 @@
 
     python -m benchmarks.unseen ../shared/data/locomo
 
-DATA are conversations in LoCoMo's form, or folders of them. Each is lived as ``python -m memory_system evaluate`` lives
-it, while the weights of hybrid relevancy and of retention are those that are fitted on all other conversations.
+DATA are conversations in LoCoMo's form, or folders of them. Each is lived as in ``python -m memory_system evaluate``,
+while the weights of hybrid relevancy and of retention are fitted on all other conversations.
 """
 
 from __future__ import annotations

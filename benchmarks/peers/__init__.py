@@ -1,1 +1,1 @@
-"""The systems that recall is measured beside, one small module each; they run in an environment of their own."""
+"""The systems that recall is compared with, one small module each; they run in their own environment."""

@@ -13,8 +13,8 @@ from concordia.associative_memory.basic_associative_memory import (  # type: ign
 from .corpus import TOP_K, Budget, Corpus, Vectors
 
 MOST_ADDED = 10_000
-"""Up to here ``extend`` fills it. It copies the whole table for each memory, so past it the table is put in place as
-``add`` would have left it."""
+"""Up to here ``extend`` fills it. It copies the whole table for each memory, so beyond it the table is set directly to
+what ``add`` would have made."""
 
 
 class Concordia:
@@ -32,7 +32,7 @@ class Concordia:
             self._bank._memory_bank = pd.DataFrame(rows, dtype=object)
 
     def _embed(self, text: str) -> Vectors:
-        """An array of its own for each text, as embedders answer."""
+        """A separate array for each text, as embedders return it."""
         return self._corpus.vector(text).copy()
 
     def ask(self, number: int) -> Sequence[str]:

@@ -11,19 +11,19 @@ from .corpus import Budget, Corpus
 
 
 class Peer(Protocol):
-    """A filled system. ``ask`` is timed and does what a caller of that system would wait for, and no more."""
+    """A filled system. ``ask`` is timed and does exactly what a caller of that system would wait for."""
 
     def ask(self, number: int) -> Any:
-        """Answer a cue, the text or vector of which was at hand before."""
+        """Answer a cue whose text or vector was available before."""
 
     def rows(self, number: int, answer: Any) -> list[int] | None:
-        """The rows that an answer holds, best first; not timed. ``None`` where nothing is ranked.
+        """The rows in an answer, best first; not timed. ``None`` if nothing is ranked.
 
-        Also takes back what asking changed, so that all cues are asked of the same memories.
+        Also undoes what asking changed, so that all cues are asked of the same memories.
         """
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Close all files."""
 
 
 class Maker(Protocol):
@@ -42,11 +42,11 @@ class System:
     """A line of the table.
 
     Args:
-        name: as ``--peers`` takes it.
-        label: as the table shows it.
+        name: as given to ``--peers``.
+        label: as shown in the table.
         where: module of this package and class.
-        ranks: what its answer is ordered by.
-        targets: how many times our median its own is to be at least, by number of memories.
+        ranks: the order of its answer.
+        targets: by number of memories, how many times our median its own should be at least.
         most: the most memories that it is filled with, and why.
     """
 
@@ -58,7 +58,7 @@ class System:
     most: tuple[int, str] | None = None
 
     def made(self, corpus: Corpus, folder: Path, budget: Budget) -> Peer:
-        """The system, filled; its libraries are imported now and not before."""
+        """The system, filled; its libraries are imported only now."""
         module, name = self.where
         maker = cast("Maker", getattr(import_module(f"{__package__}.{module}"), name))
         return maker(corpus, folder, budget)

@@ -1,4 +1,4 @@
-"""What all systems hold and are asked: synthetic memories like MiniLM's, cues, and the plain answer to each cue."""
+"""What all systems contain and are asked: synthetic memories like MiniLM's, cues, and the plain answer to each cue."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Corpus:
-    """n memories and c cues. All systems are given these vectors, and none embeds anything itself.
+    """n memories and c cues. All systems get these vectors, and none embeds anything itself.
 
     Args:
         vectors: shape (n, 384), of unit length.
         importance: shape (n,), 0.1 to 1 in steps of 0.1.
         last_access: shape (n,), Unix seconds, whole ones.
-        now: when all cues are asked.
+        now: the time at which all cues are asked.
         cues: shape (c, 384), of unit length.
     """
 
@@ -67,7 +67,7 @@ class Corpus:
 def made(count: int, cues: int, *, seed: int = 4) -> Corpus:
     """Memories of 200 topics with noise, and cues near topics; the same ones in each run, ages included.
 
-    Spectrum and cosines are set after MiniLM's on 2,760 real turns of conversation (LoCoMo): some 52 of 384 directions
+    Spectrum and cosines are based on MiniLM's on 2,760 real turns of conversation (LoCoMo): some 52 of 384 directions
     carry most of the variance, a cue has a mean cosine of .12 (there .14) to all and .52 (there .62) to the nearest
     memory.
     """

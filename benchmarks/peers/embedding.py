@@ -1,4 +1,4 @@
-"""Embedding: ours singly, in batches and cached, beside Chroma's default embedding function singly."""
+"""Embedding: ours singly, in batches and cached, compared with Chroma's default embedding function singly."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 
 BATCH = 32
 TARGET = 10.0
-"""How many times faster than Chroma's default embedding function ours is to be, singly."""
+"""How many times faster than Chroma's default embedding function ours should be, singly."""
 _OURS = "MiniLM (ours), one text"
 _THEIRS = "Chroma's default embedding function, one text"
 
 
 def measured(folder: Path, rounds: int) -> dict[str, list[float]]:
-    """Milliseconds a text, by what embeds it, in turns; the first round is not counted.
+    """Milliseconds per text, by what embeds it, in turns; the first round is not counted.
 
-    Chroma's default function loads its model anew at each call. The same function kept open, which Chroma does not
-    do by itself, stands beside it.
+    Chroma's default function loads its model again at each call. The same function kept open, which Chroma does not
+    do by itself, is also measured.
 
     Args:
         folder: an empty folder for Chroma's model: its own code with the same weights, instead of a download.

@@ -1,4 +1,4 @@
-"""The peers' own virtual environment: made on first use beside the project, and the benchmark started again in it.
+"""The peers' own virtual environment: made on first use next to the project, and the benchmark started again in it.
 
 Needs nothing but Python's own library, since it runs before anything is installed.
 """
@@ -36,7 +36,7 @@ QUIET = {
     "HF_HUB_OFFLINE": "1",
     "PYTHONWARNINGS": "ignore",
 }
-"""Nobody is told that a benchmark runs."""
+"""Settings that switch off telemetry."""
 
 
 def inside() -> bool:
@@ -45,7 +45,7 @@ def inside() -> bool:
 
 
 def enter(module: str, arguments: Sequence[str]) -> None:
-    """Replace this process by the same module in the peers' environment, which is made if it is missing."""
+    """Replace this process with the same module in the peers' environment, which is made if it is missing."""
     python = _made()
     environment = os.environ | SINGLE | QUIET
     os.chdir(ROOT)

@@ -1,4 +1,4 @@
-"""Generative agents' retrieval, written anew from Park et al. 2023 (arXiv 2304.03442, section 4.1).
+"""Generative agents' retrieval, reimplemented from Park et al. 2023 (arXiv 2304.03442, section 4.1).
 
 As the published program behaves: a Python loop over all nodes of the memory stream for each part; embeddings are lists
 of floats, as they come from its JSON files; each part is brought to 0..1 by its minimum and maximum; the parts weigh
@@ -35,7 +35,7 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def scaled(values: dict[int, float]) -> dict[int, float]:
-    """Values brought to 0..1 by their minimum and maximum; all 0.5 where they are equal."""
+    """Values brought to 0..1 by their minimum and maximum; all 0.5 if they are equal."""
     low, high = min(values.values()), max(values.values())
     if low == high:
         return dict.fromkeys(values, 0.5)
@@ -80,7 +80,7 @@ class Stream:
         return retrieve(self._nodes, self._cues[number], self._corpus.now.timestamp(), TOP_K)
 
     def rows(self, number: int, answer: list[int]) -> list[int]:
-        """Takes the touches back."""
+        """Undo the touches."""
         del number
         for row in answer:
             self._nodes[row].last_accessed = float(self._corpus.last_access[row])

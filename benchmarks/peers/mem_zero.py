@@ -1,7 +1,7 @@
-"""mem0 over Chroma: ``Memory.search`` as its callers use it, given the vectors by a stub in its embedder's place.
+"""mem0 over Chroma: ``Memory.search`` as its callers use it, with vectors from a stub in place of its embedder.
 
-It is filled through its own ``vector_store.insert``, in batches, with the payloads
-that ``Memory.add(..., infer=False)`` writes: ``add`` takes one memory at a time, 80 ms each where this was written.
+It is filled through its own ``vector_store.insert``, in batches, with the payloads that
+``Memory.add(..., infer=False)`` writes: ``add`` accepts one memory at a time, 80 ms each on the machine used here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _USER = "bench"
 
 
 class _Known:
-    """In the place of mem0's embedding model: vectors as lists, as an embedding service answers them."""
+    """Replaces mem0's embedding model: vectors as lists, as an embedding service returns them."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -40,7 +40,7 @@ class MemZero:
         os.environ["MEM0_DIR"] = str(folder / "home")  # read when it is imported
         from mem0 import Memory  # type: ignore[import-not-found,unused-ignore]
 
-        logging.getLogger("mem0").setLevel(logging.ERROR)  # it says that it goes without BM25 and spaCy
+        logging.getLogger("mem0").setLevel(logging.ERROR)  # it warns that BM25 and spaCy are missing
         self._corpus = corpus
         unused = {"provider": "openai", "config": {"api_key": "unused"}}  # never called: infer=False, and a stub
         self._memory = Memory.from_config(
@@ -78,7 +78,7 @@ class MemZero:
 
 
 def _payload(text: str, made: str) -> dict[str, str]:
-    """What ``Memory.add`` stores beside a vector."""
+    """What ``Memory.add`` stores with a vector."""
     return {
         "user_id": _USER,
         "role": "user",

@@ -1,4 +1,4 @@
-"""Our side: all that this benchmark knows of the product's recall stands in this module."""
+"""Our side: everything that this benchmark knows of the product's recall is in this module."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Recall:
         for part in budget.batches(len(corpus), 1000):
             for row in range(part.start, part.stop):
                 self._tables[Tier.LTM].put(entry(corpus, row, Tier.LTM), corpus.vectors[row])
-        for number in range(200 if len(corpus) >= SIEVED_FROM else 0):  # each question works out more of the bounds
+        for number in range(200 if len(corpus) >= SIEVED_FROM else 0):  # each question computes more of the bounds
             self.ask(number % len(corpus.cues))
 
     def ask(self, number: int) -> Answer:
-        """The query is made anew each time, as a caller does."""
+        """The query is made again each time, as a caller would."""
         corpus = self._corpus
         query = Query(corpus.cue(number), corpus.now, top_k=TOP_K, threshold=0.0, scoring=_SCORING)
         return answer(query, corpus.cues[number], self._tables, "Bench", explain=False)
@@ -61,7 +61,7 @@ class Recall:
 
 
 class _Known:
-    """An embedder that knows all vectors already: what a cue costs that was asked before."""
+    """An embedder that knows all vectors already: for the cost of a cue that was asked before."""
 
     identity = "benchmark"
 
@@ -92,7 +92,7 @@ class Agent:
             for part in budget.batches(len(corpus), 500):
                 events = [entry(corpus, row, Tier.STM) for row in range(part.start, part.stop)]
                 self._agent.add_short_term(events, rate=False, now=corpus.now)
-            self._agent.contents.context.owner().settle()  # what the store takes in later would count as a query's
+            self._agent.contents.context.owner().settle()  # the store's later work would count as a query's
             untouched = [self._asked(number, touch=False) for number in range(len(corpus.cues))]
         except BaseException:
             self.close()

@@ -10,7 +10,7 @@ import numpy as np
 from .corpus import Budget, Corpus
 
 _BLOCK = 512
-"""Rows at a time that numpy's int8 scan widens: its copy then stays in the processor's nearest cache."""
+"""How many rows numpy's int8 scan widens at a time: the copy then stays in the processor's nearest cache."""
 
 
 class _Scan:
@@ -54,7 +54,7 @@ class Int8(_Scan):
 
 
 class Simd(_Scan):
-    """simsimd's int8 product, the fastest there is for one thread."""
+    """simsimd's int8 product, the fastest available for one thread."""
 
     def __init__(self, corpus: Corpus, folder: Path, budget: Budget) -> None:
         import simsimd  # type: ignore[import-not-found,unused-ignore]

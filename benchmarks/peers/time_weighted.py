@@ -2,8 +2,8 @@
 
 It scores the 100 nearest (its default) and the newest with the sum of recency, its other score keys and relevancy,
 each counting once. It is asked for the classic score as far as that form allows, which favours it: importance is
-handed in weighed; relevancy is 1 / (1 + squared distance); and last accesses are moved back by the hours in which
-recency falls to a quarter, which weighs recency by a quarter. The rest is its own.
+passed already weighted; relevancy is 1 / (1 + squared distance); and last accesses are moved back by the hours in which
+recency falls to a quarter, which weights recency by a quarter. The rest is its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BACK = 3600 * math.log(WEIGHTS[0]) / math.log(DECAY)
 
 
 class _Known(Embeddings):  # type: ignore[misc,unused-ignore]
-    """Vectors as lists, as LangChain's embeddings answer them."""
+    """Vectors as lists, as LangChain's embeddings return them."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -42,7 +42,7 @@ class _Known(Embeddings):  # type: ignore[misc,unused-ignore]
 
 
 def relevancy(distance: float) -> float:
-    """From the squared distance that both stores measure."""
+    """Relevancy from the squared distance that both stores measure."""
     return WEIGHTS[2] / (1.0 + distance)
 
 
@@ -69,7 +69,7 @@ class _TimeWeighted:
         return self._retriever.invoke(self._corpus.cue(number))
 
     def rows(self, number: int, answer: Any) -> list[int]:
-        """Takes the touches back."""
+        """Undo the touches."""
         del number
         rows = [int(document.metadata["buffer_idx"]) for document in answer]
         for row in rows:

@@ -174,7 +174,7 @@ def _come(used: bool) -> None:
 
 
 def _binned(worlds: Worlds, name: str) -> Binned:
-    """Delete a world, and choose the open one: whoever deletes it need not be told that it is gone."""
+    """Delete a world, and choose the open one: no notice that it is gone is needed."""
     binned = worlds.delete(name)
     st.session_state[_NEXT] = worlds.used
     return binned

@@ -313,7 +313,7 @@ def _at_that_hour(part: Part, at: datetime | None) -> bool:
 def _may_be_like(claim: Claim, part: Part, read: Sequence[Clause]) -> bool:
     """Whether another word of a memory may stand for the part: not an opposite of it, however close in meaning.
 
-    An opposite may if it tells the other side: whoever bought something from Odo says what Odo sold.
+    An opposite may if it tells the other side: somebody who bought something from Odo says what Odo sold.
     """
     if part.sort not in (Sort.WORD, Sort.VERB):
         return False
