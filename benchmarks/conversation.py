@@ -10,8 +10,8 @@ clock on the wall also counts other programs. Then how often the turn that state
 results of ``conversation_search``, asked in three ways, and how long a search takes.
 
 A turn is everything a caller waits for except the language model: recall, the prompt, functions, eviction with its
-summary, embedding, the journal's commit (synced to disk) and Chroma. The language model is a rule that answers at once, or with
-``--model offline`` the offline model, whose own time then counts too; summaries are the offline model's.
+summary, embedding, the journal's commit (synced to disk) and Chroma. The language model is a rule that answers at once,
+or with ``--model offline`` the offline model, whose own time then counts too; summaries are the offline model's.
 """
 
 from __future__ import annotations

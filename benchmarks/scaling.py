@@ -8,9 +8,9 @@ servers contain them all. Then a separate process opens every agent and reports:
 and the servers have, how many files it has open; what a question costs (cached cues, agents drawn at random), one
 event, and a batch of 100; its memory then; and what another question costs for an agent that is awake, and for one that
 rests. With ``journal`` as the place, nothing is stored besides the journals (``MEMORY_STORE=journal``). With
-``--awake`` only so many stay open, and it reports what the first question costs for one that sleeps, including another's
-going to sleep. CPU is that of all these processes together; other programs do not count in it. PostgreSQL waits for its disk at
-each commit, as SQLite does.
+``--awake`` only so many stay open, and it reports what the first question costs for one that sleeps, including
+another's going to sleep. CPU is that of all these processes together; other programs do not count in it. PostgreSQL
+waits for its disk at each commit, as SQLite does.
 """
 
 from __future__ import annotations

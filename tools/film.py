@@ -30,12 +30,12 @@ WIDTH = 960
 """Pixels of the browser's window, and of the film's width."""
 CUE = "Who has the mill key?"
 LETTERS, LETTER, SCENE = 3, 140, 1600
-"""Letters typed between two frames, and milliseconds that such a frame and the picture of a scene stay."""
+"""Letters typed between two frames, and milliseconds for which such a frame and the picture of a scene are shown."""
 LARGEST = 1_500_000
 
 
 class Film:
-    """Frames of a page, each with the milliseconds for which it stays."""
+    """Frames of a page, each with the milliseconds for which it is shown."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -43,14 +43,14 @@ class Film:
         self.times: list[int] = []
 
     def take(self, milliseconds: int) -> None:
-        """The page as it stands now, in the film's size."""
+        """Add the page as it is now, in the film's size."""
         picture = Image.open(io.BytesIO(self._page.screenshot(animations="disabled"))).convert("RGB")
         height = round(picture.height * WIDTH / picture.width)
         self.frames.append(picture.resize((WIDTH, height), Image.Resampling.LANCZOS))
         self.times.append(milliseconds)
 
     def save(self, path: Path) -> None:
-        """Store the film, which begins again when it is over."""
+        """Store the film, as a loop."""
         first, *others = self.frames
         first.save(path, save_all=True, append_images=others, duration=self.times, loop=0, quality=70, method=6)
 

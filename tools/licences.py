@@ -3,7 +3,7 @@
 
     .venv/bin/python tools/licences.py
 
-Lists what requirements.txt and requirements-dev.txt name, with their reasons, and what comes along beneath them.
+Lists what requirements.txt and requirements-dev.txt name, with their reasons, and what those depend on.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SHORT = {
     "mit license": "MIT",
 }
 _TEXTS = {"MIT License": "MIT", "Apache License": "Apache-2.0", "Permission is hereby granted, free of charge": "MIT"}
-"""How the texts of licences begin, for packages whose metadata names none."""
+"""The beginnings of licence texts, for packages whose metadata names none."""
 
 _ABOUT = (
     "The licences of everything that this project runs on, according to the packages' own metadata. `make licences`",
@@ -47,7 +47,7 @@ _ABOUT = (
 
 
 def asked(file: str) -> dict[str, tuple[Requirement, str]]:
-    """The packages that a requirements file names, with the reason that stands beside each."""
+    """The packages that a requirements file names, with the reason next to each."""
     found = {}
     for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
         words, _, reason = line.partition("#")
@@ -58,12 +58,12 @@ def asked(file: str) -> dict[str, tuple[Requirement, str]]:
 
 
 def plain(name: str) -> str:
-    """A package's name as all indexes compare it."""
+    """A package's name as normalised by all indexes."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def licence(name: str) -> str:
-    """The licence of an installed package, by its SPDX name where it can be told."""
+    """The licence of an installed package, by its SPDX name if it can be determined."""
     told = importlib.metadata.distribution(name).metadata
     if expression := told.get("License-Expression"):
         return str(expression)
@@ -86,7 +86,7 @@ def _by_text(name: str) -> Iterator[str]:
 
 
 def beneath(names: list[str]) -> list[str]:
-    """What the packages need in turn, and what that needs, as far as it is installed, without themselves."""
+    """What the packages depend on, directly or not, if installed, without the packages themselves."""
     found, left = set(names), list(names)
     while left:
         for line in importlib.metadata.distribution(left.pop()).requires or ():

@@ -1,12 +1,12 @@
 """Change one thing in a module, run the tests nearest to it, and see whether one fails: ``make mutants``.
 
 ``tools/mutants.toml`` says which tests are nearest to which modules, ``tools/mutants_equivalent.toml`` which survivors
-behave as the original does, and why. A sample is taken of each group, the same every time for one seed.
+behave as the original does, and why. A sample of each group is tried, the same every time for one seed.
 
-No ready tool fitted: mutmut 3 changes nothing outside functions and nothing in decorated ones (here properties,
-context managers and constants), and cosmic-ray starts Python anew for every mutant, which takes seconds of imports.
-Here a process for each group imports what others wrote once, and forks for every mutant, in a copy of the tree.
-Needs Linux: what a run used is read from /proc.
+No ready-made tool fitted: mutmut 3 changes nothing outside functions and nothing in decorated ones (here properties,
+context managers and constants), and cosmic-ray restarts Python for every mutant, which costs seconds of imports.
+Here a process for each group imports other packages once, and forks for every mutant, in a copy of the tree.
+Needs Linux: the resources a run used are read from /proc.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ AT_ONCE_FROM_A_FILE = 5
 FEW = 10
 """Numbers up to this become one more, larger ones twice as large."""
 STILL_SECONDS, STILL_CPU = 60.0, 1.0
-"""A run that uses less processor time than this for so long, and does not wait for a processor, hangs."""
+"""A run that uses less processor time than this for so long, and does not wait for a processor, is considered hung."""
 
 COMPARISONS = {
     ast.Lt: ("<", ["<=", ">="]),
@@ -79,9 +79,9 @@ SWAPPED_NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "maximu
 class Mutant:
     """One change of one file.
 
-    ``first`` and ``last`` are the lines of the statement that is changed, ``start`` and ``end`` the bytes that
-    ``text`` takes the place of; ``where`` is the function, and ``was`` and ``is_now`` the changed lines without
-    their outer spaces.
+    ``first`` and ``last`` are the lines of the changed statement, ``start`` and ``end`` the bytes that ``text``
+    replaces; ``where`` is the function, and ``was`` and ``is_now`` the changed lines without leading and trailing
+    spaces.
     """
 
     path: str
@@ -98,7 +98,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """Eight characters by which this mutant can be asked for, whatever line it stands on."""
+        """Eight characters that identify this mutant, whatever line it is on."""
         return self.digest("")[:8]
 
     def digest(self, seed: str) -> str:
@@ -113,7 +113,7 @@ class Mutant:
 
 
 class Mutator(ast.NodeVisitor):
-    """Finds what can be changed in a source: not words, types, decorators, assertions and what is raised."""
+    """Finds what can be changed in a source: not words, types, decorators, assertions or what is raised."""
 
     def __init__(self, path: str, source: bytes) -> None:
         self.path, self.source = path, source
@@ -122,7 +122,7 @@ class Mutator(ast.NodeVisitor):
             self.starts.append(self.starts[-1] + len(line))
         self.scope: list[str] = []
         self.lines = (1, 1)
-        self.within = (0, len(source))  # the function that is changed: its change has to be Python
+        self.within = (0, len(source))  # the changed function: the change has to be valid Python
         self.boolean = False
         self.found: list[Mutant] = []
 
@@ -160,17 +160,17 @@ class Mutator(ast.NodeVisitor):
         self.add(self.span(node), text)
 
     def operator(self, left: ast.AST, right: ast.AST, token: str, text: str) -> None:
-        """Change the operator that stands between two nodes."""
+        """Change the operator between two nodes."""
         start, end = self.span(left)[1], self.span(right)[0]
         if found := re.search(token.encode(), self.source[start:end]):
             self.add((start + found.start(), start + found.end()), text)
 
     def negate(self, node: ast.AST) -> None:
-        if not isinstance(node, ast.UnaryOp | ast.Compare):  # those are turned round as what they are
+        if not isinstance(node, ast.UnaryOp | ast.Compare):  # those are inverted themselves
             start, end = self.span(node)
             self.add((start, end), f"not ({self.source[start:end].decode()})")
 
-    # -- what is walked through ------------------------------------------------------------------------
+    # -- what is visited ------------------------------------------------------------------------
 
     def visit(self, node: ast.AST) -> None:
         if not isinstance(node, ast.stmt):
@@ -211,7 +211,7 @@ class Mutator(ast.NodeVisitor):
         """Words are not changed."""
 
     def visit_Assert(self, node: ast.Assert) -> None:
-        """An assertion tells the type checker what is so anyway."""
+        """Assertions, which only help the type checker, are not changed."""
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         for child in node.body:
@@ -340,7 +340,7 @@ def mutants_of(root: Path, paths: list[str]) -> list[Mutant]:
 
 
 def sample(mutants: list[Mutant], most: int, seed: str) -> list[Mutant]:
-    """Up to ``most`` of them, at most two of a line; what is chosen changes little when the file changes."""
+    """Up to ``most`` of them, at most two per line; the choice changes little when the file changes."""
     on_line: Counter[tuple[str, int]] = Counter()
     chosen = []
     for mutant in sorted(mutants, key=lambda one: one.digest(seed)):
@@ -355,7 +355,7 @@ def sample(mutants: list[Mutant], most: int, seed: str) -> list[Mutant]:
 
 
 class Observer:
-    """A plugin of pytest: runs some tests in an order, and notes what fails, what each takes, and what it runs."""
+    """A plugin of pytest: runs tests in an order, and records what fails, how long each takes, and what it runs."""
 
     def __init__(self, first: list[str], watched: dict[str, str]) -> None:
         self.first = {name: place for place, name in enumerate(first)}
@@ -375,7 +375,7 @@ class Observer:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef) -> Iterator[None]:
-        """What a fixture of several tests runs is run for each of them."""
+        """Count what a shared fixture runs for each of its tests."""
         before = self.current
         if fixturedef.scope != "function":
             self.current = self.shared
@@ -401,7 +401,7 @@ class Observer:
             self.failed, self.broken = self.failed or report.nodeid, True
 
     def watch(self) -> None:
-        """Note which lines of the watched files each test runs, in any thread."""
+        """Record which lines of the watched files each test runs, in any thread."""
 
         def local(frame: object, event: str, _argument: object) -> object:
             if event == "line":
@@ -418,14 +418,14 @@ class Observer:
 def tests_in_a_fork(
     group: dict, scratch: Path, seconds: float, first: list[str], watched: dict[str, str]
 ) -> tuple[str, dict]:
-    """Run a group's tests until one fails; answers how it ended, and what was noted.
+    """Run a group's tests until one fails; returns how it ended, and what was recorded.
 
     Args:
-        group: of ``mutants.toml``.
-        scratch: an empty folder for all that the tests write.
+        group: a group of ``mutants.toml``.
+        scratch: an empty folder for everything that the tests write.
         seconds: the processor time that each process may use.
-        first: the tests to run, in their order; all if there are none.
-        watched: the files in which to note what each test runs, with what to call them.
+        first: the tests to run, in order; all if empty.
+        watched: the files in which to record what each test runs, with their names.
     """
     mark = f"MUTANT_RUN={scratch}"
     pid = os.fork()
@@ -462,7 +462,7 @@ def _run_tests(group: dict, scratch: Path, seconds: float, first: list[str], wat
     os.dup2(output, 2)
     os.environ["MUTANT_RUN"] = os.environ["TMPDIR"] = str(scratch)
     tempfile.tempdir = None
-    # the same examples for every mutant, and none made smaller: it is enough that one fails
+    # the same examples for every mutant, without shrinking: one failure is enough
     phases = (Phase.explicit, Phase.generate)
     hypothesis_settings.register_profile("mutants", derandomize=True, database=None, phases=phases)
     hypothesis_settings.load_profile("mutants")
@@ -485,13 +485,13 @@ def _run_tests(group: dict, scratch: Path, seconds: float, first: list[str], wat
 
 
 def _is_ours(module: ModuleType) -> bool:
-    """Whether a module lies in the tree, where it may be the one that is changed."""
+    """Whether a module is in the tree, and so may be the changed one."""
     places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
     return any(place is not None and Path(place).is_relative_to(Path.cwd()) for place in places)
 
 
 def _waited_for(pid: int, mark: str) -> tuple[str, int]:
-    """Wait for a run to end, or to hang; answers ``hung`` or nothing, and the exit status."""
+    """Wait for a run to end, or to hang; returns ``hung`` or nothing, and the exit status."""
     looked, used, since, waits, looks = time.monotonic(), 0.0, time.monotonic(), 0, 0
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
@@ -511,7 +511,7 @@ def _waited_for(pid: int, mark: str) -> tuple[str, int]:
 
 
 def _processes(mark: str) -> list[int]:
-    """The programs that a run has started, known by a variable of their environment."""
+    """The programs that a run has started, identified by an environment variable."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -525,7 +525,7 @@ def _processes(mark: str) -> list[int]:
 
 
 def _usage(pids: list[int]) -> tuple[float, bool]:
-    """The processor time that processes used, in seconds, and whether one is running or waits for a processor."""
+    """The processor time that processes used, in seconds, and whether one is running or waiting for a processor."""
     ticks, runnable = 0, False
     for pid in pids:
         try:
@@ -544,7 +544,7 @@ def _kill(pid: int) -> None:
         return
 
 
-# -- one group, in a process of its own ----------------------------------------------------------------
+# -- one group, in its own process ----------------------------------------------------------------
 
 
 def work_on(group: dict, mutants: list[Mutant], tree: Path) -> Iterator[dict]:
@@ -569,7 +569,7 @@ def work_on(group: dict, mutants: list[Mutant], tree: Path) -> Iterator[dict]:
     for name in noted["modules"]:
         try:
             importlib.import_module(name)
-        except Exception:  # noqa: BLE001, S112 - what cannot be imported alone is imported by the fork
+        except Exception:  # noqa: BLE001, S112 - modules that cannot be imported alone are imported by the fork
             continue
     for number, mutant in enumerate(mutants):
         file = tree / mutant.path
@@ -579,7 +579,7 @@ def work_on(group: dict, mutants: list[Mutant], tree: Path) -> Iterator[dict]:
             continue
         try:
             file.write_bytes(mutant.applied(source))
-            os.utime(file, (number + 1, number + 1))  # so that no bytecode of another mutant is taken for this one's
+            os.utime(file, (number + 1, number + 1))  # so that another mutant's bytecode is not used for this one
             ended, told, _ = tried(noted["seconds"] * 3 + 20, first, {})
         finally:
             file.write_bytes(source)
@@ -589,8 +589,8 @@ def work_on(group: dict, mutants: list[Mutant], tree: Path) -> Iterator[dict]:
 def _order(mutant: Mutant, noted: dict) -> list[str]:
     """The tests that run a changed line, the shortest few of each file first; no others can notice the change.
 
-    Where the line is run by an import, or by a fixture of several tests, all can. Programs that a test starts are not
-    seen; such a test counts for nothing here.
+    If the line is run by an import, or by a fixture of several tests, all can. Programs that a test starts are not
+    observed; such a test does not count here.
     """
     wanted = {(mutant.path, line) for line in range(mutant.first, mutant.last + 1)}
     ran = {name: {tuple(line) for line in lines} for name, lines in noted["touched"].items()}
@@ -606,11 +606,11 @@ def _order(mutant: Mutant, noted: dict) -> list[str]:
     return sorted(places, key=lambda name: places[name])
 
 
-# -- all of it -----------------------------------------------------------------------------------------
+# -- the whole run -----------------------------------------------------------------------------------------
 
 
 def copy_of_tree(target: Path) -> None:
-    """Copy what git knows of, and what it does not know of and would."""
+    """Copy the files that git tracks, and those it would not ignore."""
     listed = subprocess.check_output(["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT).decode()
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
@@ -619,7 +619,7 @@ def copy_of_tree(target: Path) -> None:
 
 
 def try_group(group: dict, mutants: list[Mutant], scratch: Path, say: object) -> dict:
-    """Try a group's mutants in a process of its own; answers its line of the table."""
+    """Try a group's mutants in its own process; returns its line of the table."""
     started = time.monotonic()
     tree = scratch / group["name"]
     shutil.copytree(scratch / "as-it-is", tree)
@@ -648,12 +648,12 @@ def try_group(group: dict, mutants: list[Mutant], scratch: Path, say: object) ->
 
 
 def killed(ended: str) -> bool:
-    """Whether a run ended by what the mutant did: a test failed, or it would never have ended."""
+    """Whether the mutant was detected: a test failed, or the run would never have ended."""
     return not ended.startswith(("passed", "unclear"))
 
 
 def report(results: list[dict]) -> int:
-    """Print the table and the survivors; answers the exit code."""
+    """Print the table and the survivors; returns the exit code."""
     reasons = {
         (one["module"], one["in"], one["line"], one["mutated"]): one["why"]
         for one in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("equivalent", [])
@@ -686,7 +686,7 @@ def _row(name: str, tried: int, left: int, explained: int, seconds: float) -> No
 
 
 def main() -> int:
-    """Try the mutants that were asked for."""
+    """Try the requested mutants."""
     parser = argparse.ArgumentParser(description="Try whether the nearest tests notice when the code is changed.")
     parser.add_argument("--module", action="append", default=[], help="a group of mutants.toml; may be given again")
     parser.add_argument("--mutant", action="append", default=[], help="one mutant by its eight characters")
@@ -730,7 +730,7 @@ def main() -> int:
 
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="mutants-") as scratch, ThreadPoolExecutor(asked.processes) as pool:
-        os.chmod(scratch, 0o755)  # noqa: S103 - a PostgreSQL that a test starts runs as another user where this is root
+        os.chmod(scratch, 0o755)  # noqa: S103 - a PostgreSQL that a test starts runs as another user if this is root
         copy_of_tree(Path(scratch) / "as-it-is")
         longest_first = sorted(plan, key=lambda one: -len(one[1]))
         waited = {one[0]["name"]: pool.submit(try_group, *one, Path(scratch), say) for one in longest_first}

@@ -1,6 +1,6 @@
-"""The reference pages of docs/, made of the living objects: HTTP, Python, the command line and MCP.
+"""The reference pages of docs/, made from the live objects: HTTP, Python, the command line and MCP.
 
-``tools/site_hooks.py`` puts them into the site; nothing of them is kept in the repository.
+``tools/site_hooks.py`` adds them to the site; none of them is stored in the repository.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _body(held: Mapping[str, Any] | None) -> str:
 
 
 def values(described: Mapping[str, Any]) -> str:
-    """The JSON values that the API takes and answers, with their fields."""
+    """The JSON values that the API accepts and returns, with their fields."""
     lines = ["# Values of the HTTP API", "", "What requests and answers are made of. A field marked * is needed."]
     for name, schema in sorted(described["components"]["schemas"].items()):
         lines += ["", f"## {name} {{ #{name.lower()} }}", ""]
@@ -152,7 +152,7 @@ def _fields(schema: Mapping[str, Any], page: str) -> list[str]:
 
 
 def _type(schema: Mapping[str, Any], page: str) -> str:
-    """A JSON schema in words; what it refers to is a link into ``page``."""
+    """A JSON schema in words; references become links into ``page``."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}]({page}#{name.lower()})"
@@ -296,7 +296,7 @@ def _class(name: str, held: type) -> Iterator[str]:
 
 
 def _bound(held: type, name: str) -> str:
-    """The parameter of a method that is the object it is called on; empty where it is called on none, or on a class."""
+    """The parameter of a method that is the object it is called on; empty if it is called on none, or on a class."""
     if not inspect.isfunction(inspect.getattr_static(held, name)):
         return ""
     return next(iter(inspect.signature(getattr(held, name)).parameters), "")
@@ -401,7 +401,7 @@ def _docstring(text: str) -> Iterator[str]:
 
 
 def _entries(lines: Iterable[str]) -> Iterator[str]:
-    """The lines of a docstring, with those that go on where a deeper line broke off joined to it."""
+    """The lines of a docstring, with continuation lines joined to the entry they belong to."""
     held = ""
     for line in lines:
         if held and line.startswith("        "):
@@ -418,7 +418,7 @@ def _entries(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """A text of a docstring as Markdown: code in single backticks, nothing that could be taken for HTML."""
+    """A text of a docstring as Markdown: code in single backticks, nothing that could be read as HTML."""
     parts = re.split(r"(``?[^`]+``?)", text)
     return "".join(
         f"`{part.strip('`')}`"

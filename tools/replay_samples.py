@@ -1,6 +1,6 @@
-"""Replay the sample stories and pack what that leaves, which ships: ``python tools/replay_samples.py``.
+"""Replay the sample stories and pack the result, which ships: ``python tools/replay_samples.py``.
 
-To be run whenever a story, a sample personality, the journal's tables or the embedder have changed; a test says so.
+Run it whenever a story, a sample personality, the journal's tables or the embedder has changed; a test says so.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
 
 
 def main() -> None:
-    """Replay into a world of its own, and pack it."""
+    """Replay into a new world, and pack it."""
     with tempfile.TemporaryDirectory() as scratch:
         settings = Settings(database=Path(scratch) / "worlds", personalities=Path(scratch) / "people", llm="offline")
         with World(settings) as world:

