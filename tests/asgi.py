@@ -1,4 +1,4 @@
-"""One request to an ASGI app, without a server: what came of it, and how often its body was asked for."""
+"""One request to an ASGI app, without a server: its result, and how often its body was requested."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message
 
 @dataclass
 class Exchange:
-    """What an app sent, and how often it asked for more of the body."""
+    """What an app sent, and how often it requested more of the body."""
 
     sent: list[Message] = field(default_factory=list)
     received: int = 0
@@ -25,7 +25,7 @@ class Exchange:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of the answer, by name in small letters."""
+        """The headers of the answer, by name in lower case."""
         return {name.decode(): value.decode() for name, value in self.sent[0]["headers"]}
 
     @property
@@ -47,13 +47,13 @@ async def ask(
     """Ask an app.
 
     Args:
-        app: which one.
+        app: the app.
         path: the address.
-        body: its pieces as they come in; a number stands for a pause in seconds.
-        method: what is done there.
+        body: its pieces in order; a number means a pause in seconds.
+        method: the HTTP method.
         kind: the type of the connection.
-        ends: whether the last piece says that it is the last.
-        headers: by name, with ``_`` for ``-``; the host is ``localhost`` unless told otherwise.
+        ends: whether the last piece is marked as the last.
+        headers: by name, with ``_`` for ``-``; the host is ``localhost`` unless given.
     """
     exchange = Exchange()
     left = list(body)
@@ -64,11 +64,11 @@ async def ask(
         while left and not isinstance(left[0], bytes):
             await asyncio.sleep(left.pop(0))  # type: ignore[arg-type]
         if not left:
-            await asyncio.sleep(0.5)  # after which nobody waits any longer
+            await asyncio.sleep(0.5)  # after which nothing waits any longer
             return {"type": "http.disconnect"}
         piece = left.pop(0)
         number = last - len([one for one in left if isinstance(one, bytes)])
-        more = {"more_body": True} if number < last or not ends else {}  # what is not said is that there is no more
+        more = {"more_body": True} if number < last or not ends else {}  # leaving it out means that there is no more
         return {"type": "http.request", "body": piece, **more}
 
     async def send(message: Message) -> None:

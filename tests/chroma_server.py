@@ -18,7 +18,7 @@ from tests.waiting import LAST_RESORT
 
 
 class ChromaServer:
-    """Runs within a ``with`` block; may be stopped, killed or held still, and started again at the same address."""
+    """Runs within a ``with`` block; may be stopped, killed or suspended, and restarted at the same address."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -27,7 +27,7 @@ class ChromaServer:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Its address."""
         return f"http://127.0.0.1:{self._port}"
 
     def __enter__(self) -> Self:
@@ -65,11 +65,11 @@ class ChromaServer:
 
     @property
     def data(self) -> Path:
-        """Where its files are."""
+        """The folder of its files."""
         return self._folder / "data"
 
     def signal(self, number: int) -> None:
-        """Hold it still (SIGSTOP) or let it go on (SIGCONT); a busy machine takes its time until all of it stands."""
+        """Suspend it (SIGSTOP) or resume it (SIGCONT); a busy machine needs a while until all of it stops."""
         assert self._process is not None
         self._process.send_signal(number)
         if number == signal.SIGSTOP:

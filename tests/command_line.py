@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from memory_system import World
 from memory_system.__main__ import app
 
-typer.testing._get_command = cache(get_command)  # a runner would have all commands made anew for each that is run
+typer.testing._get_command = cache(get_command)  # a runner would remake all commands for each run
 COMMANDS = get_command(app).commands  # type: ignore[attr-defined]  # it is a group of them
 
 
@@ -44,7 +44,7 @@ class CommandLine:
         monkeypatch.setenv("MEMORY_LLM", "offline")
 
     def __call__(self, *arguments: str, given: str | bytes | None = None) -> Ran:
-        """Run one; an error that no command tells by itself is the test's."""
+        """Run one; an error that the command itself does not report is raised in the test."""
         done = CliRunner().invoke(app, list(arguments), input=given)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
@@ -52,7 +52,7 @@ class CommandLine:
 
 
 def examples() -> dict[str, list[str]]:
-    """The example in each command's help, as its words behind ``python -m memory_system``."""
+    """The example in each command's help, as its words after ``python -m memory_system``."""
     found = {}
     for name, command in COMMANDS.items():
         example = re.search(r"Example: python -m memory_system (.+)", command.help or "")

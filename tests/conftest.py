@@ -1,4 +1,4 @@
-"""What all tests share: real embeddings, worlds in temporary folders, and no network but this machine's own."""
+"""What all tests share: real embeddings, worlds in temporary folders, and no network beyond this machine."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings of the machine that runs the tests play no part, but for where the embedding model is cached."""
+    """Settings of the machine that runs the tests do not matter, except where the embedding model is cached."""
     for name in list(os.environ):
         if name.startswith(("OPENAI_", "MEMORY_")) and name != "MEMORY_CACHE_DIR":
             monkeypatch.delenv(name)
@@ -68,7 +68,7 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody gives up waiting for a lock because the machine is busy; a test of giving up says when."""
+    """Nobody gives up waiting for a lock because the machine is busy; a test of giving up sets the time."""
     for owner, name in PATIENCE:
         monkeypatch.setattr(owner, name, LAST_RESORT)
 
@@ -78,7 +78,7 @@ START_PROBE = probe._started
 
 @pytest.fixture(autouse=True)
 def quick_probe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store is probed by the same code in a process of its own, but one that need not import everything first."""
+    """A store is probed by the same code in a separate process, but one that need not import everything first."""
 
     def started(folder: Path) -> Program:
         return Program("-m", "memory_system.store.chroma.probe_child", str(folder))
@@ -99,9 +99,9 @@ def real_probe(quick_probe: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_configure() -> None:
-    """Read each text once; look for no garbage while tests are collected, for what is imported then stays.
+    """Read each text once; switch off garbage collection while tests are collected, since imports stay.
 
-    And take Ctrl+C as usual, for programs that tests start: shells' background jobs do not.
+    Handle Ctrl+C as usual, too, for programs that tests start: shells' background jobs do not.
     """
     remembered.read_once()
     gc.disable()
@@ -111,13 +111,13 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What ``make test`` leaves out; and what waits or takes long comes first, so that nobody ends with it."""
+    """Mark what ``make test`` leaves out; put tests that wait or take long first, so that no worker ends with one."""
     tiers.mark(items)
     items.sort(key=lambda item: "package" not in item.path.parts and item.path.name not in tiers.FIRST)
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays; Python need not look through it for garbage again and again, nor so often for more."""
+    """Exclude imports, which stay, from garbage collection, and make it less frequent."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -125,14 +125,14 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--journals=postgresql`` runs any test with journals on a server, ``--store=journal`` with nothing beside."""
+    """``--journals=postgresql`` runs any test with journals on a server, ``--store=journal`` with nothing else."""
     parser.addoption("--journals", choices=("sqlite", "postgresql"), default="sqlite")
     parser.addoption("--store", choices=("chroma", "journal"), default="chroma")
 
 
 @pytest.fixture(autouse=True)
 def stored_in_the_round(request: pytest.FixtureRequest, own_environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where memories are, unless a test says so itself."""
+    """Set where memories are stored, unless a test does so itself."""
     if request.config.getoption("--journals") == "postgresql":
         request.getfixturevalue("journal_server")
     if request.config.getoption("--store") == "journal":
@@ -141,7 +141,7 @@ def stored_in_the_round(request: pytest.FixtureRequest, own_environment: None, m
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server of this process's own."""
+    """This process's own PostgreSQL server."""
     if programs() is None or importlib.util.find_spec("psycopg") is None:
         pytest.skip(MISSING)
     with PostgresServer() as server:
@@ -150,7 +150,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def journal_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Journals are in an empty database of PostgreSQL, also those of child processes; answers its address."""
+    """Journals are in an empty database of PostgreSQL, including those of child processes; returns its address."""
     address: str = request.getfixturevalue("postgres").new_database()
     monkeypatch.setenv("MEMORY_JOURNAL_URL", address)
     return address
@@ -158,14 +158,14 @@ def journal_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def journals_in_files(request: pytest.FixtureRequest) -> None:
-    """For what is about the files of journals by name; for ``usefixtures``."""
+    """For tests about journal files by name; for ``usefixtures``."""
     if request.config.getoption("--journals") == "postgresql":
         pytest.skip("It is about SQLite's own files.")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def each_journal(request: pytest.FixtureRequest) -> None:
-    """Once with journals in files and once with journals on a server; for ``usefixtures``."""
+    """Run once with journals in files and once with journals on a server; for ``usefixtures``."""
     if request.param == "postgresql":
         request.getfixturevalue("journal_server")
 
@@ -178,14 +178,14 @@ def embedder() -> CachedEmbedder:
 
 @pytest.fixture(scope="session")
 def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
-    """A Chroma server for all tests that need one; each has a database of its own there."""
+    """A Chroma server for all tests that need one; each has its own database there."""
     with ChromaServer(tmp_path_factory.mktemp("chroma-server")) as started:
         yield started
 
 
 @pytest.fixture
 def on_server(chroma_server: ChromaServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Every agent of this test, in its children too, has its store on a Chroma server; answers the address."""
+    """Every agent of this test, including child processes, has its store on a Chroma server; returns the address."""
     address = f"{chroma_server.url}/test-{uuid.uuid4().hex}"
     monkeypatch.setenv("MEMORY_CHROMA_URL", address)
     return address
@@ -193,7 +193,7 @@ def on_server(chroma_server: ChromaServer, monkeypatch: pytest.MonkeyPatch) -> s
 
 @pytest.fixture(params=["in a folder", "on a server"])
 def store_place(request: pytest.FixtureRequest) -> str:
-    """Where the stores of this test are; it is run for both."""
+    """The place of this test's stores; the test runs for both."""
     if request.param == "on a server":
         request.getfixturevalue("on_server")
     return str(request.param)
@@ -211,14 +211,14 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def thrown_away(world: World) -> None:
-    """Delete the files of a world before it is closed: nobody opens it again, and its stores need not take in all."""
+    """Delete the files of a world before it is closed: it is not opened again, and its stores need not be completed."""
     if not world.settings.chroma and not world.settings.journal_url:
         shutil.rmtree(world.folder, ignore_errors=True)
 
 
 @pytest.fixture
 def world(settings: Settings, embedder: CachedEmbedder) -> Iterator[World]:
-    """An empty world whose clock stands at ``NOW``."""
+    """An empty world whose clock is stopped at ``NOW``."""
     with World(settings, embedder=embedder) as opened:
         opened.stand_at(NOW)
         yield opened
@@ -242,7 +242,7 @@ PERSONALITY = {
 
 @pytest.fixture(scope="session")
 def world_of_mira(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
-    """The world of ``agent``, closed, to be copied by file: it is made once in each run."""
+    """The world of ``agent``, closed, to be copied as files: it is made once per run."""
 
     def make(folder: Path) -> None:
         with World(settings_in(folder), embedder=embedder) as world:
@@ -260,7 +260,7 @@ def agent(request: pytest.FixtureRequest, world: World) -> AgentMemory:
     made = settings_in(request.getfixturevalue("world_of_mira"))
     folder = made.database / made.world
     shutil.copytree(folder / "mira", world.folder / "mira")
-    if (folder / TOKENS).exists():  # there is none where this process had worked all of them out before
+    if (folder / TOKENS).exists():  # there is none if this process had computed all of them before
         shutil.copy(folder / TOKENS, world.folder)
     shutil.copytree(made.personalities, world.settings.personalities, dirs_exist_ok=True)
     return world.agent("mira")
@@ -268,7 +268,7 @@ def agent(request: pytest.FixtureRequest, world: World) -> AgentMemory:
 
 @pytest.fixture
 def remember(agent: AgentMemory) -> Callable[..., str]:
-    """Adds one rated event to ``agent`` and answers its id."""
+    """Adds one rated event to ``agent`` and returns its id."""
 
     def add(document: str, *, rating: int | None = 5, hours_ago: float = 0, **fields: object) -> str:
         when = datetime.fromtimestamp(NOW.timestamp() - hours_ago * 3600, UTC)
@@ -280,7 +280,7 @@ def remember(agent: AgentMemory) -> Callable[..., str]:
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    """An OpenAI-compatible server on this machine, to be told what to answer."""
+    """An OpenAI-compatible server on this machine, to be given its answers."""
     with FakeServer() as started:
         yield started
 
@@ -291,5 +291,5 @@ def api(world: World) -> Iterator[httpx.Client]:
     with (
         served_api(world) as address,
         httpx.Client(base_url=address, timeout=LAST_RESORT, trust_env=False, verify=False) as client,
-    ):  # no certificates are read, which takes longer than most of what is asked
+    ):  # no certificates are read, which takes longer than most requests
         yield client

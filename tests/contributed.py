@@ -1,4 +1,4 @@
-"""The packages of CONTRIBUTING, as they stand there, installed into a folder that is on the path."""
+"""The packages of CONTRIBUTING, as printed there, installed into a folder that is on the path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 BLOCKS = {match[2]: match for match in _BLOCK.finditer(TEXT)}
-"""The packages, by the name that they are chosen by."""
+"""The packages, by the name used to choose them."""
 
 
 def install_contributed(folder: Path, name: str) -> None:

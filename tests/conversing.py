@@ -1,4 +1,4 @@
-"""What tests of conversations share: an agent that talks through a scripted server, and what it is to answer."""
+"""What tests of conversations share: an agent that talks through a scripted server, and the script of its answers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.fake_server import FakeServer, calling, says, talks
 
 
 def answers(text: str, **more: Any) -> fake_server.Reply:
-    """A reply that says this by ``send_message``."""
+    """A reply that says this with ``send_message``."""
     return talks(None, calling("send_message", {"message": text}), **more)
 
 
 def calls(*named: tuple[str, object], heartbeat: bool = True) -> fake_server.Reply:
-    """A reply that calls these functions with these arguments, and asks to go on."""
+    """A reply that calls these functions with these arguments, and asks to continue."""
     made = []
     for number, (name, given) in enumerate(named):
         asked = isinstance(given, Mapping) and heartbeat and name != "send_message"
@@ -28,7 +28,7 @@ def calls(*named: tuple[str, object], heartbeat: bool = True) -> fake_server.Rep
 
 
 def talking(agent: AgentMemory, server: FakeServer) -> AgentMemory:
-    """The agent, whose language model is the server; it rates everything 5, sums up by a word, and says "Yes."."""
+    """The agent, whose language model is the server; it rates everything 5, sums up with a word, and says "Yes."."""
     agent.model = server.model()
     server.on("rate", says({"explanation": "So so.", "rating": 5}))
     server.on("fold", says({"summary": "They talked."}))
@@ -37,7 +37,7 @@ def talking(agent: AgentMemory, server: FakeServer) -> AgentMemory:
 
 
 def script(server: FakeServer, *replies: fake_server.Reply) -> None:
-    """Answer what is said next so, in order, and then "Yes."; what is asked of the model besides is not counted."""
+    """Give these replies to what is said next, in order, and then "Yes."; other requests to the model do not count."""
     left = deque(replies)
 
     def reply(handler: Any) -> None:
@@ -47,7 +47,7 @@ def script(server: FakeServer, *replies: fake_server.Reply) -> None:
 
 
 def sent(server: FakeServer, number: int = -1) -> str:
-    """One request as text, with what was asked of functions; the last one if not said which."""
+    """One request as text, including the functions; the last one by default."""
     return json.dumps(server.requests[number]["messages"], ensure_ascii=False)
 
 

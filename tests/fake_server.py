@@ -28,13 +28,13 @@ def body(
     headers: Mapping[str, str] = MappingProxyType({}),
     cut: int | None = None,
 ) -> Reply:
-    """Answers this status and payload; a mapping is sent as JSON.
+    """A reply with this status and payload; a mapping is sent as JSON.
 
     Args:
-        status: of HTTP.
+        status: the HTTP status.
         payload: what is sent.
-        content_type: what it is said to be.
-        headers: more of them.
+        content_type: the declared type.
+        headers: further headers.
         cut: after how many bytes the connection breaks off, if it does.
     """
     raw = json.dumps(payload) if isinstance(payload, dict) else payload
@@ -83,24 +83,24 @@ def error(
 
 
 def overflow() -> Reply:
-    """What OpenAI answers to messages that are longer than the model's context."""
+    """OpenAI's answer to messages that are longer than the model's context."""
     told = "This model's maximum context length is 2000 tokens. However, your messages resulted in 2345 tokens."
     return error(400, told, "context_length_exceeded")
 
 
 def calling(name: str, arguments: object, number: int = 0) -> dict[str, Any]:
-    """A call of a tool; arguments that are no text are sent as JSON text."""
+    """A call of a tool; arguments other than text are sent as JSON text."""
     given = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": given}}
 
 
 def talks(content: str | None = None, *calls: dict[str, Any], usage: tuple[int, int] | None = (50, 7)) -> Reply:
-    """An answer with calls of tools, whole or as a stream, as it is asked for; see ``calling``.
+    """An answer with calls of tools, whole or as a stream, as requested; see ``calling``.
 
     Args:
         content: the text, if any.
-        calls: of tools.
-        usage: tokens of prompt and completion to report, none if not.
+        calls: the calls of tools.
+        usage: tokens of prompt and completion to report, ``None`` to report none.
     """
 
     def send(handler: _Handler) -> None:
@@ -134,12 +134,12 @@ def pieces(content: str | None, *calls: dict[str, Any]) -> list[dict[str, Any]]:
 def streamed(
     *chunks: object, pause: float = 0.0, broken: bool = False, held_until: threading.Event | None = None
 ) -> Reply:
-    """A stream of events; a text is sent as it is, all else as JSON.
+    """A stream of events; a text is sent as it is, anything else as JSON.
 
     Args:
         chunks: what is sent, in order.
         pause: seconds between them.
-        broken: whether the connection breaks where the end should be.
+        broken: whether the connection breaks instead of ending.
         held_until: what has to happen before the second half is sent, if anything.
     """
 
@@ -164,7 +164,7 @@ def streamed(
 
 
 def unless(refused: Callable[[dict[str, Any]], bool], refusal: Reply, reply: Reply) -> Reply:
-    """Refuses what is asked if it is so, and else answers."""
+    """Refuses a request if the condition holds, else replies."""
 
     def choose(handler: _Handler) -> None:
         (refusal if refused(handler.asked) else reply)(handler)
@@ -181,7 +181,7 @@ def _counted(counts: dict[str, int]) -> dict[str, Any]:
 
 
 def silent(seconds: float) -> Reply:
-    """Takes the request and says nothing for this long."""
+    """Accepts the request and sends nothing for this long."""
 
     def wait(handler: _Handler) -> None:
         handler.server.stopping.wait(seconds)  # type: ignore[attr-defined]
@@ -206,7 +206,7 @@ def trickling(seconds: float) -> Reply:
 
 
 def only(*, json_object: bool, text: bool, refusal: int, reply: Reply) -> Reply:
-    """Refuses ``response_format`` but for the forms that are taken."""
+    """Refuses ``response_format`` except for the accepted forms."""
 
     def choose(handler: _Handler) -> None:
         form = handler.asked.get("response_format", {}).get("type", "text")
@@ -228,7 +228,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             fake.next_reply(self.asked)(self)
         except (BrokenPipeError, ConnectionResetError):
-            return  # the client had enough
+            return  # the client has left
 
     def do_GET(self) -> None:
         fake: FakeServer = self.server.fake  # type: ignore[attr-defined]
@@ -237,14 +237,14 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             fake.listing(self)
         except (BrokenPipeError, ConnectionResetError):
-            return  # the client had enough
+            return  # the client has left
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
         """Keep quiet."""
 
 
 class _Http(ThreadingHTTPServer):
-    request_queue_size = 64  # many may knock at once
+    request_queue_size = 64  # many may connect at once
     daemon_threads = True
 
 
@@ -254,7 +254,7 @@ class FakeServer:
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []
-        """What each request sent as its Authorization."""
+        """The Authorization header of each request."""
         self.listing: Reply = body(200, {"object": "list", "data": [{"id": "fake"}, {"id": "fake-large"}]})
         """The answer to GET /models."""
         self._queue: deque[Reply] = deque()
@@ -272,11 +272,11 @@ class FakeServer:
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
 
     def queue(self, *replies: Reply) -> None:
-        """Answer the next requests so."""
+        """Answer the next requests with these replies."""
         self._queue.extend(replies)
 
     def on(self, task: str, reply: Reply) -> None:
-        """Answer requests for this task so, as long as nothing is queued; "*" stands for all others."""
+        """Give this reply to requests for this task, as long as nothing is queued; "*" means all others."""
         self._tasks[task] = reply
 
     def next_reply(self, asked: dict[str, Any]) -> Reply:
@@ -293,11 +293,11 @@ class FakeServer:
         return [asked.get("response_format", {}).get("type", "text") for asked in self.requests]
 
     def model(self, name: str = "fake", *, deadline: float = 60.0, key: str = KEY) -> OpenAIModel:
-        """The language model that asks this server, which answers at once but where a test is about waiting."""
+        """A language model that uses this server, which answers at once unless a test is about waiting."""
         return OpenAIModel(model=name, key=key, base_url=self.url, deadline=deadline)
 
     def close(self) -> None:
-        """Stop; whoever asks afterwards is refused."""
+        """Stop; later requests are refused."""
         self._http.stopping.set()  # type: ignore[attr-defined]
         self._http.shutdown()
         self._http.server_close()

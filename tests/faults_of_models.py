@@ -1,4 +1,4 @@
-"""Every way in which a language model server was seen to fail, and what each means for whoever asked it."""
+"""Every way in which a language model server was seen to fail, and what each means for the caller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.fake_server import Reply, body, calling, completion, error, overflow,
 from tests.waiting import LAST_RESORT
 
 LONG = LAST_RESORT
-"""Seconds for which a slow server says nothing: no test waits for it, all wait for their own deadline."""
+"""Seconds for which a slow server sends nothing: no test waits that long, only for its own deadline."""
 HTML = "<html><body>Please sign in</body></html>"
 
 
@@ -21,11 +21,11 @@ class Fault:
     """One way to fail.
 
     Args:
-        reply: what the server does; ``None`` = nobody is there.
-        raises: what a task ends in that wants an answer of a form.
-        deadline: seconds.
-        speaks: whether what comes is a text all the same, so that who only talks takes it for an answer.
-        object: whether what comes is a JSON object all the same, which is all that a prompt of one's own asks for.
+        reply: what the server does; ``None`` = there is no server.
+        raises: the error of a task that needs an answer in a form.
+        deadline: the deadline in seconds.
+        speaks: whether the reply is a text nevertheless, which a mere talk accepts as an answer.
+        object: whether the reply is a JSON object nevertheless, which is all that a custom prompt needs.
     """
 
     reply: Reply | None
@@ -36,7 +36,7 @@ class Fault:
 
 
 def _echoing(answer: Callable[[str], Reply]) -> Reply:
-    """Says the key that it was sent."""
+    """Returns the key that it received."""
 
     def send(handler: Any) -> None:
         answer(handler.headers["Authorization"].removeprefix("Bearer "))(handler)
@@ -80,4 +80,4 @@ FAULTS = {
     ),
     "context overflow": Fault(overflow(), ModelOverflow),
 }
-"""The table of issue 7, each row with what was met of it in different servers."""
+"""The table of issue 7, each row with its variants met in different servers."""

@@ -1,4 +1,4 @@
-"""What strangers may write: scripts, markup, links, characters that cannot be seen, and far too much."""
+"""What strangers may write: scripts, markup, links, invisible characters, and far too much."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ HIDDEN = "\u202egnirts\u202c \u2066isolated\u2069 zero\u200bwidth\u200d\ufeff N\
 LONG = "geese " * 5000
 TEXTS = {"script": SCRIPT, "markdown": MARKDOWN, "links": LINKS, "hidden": HIDDEN, "long": LONG}
 MARKED_UP = f"x {SCRIPT} {MARKDOWN} {LINKS}"
-"""Whatever a browser could take for more than text.
+"""Everything that a browser could treat as more than text.
 
-It does not begin with a tag, which would make a block of HTML of the line, and hide what Markdown is in it.
+It does not begin with a tag, which would turn the line into a block of HTML, and hide its Markdown.
 """
 REFUSED = {0x00: None, 0x1B: None}
-"""Control characters, which no memory may hold; that they are refused in words is shown by typing them."""
+"""Control characters, which no memory may contain; other tests type them and check the message."""

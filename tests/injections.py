@@ -1,4 +1,4 @@
-"""Ten known injections, as memories, and a model that obeys whatever it reads as far as its server lets it."""
+"""Ten known injections, as memories, and a model that obeys everything it reads as far as its server allows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Injection:
     """One injection.
 
     Args:
-        text: what stands in the memory.
-        obeyed: what a model answers that obeys it; given what it should have answered.
+        text: the text of the memory.
+        obeyed: the answer of a model that obeys it, given what it should have answered.
     """
 
     text: str
@@ -28,12 +28,12 @@ class Injection:
 
 
 def _with(**fields: Any) -> Obedience:
-    """The answer with further fields, which ask for what no answer can ask for."""
+    """The answer with further fields, which request what no answer can request."""
     return lambda honest: says({**honest, **fields})
 
 
 def _extreme(honest: Answer) -> Reply:
-    """The answer with all that its form lets one say: the highest number, every record, the longest lists."""
+    """The answer with the extremes that its form allows: the highest number, every record, the longest lists."""
     return says({key: _grown(key, value) for key, value in honest.items()})
 
 
@@ -101,18 +101,18 @@ INJECTIONS = {
         _with(rating=11, **FORGET),
     ),
 }
-"""Direct orders, a break-out of JSON, ChatML, tool calls, forged answers, theft of the prompt, pictures that tell, a
-change of persona, forged change sets, and bidirectional signs with headings of the prompt itself."""
+"""Direct orders, a break-out of JSON, ChatML, tool calls, forged answers, theft of the prompt, leaks by picture, a
+change of persona, forged change sets, and bidirectional characters with headings of the prompt itself."""
 
 
 @dataclass
 class Obedient:
-    """Answers as a model does that reads one injection, and does what it says.
+    """Answers like a model that reads one injection, and does what it says.
 
     Args:
         injection: the one it falls for.
-        honest: what it answers otherwise, by the task's name.
-        obeyed: how often it did.
+        honest: its other answers, by the task's name.
+        obeyed: how often it obeyed.
     """
 
     injection: Injection

@@ -1,4 +1,4 @@
-"""A package from elsewhere that joins by entry points: installed into a folder of the test's own, as pip would."""
+"""A package from elsewhere that joins by entry points: installed into the test's own folder, as pip would."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ def install(folder: Path, name: str, source: str, entry_points: Mapping[str, str
     """Put a module and its metadata into a folder that is on the path.
 
     Args:
-        folder: on the path.
-        name: of the package and of its module.
-        source: the module's.
-        entry_points: what it is found by, such as ``{"memory_system.embedders": "hashing = hashing:make"}``.
+        folder: a folder on the path.
+        name: the name of the package and of its module.
+        source: the source of the module.
+        entry_points: what makes it known, such as ``{"memory_system.embedders": "hashing = hashing:make"}``.
     """
     (folder / f"{name}.py").write_text(source, encoding="utf-8")
     metadata = folder / f"{name}-1.0.dist-info"

@@ -1,4 +1,4 @@
-"""A keyring as a desktop has one, which lasts as long as the test."""
+"""A keyring like a desktop's, which lasts as long as the test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyring.errors import PasswordDeleteError
 
 
 class DrawerKeyring(KeyringBackend):
-    """Keeps secrets in a dictionary; locked, it hands out none."""
+    """Keeps secrets in a dictionary; locked, it returns none."""
 
     priority = 5  # type: ignore[assignment]  # keyring's own is computed
 

@@ -1,4 +1,4 @@
-"""Files in the shapes in which other programs write them, small and of our own making."""
+"""Files in the formats of other programs, small and made for the tests."""
 
 from __future__ import annotations
 

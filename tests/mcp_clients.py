@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 
 def run(session: Callable[[], Awaitable[Result]]) -> Result:
-    """What a session answers, if it ever does."""
+    """The result of a session, if it ever ends."""
 
     async def within() -> Result:
         with anyio.fail_after(LAST_RESORT):
@@ -69,7 +69,7 @@ async def over_http(url: str, mode: str = "auto", name: str = "") -> AsyncIterat
 
 @asynccontextmanager
 async def over_stdio(folder: Path, *arguments: str, mode: str = "auto") -> AsyncIterator[Client]:
-    """A client that starts a server of its own over the database in a folder."""
+    """A client that starts its own server over the database in a folder."""
     environment = {
         "MEMORY_DATABASE": str(folder / "database"),
         "MEMORY_PERSONALITIES": str(folder / "personalities"),
@@ -83,7 +83,7 @@ async def over_stdio(folder: Path, *arguments: str, mode: str = "auto") -> Async
 
 
 def commanded(files: Path, *arguments: str) -> Program:
-    """The command's server over the database in a folder, which is talked to line by line."""
+    """The command's server over the database in a folder, with which tests talk line by line."""
     environment = os.environ | {
         "MEMORY_DATABASE": str(files / "database"),
         "MEMORY_PERSONALITIES": str(files / "personalities"),

@@ -1,4 +1,4 @@
-"""PDFs for tests, written byte by byte, so that they can be as good or as bad as a test wants."""
+"""PDFs for tests, written byte by byte, so that they can be as good or as bad as a test needs."""
 
 from __future__ import annotations
 

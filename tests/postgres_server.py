@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: in a temporary folder, reached by a socket there, gone when they end."""
+"""A PostgreSQL server of the tests' own: in a temporary folder, reached by a socket there, removed when they end."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def programs() -> Path | None:
 
 def _end_with_the_tests() -> None:
     """Have the kernel stop the server when the tests are killed, so that none is left running."""
-    with suppress(AttributeError, OSError):  # other systems than Linux have no such call
+    with suppress(AttributeError, OSError):  # only Linux has such a call
         ctypes.CDLL(None).prctl(_WHEN_THE_PARENT_DIES, signal.SIGINT)
 
 
 class PostgresServer:
-    """A server that runs; ``new_database`` answers the address of an empty database.
+    """A running server; ``new_database`` returns the address of an empty database.
 
     Args:
-        options: how it is set up; as it is, a power cut would cost what was written last, which no test is about.
+        options: its settings; by default, a power cut would lose the last writes, which no test is about.
     """
 
     def __init__(self, options: Sequence[str] = _FAST) -> None:
@@ -58,7 +58,7 @@ class PostgresServer:
         self._programs = found
         self.folder = Path(tempfile.mkdtemp(prefix="memory-postgres-"))
         self._user: dict[str, Any] = {}
-        if os.getuid() == 0:  # which PostgreSQL refuses to run as
+        if os.getuid() == 0:  # PostgreSQL refuses to run as root
             names = {one.pw_name for one in pwd.getpwall()}
             account = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
             os.chown(self.folder, account.pw_uid, account.pw_gid)
@@ -126,29 +126,29 @@ class PostgresServer:
 
     @property
     def process(self) -> int:
-        """The id of the process that began all others of the server; 0 while it does not run."""
+        """The id of the server's main process; 0 while it does not run."""
         return 0 if self._running is None else self._running.pid
 
     def stop(self) -> None:
-        """Stop it, whoever is connected."""
+        """Stop it, even with open connections."""
         if self._running is not None:
             self._running.send_signal(signal.SIGINT)
             self._running.wait(LAST_RESORT)
             self._running = None
 
     def address(self, database: str) -> str:
-        """The address of a database, password and all."""
+        """The address of a database, with its password."""
         url = sa.URL.create("postgresql", "tester", PASSWORD, database=database, query={"host": str(self.folder)})
         return url.render_as_string(hide_password=False)
 
     def new_database(self) -> str:
-        """The address of a database that is empty."""
+        """The address of a new, empty database."""
         name = f"journals_{next(self._numbers)}"
         self.run("postgres", f"CREATE DATABASE {name}")
         return self.address(name)
 
     def run(self, database: str, *statements: str) -> list[tuple[Any, ...]]:
-        """Run statements; answers the rows of the last one."""
+        """Run statements; returns the rows of the last one."""
         url = sa.make_url(self.address(database)).set(drivername="postgresql+psycopg")
         engine = sa.create_engine(url, isolation_level="AUTOCOMMIT", poolclass=sa.pool.NullPool)
         with engine.connect() as db:

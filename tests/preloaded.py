@@ -1,4 +1,4 @@
-"""What a program of the tests needs, imported once and not by each of them; see ``programs``."""
+"""The imports of the tests' programs, done once instead of by each of them; see ``programs``."""
 
 import gc
 
@@ -19,5 +19,5 @@ IMPORTED = (
     *(chromadb, fastapi, onnxruntime, openai, tokenizers, uvicorn),
     *(memory_system.__main__, memory_system.interfaces.api, tests.faults.child, tests.faults.survivor),
 )
-"""None of these starts a thread or opens a file when it is imported, so that a fork of it is a fresh program."""
+"""None of these starts a thread or opens a file on import, so that a fork is a fresh program."""
 gc.freeze()  # what is shared with the forks stays shared

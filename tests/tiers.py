@@ -1,10 +1,10 @@
-"""What ``make test`` leaves to ``make test-all``: what shows in more depth what another test shows already.
+"""What ``make test`` leaves to ``make test-all``: tests that repeat in more depth what another test shows.
 
 ``make test`` proves the product to a newcomer in minutes: every rule that is computed, one step at which a process is
 killed, two processes, damage, a full disk, pages, servers, and the journeys in a browser that matter. What it leaves
-out is marked ``full``: the rules of this house, the same on a second store or journal, two of three cases of a list,
-five of six tests that open an agent or a page, and what takes longer than what it shows is worth every time.
-``long`` is what only ``make faults`` runs.
+out is marked ``full``: the rules of this repository, the same on a second store or journal, two of three cases of a
+list, five of six tests that open an agent or a page, and tests that take longer than is worthwhile every time.
+``long`` marks what only ``make faults`` runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import zlib
 import pytest
 
 SECOND_PLACE = {"each_journal": "postgresql", "store_place": "on a server"}
-"""Fixtures that run a test for two places, and the second one; ``test_journal_on_a_server`` and ``test_chroma_server``
+"""Fixtures that run a test in two places, and the second; ``test_journal_on_a_server`` and ``test_chroma_server``
 show in ``make test`` that it works at all."""
 
 WHOLE = {
@@ -34,7 +34,7 @@ WHOLE = {
     "test_bench_recall.py": "a benchmark, in small",
     "test_bench_simulation.py": "a benchmark, in small",
 }
-"""Files, and why."""
+"""Whole files, each with the reason."""
 
 ONE_OF = {
     "test_a_change_killed_at_a_step_is_whole_or_not_at_all": 1,
@@ -71,7 +71,7 @@ ONE_OF = {
     "test_the_example_of_a_package_runs": 3,
     "test_code_answers_what_the_page_does": 4,
 }
-"""Tests of many cases alike: one of so many stays, always the same ones, and the first in any event."""
+"""Tests with many similar cases: one of so many stays, always the same ones, and the first in any case."""
 
 LATER = {
     "test_a_change_set_is_walked_ticked_and_applied_by_keyboard_while_a_game_writes": "a migration is in it",
@@ -157,18 +157,18 @@ LATER = {
     "test_a_memory_is_pinned_edited_and_forgotten_and_nothing_stays_selected": "an edit and a forgetting are in it",
     "test_a_point_of_the_timeline_opens_its_card_and_its_link_survives": "a bar that opens its memory is in make test",
 }
-"""Single tests, and why."""
+"""Single tests, each with the reason."""
 
 FIRST = frozenset({"test_ready_made.py", "test_small_model.py", "test_kill_advance.py"})
-"""Files with tests of a minute and more, which begin before all others."""
+"""Files with tests of a minute and more, which start before all others."""
 
 COSTLY = frozenset({"agent", "world", "open_page", "api", "root", "remember"})
-"""Fixtures that open an agent for each test: of the tests with one of them one in six stays; the first test of each
-file stays in any event, as does the first case of a test."""
+"""Fixtures that open an agent for each test: of the tests with one of them, one in six stays; the first test of each
+file always stays, as does the first case of a test."""
 _TESTS, _CASES = 6, 3
 
 SERVERS = "test_running_servers.py"
-"""Both servers against those who mean them harm: who gets in stays in ``make test``, and the first case of the rest."""
+"""Both servers against attackers: who gets in stays in ``make test``, and the first case of everything else."""
 
 
 def mark(items: list[pytest.Item]) -> None:
@@ -187,7 +187,7 @@ def _name(item: pytest.Item) -> str:
 
 
 def _left_to_all(item: pytest.Item, *, first: bool, new: bool) -> bool:
-    """Whether an item is left out; ``first``: none of its test is in yet, ``new``: none of its file."""
+    """Whether an item is left out; ``first``: no case of its test is in yet, ``new``: no test of its file."""
     name, cases = _name(item), getattr(item, "callspec", None)
     if item.path.name in WHOLE or name in LATER:
         return True

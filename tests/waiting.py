@@ -13,20 +13,20 @@ from memory_system.store.journal import postgres
 from memory_system.world import swap
 
 LAST_RESORT = 600.0
-"""Seconds after which whatever is waited for will never come. No test passes by this, and none is about it: on a
-machine that has twenty other things to do, whatever takes a second takes a minute."""
+"""Seconds after which anything awaited will never come. No test passes because of it or is about it: on a
+machine that has twenty other things to do, what takes a second may take a minute."""
 PATIENCE = (
     (write_lock, "LOCK_SECONDS"),
     (postgres, "LOCK_SECONDS"),
     (postgres, "ANSWER_SECONDS"),
     (swap, "_LOCK_SECONDS"),
 )
-"""For how long the product waits for a lock or an answer, which a busy machine may take without being stuck."""
+"""For how long the product waits for a lock or an answer, which may take long on a busy machine."""
 Result = TypeVar("Result")
 
 
 def ended(work: Callable[[], Result]) -> Result:
-    """What work answers or raises that might hang, or might take a time that grows as the square of what it is given.
+    """The result, or the error, of work that might hang, or take time quadratic in its input.
 
     Raises:
         AssertionError: it did not end.
@@ -37,7 +37,7 @@ def ended(work: Callable[[], Result]) -> Result:
     def run() -> None:
         try:
             answers.append(work())
-        except BaseException as error:  # noqa: BLE001 - handed on below
+        except BaseException as error:  # noqa: BLE001 - raised again below
             errors.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
@@ -61,7 +61,7 @@ def until(true: Callable[[], object], *, every: float = 0.02) -> None:
 
 @contextmanager
 def counted_calls() -> Iterator[list[None]]:
-    """One item for each function that this thread calls meanwhile: a measure of work that is the same on any machine.
+    """One item per function call of this thread meanwhile: a measure of work that is the same on any machine.
 
     What a call costs inside, such as a regular expression's search, is not counted.
     """

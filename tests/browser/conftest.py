@@ -1,4 +1,4 @@
-"""A real server in a process of its own, and a real Chromium."""
+"""A real server in its own process, and a real Chromium."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .outside import Outside, outside
 
 programs.preload("tests.browser.serving")
 LAST_RESORT = 300_000
-"""Milliseconds after which a browser test that waits for something is given up: nothing is ever waited for by time."""
+"""Milliseconds after which a waiting browser test is given up: no test waits for a fixed time."""
 expect.set_options(timeout=LAST_RESORT)
 
 ARGUMENTS = (
@@ -33,13 +33,13 @@ ARGUMENTS = (
     "--process-per-site",
     "--js-flags=--no-opt --min-semi-space-size=64 --max-semi-space-size=128",
 )
-"""The last but one lets all pages of a context share one process, and so the scripts that it has compiled; the last
-spares it to make code quicker that will not run for long, and to tidy up after pages that are closed soon."""
+"""The last but one makes all pages of a context share one process, and so the scripts that it has compiled; the last
+saves optimising code that will not run for long, and tidying up after pages that are closed soon."""
 _OFF = "--disable-features=ScriptStreaming,BackgroundResourceFetch"
-"""What costs a fifth of the processor time of loading a page, and gains nothing where the server is this machine."""
+"""Features that cost a fifth of the processor time of loading a page, and gain nothing with a local server."""
 _REST = Path(__file__).with_name("rest.js")
 _NAVIGATIONS = 9
-"""How many times a page may load another while it is waited for, as after signing in."""
+"""How many times a page may load another during a wait, as after signing in."""
 
 
 def _chromium() -> str:
@@ -55,7 +55,7 @@ def _chromium() -> str:
 
 
 _GO = "url => { history.pushState(null, '', url); dispatchEvent(new PopStateEvent('popstate')) }"
-"""Goes to a page as Back does, which costs a fifth of loading it."""
+"""JavaScript that goes to a page as Back does, which costs a fifth of loading it."""
 
 
 class Dashboard(Running):
@@ -70,7 +70,7 @@ class Dashboard(Running):
             self.load(page, view, **link)
 
     def load(self, page: Page, view: str = "", **link: str) -> None:
-        """Open a page by its link in a session of its own, as a link that somebody was sent."""
+        """Open a page by its link in a new session, like a link received from somebody."""
         page.goto(self._address(view, link), wait_until="commit")
         settled(page)
 
@@ -79,11 +79,11 @@ class Dashboard(Running):
 
 
 def settled(page: Page) -> None:
-    """Wait until the page is at rest: it has nothing to send, all it asked for has run and arrived, and is drawn.
+    """Wait until the page is at rest: it has nothing to send, and all it requested has run, arrived and been drawn.
 
-    The page asks the server by a heartbeat (``rest.js``), which is answered once nothing runs (``serving.py``). It is
-    brought to the front first: Chromium draws one that has never been there once a second, and each wait for a drawing
-    would take two.
+    The page asks the server with a heartbeat (``rest.js``), which is answered once nothing runs (``serving.py``). It is
+    brought to the front first: Chromium draws a page that has never been there once a second, and each wait for a
+    drawing would take two.
     """
     page.bring_to_front()
     for _ in range(_NAVIGATIONS):
@@ -109,21 +109,21 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder
 
 @contextmanager
 def served(places: dict[str, str], log: Path) -> Iterator[Dashboard]:
-    """A dashboard of its own on the world that ``places`` lead to."""
+    """A separate dashboard on the world that ``places`` lead to."""
     with running(places, log, "tests.browser.serving") as both:
         yield Dashboard(both.url, both.api)
 
 
 @pytest.fixture(scope="session")
 def beyond() -> Iterator[Outside]:
-    """Notes what the browser asks for outside this machine."""
+    """Records what the browser requests outside this machine."""
     with outside() as proxy:
         yield proxy
 
 
 @pytest.fixture(autouse=True)
 def nothing_outside(beyond: Outside) -> Iterator[None]:
-    """The test fails if anything outside this machine is asked for."""
+    """The test fails if anything outside this machine is requested."""
     yield
     asked = [*beyond.asked]
     beyond.asked.clear()
@@ -132,7 +132,7 @@ def nothing_outside(beyond: Outside) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser(beyond: Outside) -> Iterator[Browser]:
-    """One Chromium for all tests of this process; every page of it knows when it is at rest."""
+    """One Chromium for all tests of this process; each of its pages knows when it is at rest."""
     path = _chromium()
     arguments = [*ARGUMENTS, _OFF, beyond.option, *(["--no-sandbox"] if os.getuid() == 0 else [])]
     with sync_playwright() as playwright:
@@ -143,7 +143,7 @@ def browser(beyond: Outside) -> Iterator[Browser]:
 
 
 def knowing(browser: Browser) -> None:
-    """Let ``settled`` wait for the pages of every context that this browser makes from now on."""
+    """Make ``settled`` wait for the pages of every context that this browser makes from now on."""
     make = browser.new_context
 
     def new_context(**options: Any) -> BrowserContext:
@@ -157,7 +157,7 @@ def knowing(browser: Browser) -> None:
 
 @pytest.fixture(scope="session")
 def shared_context(browser: Browser, dashboard: Dashboard) -> Iterator[BrowserContext]:
-    """What pages have in common: the scripts that Chromium has loaded and compiled, 11 MB a page otherwise.
+    """What pages have in common: the scripts that Chromium has loaded and compiled, else 11 MB per page.
 
     They are kept by the process that draws the pages, which a small page that stays open keeps.
     """
@@ -176,14 +176,14 @@ def page(shared_context: BrowserContext) -> Iterator[Page]:
 
 @pytest.fixture
 def other_page(shared_context: BrowserContext) -> Iterator[Page]:
-    """What a second designer sees: a page with a session of its own."""
+    """What a second designer sees: a page with its own session."""
     with fresh_page(shared_context) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
 def kept_page(shared_context: BrowserContext) -> Iterator[Page]:
-    """A page for all tests of a file that only look: it goes on from one to the next, and is loaded once."""
+    """A page for all tests of a file that only read: it continues from one to the next, and is loaded once."""
     with fresh_page(shared_context) as opened:
         yield opened
 

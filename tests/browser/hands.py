@@ -14,15 +14,15 @@ from dashboard.views import HISTORY, PAGES, place_of
 from .conftest import Dashboard, settled
 
 _TRIES, _OPENS = 9, 5_000
-"""How often something is tried that a page may lose, and after how many milliseconds a list is opened once more."""
+"""How often to try something that a page may lose, and after how many milliseconds to reopen a list."""
 _ROW = 35
 """The height of a row, and of the header, in Streamlit's tables, which are drawn on a canvas."""
 
 
 def way_to(page: Page, title: str) -> Locator:
-    """Go so far towards a page that one click is left, and answer the link that it falls on.
+    """Go towards a page until one click is left, and return the link to click.
 
-    A page is reached from its place, by the line under the title, and what belongs to no place from everywhere.
+    A page is reached from its place, by the line under the title, and one that belongs to no place from everywhere.
     """
     wanted = next(one for one in PAGES if one.title == title)
     place = place_of(wanted)
@@ -39,7 +39,7 @@ def way_to(page: Page, title: str) -> Locator:
 
 
 def go_to(page: Page, title: str) -> None:
-    """Go to a page by its links, as a hand does."""
+    """Go to a page by its links, as a person does."""
     wanted = next(one for one in PAGES if one.title == title)
     way_to(page, title).click()
     expect(page).to_have_url(re.compile(f"/{'' if wanted is PAGES[0] else wanted.name}([?]|$)"))
@@ -52,7 +52,7 @@ def press(page: Page, name: str, *, exact: bool = True) -> None:
 
 
 def press_until(page: Page, name: str, shown: Locator) -> None:
-    """Press a button until its effect is shown; a press that falls on a page that is drawn anew is lost."""
+    """Press a button until its effect is shown; a press on a page that is being redrawn is lost."""
     settled(page)
     for _ in range(_TRIES):
         press(page, name, exact=False)
@@ -62,7 +62,7 @@ def press_until(page: Page, name: str, shown: Locator) -> None:
 
 
 def choose(page: Page, group: str, option: str) -> None:
-    """Take one segment of a segmented control."""
+    """Choose one segment of a segmented control."""
     page.get_by_role("radiogroup", name=group).get_by_role("radio", name=option, exact=True).click()
     settled(page)
 
@@ -104,10 +104,10 @@ def open_expander(page: Page, begins: str) -> None:
 
 
 def take(page: Page, label: str, option: str) -> None:
-    """Choose one more of a field that takes several, by the beginning of its words."""
+    """Choose one more in a field for several, by the beginning of its text."""
     field = page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}$")).first
     offered = page.get_by_role("option").filter(has_text=option).first
-    for _ in range(_TRIES):  # a list that is open is closed when the page moves or is drawn anew
+    for _ in range(_TRIES):  # a list that is open is closed when the page moves or is redrawn
         settled(page)
         field.fill("")
         field.fill(option)
@@ -125,7 +125,7 @@ def slider_value(page: Page, label: str) -> float:
 
 
 def slide_to(page: Page, label: str, value: float, step: float) -> None:
-    """Move a slider to a value: near it at once, and the last step by a key, which has the value sent."""
+    """Move a slider to a value: close to it at once, and the last step by a key, which sends the value."""
     thumb = page.get_by_role("slider", name=re.compile(f"^{re.escape(label)}")).first
     thumb.fill(f"{value - step:g}")
     slide(page, label, "ArrowRight")
@@ -141,9 +141,9 @@ def pick_day(page: Page, label: str, day: str) -> None:
 
 
 def select(page: Page, label: str, option: str) -> None:
-    """Choose from a field that takes one."""
+    """Choose from a field for one."""
     wanted = page.get_by_role("option", name=option, exact=True)
-    for _ in range(_TRIES):  # a list that is open is closed when the page moves or is drawn anew
+    for _ in range(_TRIES):  # a list that is open is closed when the page moves or is redrawn
         settled(page)
         page.get_by_role("combobox", name=label).press("ArrowDown")
         with suppress(PlaywrightTimeoutError):
@@ -161,7 +161,7 @@ def lines(page: Page) -> Locator:
 
 
 def column(page: Page, number: int, table: int = 0) -> list[str]:
-    """What stands in a column of a table, the first being 1, in the rows that are in sight."""
+    """The content of a column of a table, the first being 1, in the visible rows."""
     grid = page.get_by_test_id("stDataFrame").nth(table)
     grid.scroll_into_view_if_needed()
     settled(page)
@@ -170,7 +170,7 @@ def column(page: Page, number: int, table: int = 0) -> list[str]:
 
 
 def said(page: Page, words: str | re.Pattern[str]) -> None:
-    """A message with these words stands on the page."""
+    """Expect a message with these words on the page."""
     expect(page.get_by_test_id("stAlert").filter(has_text=words).first).to_be_visible()
 
 
@@ -208,7 +208,7 @@ def _summary(page: Page) -> tuple[str, str]:
 
 
 def first_bar(page: Page) -> Locator:
-    """The first of the memories that the Recall page draws by their scores."""
+    """The first of the memories that the Recall page draws with their scores."""
     return page.get_by_role("list", name=words.BY_THEIR_SCORES).get_by_role("button").first
 
 

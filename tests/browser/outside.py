@@ -1,4 +1,4 @@
-"""What a browser asks for outside this machine: it goes to a proxy that notes the address and answers nothing."""
+"""What a browser requests outside this machine: it goes to a proxy that records the address and does not answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 OF_THE_BROWSER = re.compile(
     r"\S+ (https?://)?([\w-]+\.)*(google\.com|gvt[12]\.com|(?!fonts|ajax|maps)[\w-]+\.(googleapis|gstatic)\.com)[:/ ]"
 )
-"""What a Chromium with windows asks for by itself: updates, the time, and whether anybody is signed in to Google."""
+"""What a Chromium with windows requests by itself: updates, the time, and whether anybody is signed in to Google."""
 
 
 class Outside(socketserver.ThreadingTCPServer):
@@ -25,7 +25,7 @@ class Outside(socketserver.ThreadingTCPServer):
 
     @property
     def option(self) -> str:
-        """What makes Chromium use it."""
+        """The option that makes Chromium use it."""
         return f"--proxy-server=127.0.0.1:{self.server_address[1]}"
 
 
@@ -40,7 +40,7 @@ class _Refusal(socketserver.StreamRequestHandler):
 
 @contextmanager
 def outside() -> Iterator[Outside]:
-    """The proxy, as long as it is needed."""
+    """The proxy, for as long as it is needed."""
     with Outside() as proxy:
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
         yield proxy

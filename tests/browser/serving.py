@@ -1,7 +1,7 @@
 """The dashboard as ``make run`` starts it, except that a page's heartbeat is answered only once its session is at rest.
 
-A browser sends a heartbeat over the connection that it also asks for runs by, and the server takes both in order. An
-answer therefore says that everything the page asked for before has run, and that all of it was sent to the page:
+A browser sends a heartbeat over the connection that it also uses to request runs, and the server handles both in order.
+An answer therefore means that everything the page requested before has run, and that all of it was sent to the page:
 Streamlit itself knows when a session is settled. Nothing is guessed, however slow the machine is.
 """
 
@@ -19,7 +19,7 @@ _waiting: set[asyncio.Task[None]] = set()
 
 
 def answer_at_rest() -> None:
-    """From now on a heartbeat is answered when every run that was asked for is over and all it said was sent."""
+    """From now on a heartbeat is answered when every run that was asked for is over and everything it said was sent."""
     begin, acknowledge = AppSession.__init__, AppSession._handle_app_heartbeat_request
 
     def tracked(session: AppSession, *arguments: Any, **named: Any) -> None:

@@ -1,4 +1,4 @@
-"""A process of its own that works on one agent and may be killed: ``python -m tests.faults.child '<json>'``."""
+"""A separate process that works on one agent and may be killed: ``python -m tests.faults.child '<json>'``."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ BOUNDARIES: dict[str, tuple[Any, str]] = {
     "while the store is made anew": (Stores, "upsert"),
 }
 MIXTURE = ("add", "add", "add", "edit", "migrate", "reflect", "summarise", "undo", "personality")
-"""What an endless child does, in an order drawn anew each time."""
+"""What an endless child does, in an order drawn again each time."""
 
 
 def tell(**what: object) -> None:
-    """One line for the parent, at once."""
+    """Send the parent a line, at once."""
     print(json.dumps(what), flush=True)
 
 
@@ -78,7 +78,7 @@ CHANGES: dict[str, Callable[[AgentMemory, dict[str, Any]], ChangeSet]] = {
 
 
 def work(agent: AgentMemory, order: dict[str, Any]) -> None:
-    """Carry out the order, telling every change that was acknowledged."""
+    """Carry out the order, reporting every acknowledged change."""
     operation = order["operation"]
     if operation in CHANGES:
         made = CHANGES[operation](agent, order)
@@ -117,7 +117,7 @@ def endlessly(agent: AgentMemory, order: dict[str, Any]) -> None:
         try:
             revision = CHANGES[kind](agent, told).revision
         except MemorySystemError as error:
-            if kind != "undo":  # what was undone, or touched since, cannot be undone
+            if kind != "undo":  # what was undone, or changed since, cannot be undone
                 raise
             tell(refused=error.code)
             continue
@@ -125,7 +125,7 @@ def endlessly(agent: AgentMemory, order: dict[str, Any]) -> None:
 
 
 def many(agent: AgentMemory, order: dict[str, Any]) -> None:
-    """Add one by one, and ask after each."""
+    """Add one by one, and query after each."""
     for number in range(order["count"]):
         event = {"document": f"{order['name']}, event {number}", "rating": 5, "id": f"{order['name']}-{number}"}
         agent.add_short_term(event)
@@ -137,7 +137,7 @@ def many(agent: AgentMemory, order: dict[str, Any]) -> None:
 
 
 def until_it_is_full(agent: AgentMemory, order: dict[str, Any]) -> None:
-    """Add until the disk is full, try on, wait until there is room, and add once more."""
+    """Add until the disk is full, keep trying, wait until there is space, and add once more."""
     failed = 0
     for number in range(order["most"]):
         try:
@@ -156,7 +156,7 @@ def until_it_is_full(agent: AgentMemory, order: dict[str, Any]) -> None:
 
 
 def attempts(agent: AgentMemory) -> None:
-    """Ask and add, each time there is a line, and tell what came of it."""
+    """Query and add, each time a line arrives, and report the result."""
     for number, _ in enumerate(iter(sys.stdin.readline, "done\n")):
         told: dict[str, Any] = {"recalled": 0}
         try:
@@ -168,7 +168,7 @@ def attempts(agent: AgentMemory) -> None:
 
 
 class Renamed:
-    """The same vectors under another name, as of another model."""
+    """The same vectors under another name, as if from another model."""
 
     identity = "another model"
 
@@ -179,7 +179,7 @@ class Renamed:
 def main() -> None:
     """Open the agent, say so, wait for a line if told to, and work."""
     order = json.loads(sys.argv[1])
-    faulthandler.dump_traceback_later(LAST_RESORT * 0.9, exit=True)  # where it hangs is told, and not waited for
+    faulthandler.dump_traceback_later(LAST_RESORT * 0.9, exit=True)  # where it hangs is reported, without waiting
     if order.get("limit"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (order["limit"], resource.RLIM_INFINITY))

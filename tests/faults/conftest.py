@@ -1,6 +1,6 @@
 """The short round and the long one: ``make test`` takes a part of the slow cases, ``make faults`` all of them.
 
-What each test did to a store, and what was lost by it, is counted and printed as a table at the end of a round.
+What each test did to a store, and what that lost, is counted and printed as a table at the end of a round.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Counted = Callable[..., None]
 
 
 def replace_by_folder(file: Path) -> None:
-    """Let a folder lie where a file is, or is to be."""
+    """Put a folder where a file is, or is to be."""
     file.unlink(missing_ok=True)
     file.mkdir()
 
@@ -82,7 +82,7 @@ def before(prepared: Path, embedder: CachedEmbedder) -> Survivor:
 
 @pytest.fixture
 def root(prepared: Path, before: Survivor, tmp_path: Path, embedder: CachedEmbedder) -> Path:
-    """A copy of the prepared world, to be hurt; on a server it is a copy as soon as it has been opened once."""
+    """A copy of the prepared world, to be damaged; on a server it becomes a copy once it has been opened."""
     shutil.copytree(prepared, tmp_path / "world")
     if Settings().chroma is not None:
         shutil.rmtree(tmp_path / "world/database/mem_test/mira/chroma")

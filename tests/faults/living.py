@@ -1,4 +1,4 @@
-"""A process of its own in which time passes, and which may be killed: ``python -m tests.faults.living '<json>'``."""
+"""A separate process in which time passes, and which may be killed: ``python -m tests.faults.living '<json>'``."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ HAPPENS = {
     ]
     for name in CHARACTERS[::2]
 }
-"""What a game hands in: events of both days, of every other character."""
+"""What a game passes: events of both days, for every other character."""
 
 
 def settle(root: Path, embedder: Embedder) -> Path:
-    """A village of six: each has more to remember than room for it, enough to reflect on, and a talk."""
+    """A village of six: each has more to remember than fits, enough to reflect on, and a talk."""
     with World(settings_of(root), embedder=embedder) as world:
         world.stand_at(NOW)
         for name in CHARACTERS:
@@ -54,7 +54,7 @@ def settle(root: Path, embedder: Embedder) -> Path:
 
 
 def lived(root: Path, embedder: Embedder) -> dict[str, list[Any]]:
-    """What each character did by itself, as the history tells it, but for what is drawn at random."""
+    """What each character did by itself, according to the history, except what is drawn at random."""
     with World(settings_of(root), embedder=embedder) as world:
         assert world.standing == UNTIL
         return {

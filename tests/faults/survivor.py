@@ -1,4 +1,4 @@
-"""What a fault leaves behind: worlds to be hurt, children to be killed, and all that must hold of a survivor."""
+"""What a fault leaves behind: worlds to damage, children to kill, and everything that must hold for a survivor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STEPS = {
     "after the upsert, before the delete": True,
     "after the delete, before it is marked done": True,
 }
-"""Every boundary between the steps of a change, and whether the change stands when a process is killed there."""
+"""Every boundary between the steps of a change, and whether the change survives when a process is killed there."""
 
 HAPPENED = (
     "Tobias borrowed the brass key of the tide mill and promised to bring it back",
@@ -72,12 +72,12 @@ def prepare(root: Path, embedder: Embedder) -> Path:
 
 
 def start(root: Path, *, prefix: Iterable[str] = (), **order: Any) -> Child:
-    """A process of its own that works on the agent "mira"; see ``child``."""
+    """A separate process that works on the agent "mira"; see ``child``."""
     return start_in(settings_of(root), prefix=prefix, **order)
 
 
 def start_in(settings: Settings, *, prefix: Iterable[str] = (), **order: Any) -> Child:
-    """The same in the world of these settings; a program that is started by another one takes seconds longer."""
+    """The same in the world of these settings; a program started by another one takes seconds longer."""
     order |= {"database": str(settings.database), "personalities": str(settings.personalities)}
     command = ["-m", "tests.faults.child", json.dumps(order)]
     if not prefix:
@@ -98,14 +98,14 @@ def told_by(child: Child) -> dict[str, Any]:
 
 
 def go(child: Child) -> None:
-    """Let a child that waits go on."""
+    """Let a waiting child continue."""
     assert child.stdin is not None
     child.stdin.write("go\n")
     child.stdin.flush()
 
 
 def kill(child: Child) -> list[dict[str, Any]]:
-    """Kill a child now, with SIGKILL; answers what it had told and was not read yet, whole lines only."""
+    """Kill a child now, with SIGKILL; returns what it had reported and was not read yet, whole lines only."""
     child.kill()
     out, problems = child.communicate()
     assert child.returncode == -signal.SIGKILL, problems
@@ -113,7 +113,7 @@ def kill(child: Child) -> list[dict[str, Any]]:
 
 
 def killed_at(root: Path, boundary: str, **order: Any) -> list[dict[str, Any]]:
-    """What a child told that was killed when it came to this step."""
+    """What a child reported that was killed when it reached this step."""
     child = start(root, boundary=boundary, **order)
     out, problems = child.communicate()
     assert child.returncode == -signal.SIGKILL, problems
@@ -125,10 +125,10 @@ def _lines(out: str) -> list[dict[str, Any]]:
 
 
 class Survivor:
-    """The agent, opened again after a fault; everything that must hold whatever happened is checked at once.
+    """The agent, opened again after a fault; everything that must always hold is checked at once.
 
-    ``lost`` counts memories that the history says are held and are not, in what is shown or in the store; ``doubled``
-    those that stand in two tiers; ``half`` those that are held otherwise than the history says.
+    ``lost`` counts memories that exist according to the history but not in what is shown or in the store; ``doubled``
+    those in two tiers; ``half`` those that differ from the history.
     """
 
     def __init__(self, root: Path, embedder: CachedEmbedder) -> None:
@@ -150,7 +150,7 @@ class Survivor:
         assert pending == []
         numbers = [one.revision for one in self.history]
         assert numbers == sorted(set(numbers))
-        if not world.settings.journal_url:  # a server leaves out the number of a commit that was cut off
+        if not world.settings.journal_url:  # a server skips the number of a commit that was cut off
             assert numbers == list(range(1, len(numbers) + 1))
         self._compare(by_journal if world.settings.store == IN_JOURNAL else stored(folder / "chroma"))
         assert (self.lost, self.doubled, self.half) == (0, 0, 0)
@@ -179,12 +179,12 @@ class Survivor:
 
     @property
     def ids(self) -> set[str]:
-        """Every memory that is held."""
+        """The ids of all memories."""
         return {entry_id for held in self.tiers.values() for entry_id in held}
 
     @property
     def counts(self) -> dict[str, int]:
-        """For the table of the round."""
+        """The counts for the table of the round."""
         return {"rows lost": self.lost, "rows doubled": self.doubled, "half changes": self.half}
 
     def missing(self, acknowledged: Iterable[int | None]) -> set[int]:
@@ -194,14 +194,14 @@ class Survivor:
 
 
 def lose_store(chroma: Path) -> None:
-    """Delete what a Chroma folder holds, or what the server has for it."""
+    """Delete the content of a Chroma folder, or what the server has for it."""
     shutil.rmtree(chroma, ignore_errors=True)
     if (server := Settings().chroma) is not None:
         forget(chroma, server)
 
 
 def stored(chroma: Path) -> dict[Tier, dict[str, str | None]]:
-    """What a Chroma folder holds, or what the server has for it; nobody has it open, and its files stay as they are."""
+    """The content of a Chroma folder, or what the server has for it; it is not open, and its files are unchanged."""
     found: dict[Tier, dict[str, str | None]] = {}
     server = Settings().chroma
     with tempfile.TemporaryDirectory() as scratch:

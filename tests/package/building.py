@@ -14,7 +14,7 @@ LEFT_OUT = {".git", ".venv", ".venv-audit", ".venv-peers", "build", "dist", "__p
 
 
 def copied(target: Path) -> Path:
-    """A copy of what of the checkout is the project's: not what was built, installed or filled there."""
+    """A copy of the checkout without what was built, installed or filled there."""
 
     def ignored(folder: str, names: list[str]) -> set[str]:
         if Path(folder) == ROOT / "database":

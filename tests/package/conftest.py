@@ -1,4 +1,4 @@
-"""What the tests of the package share: archives and the image, made once a run."""
+"""What the tests of the package share: archives and the image, made once per run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def wheel(archives: tuple[Path, Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def index(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The package index; these tests are skipped where it cannot be reached, unless this is CI."""
+    """The package index; these tests are skipped if it cannot be reached, unless this is CI."""
     target = str(tmp_path_factory.mktemp("asked"))
     asked = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-cache-dir", "-d", target, "filelock"]
     done = subprocess.run(asked, capture_output=True, check=False)
@@ -42,7 +42,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def container(index: None, tmp_path_factory: pytest.TempPathFactory) -> Container:
-    """What the steps of the Dockerfile make, with all extras."""
+    """The result of the Dockerfile's steps, with all extras."""
     if shutil.which("sh") is None or os.name != "posix":
         pytest.skip("The steps are those of a POSIX shell.")
     return Container(made_once(shared_folder(tmp_path_factory), "image", _build))

@@ -33,7 +33,7 @@ def last(instruction: str) -> str:
 
 
 def sent(folder: Path) -> None:
-    """Remove from a copy of the checkout what ``.dockerignore`` does not send; the last pattern that fits decides."""
+    """Remove from a copy of the checkout what ``.dockerignore`` excludes; the last matching pattern decides."""
     patterns = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
     for path in sorted(folder.rglob("*"), reverse=True):
         parts = path.relative_to(folder).parts
@@ -50,17 +50,17 @@ def sent(folder: Path) -> None:
 
 
 def _kept_packages() -> str:
-    """Where this machine's pip keeps what it has downloaded."""
+    """The folder of this machine's pip for downloads."""
     asked = [sys.executable, "-m", "pip", "cache", "dir", "--disable-pip-version-check"]
     return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
 
 class Container:
-    """The image's steps, carried out in a folder of this machine, whose Python is an environment of its own.
+    """The image's steps, carried out in a folder of this machine, with its own Python environment.
 
     Args:
         root: the folder.
-        build: whether the steps are to be carried out; they were if not.
+        build: whether to carry out the steps; if not, that was done before.
     """
 
     def __init__(self, root: Path, *, build: bool = False) -> None:
@@ -74,8 +74,8 @@ class Container:
             | {
                 "PATH": f"{shims}:{root / 'python' / 'bin'}:{os.defpath}",
                 "HOME": str(root / "home"),
-                "PIP_NO_COMPILE": "1",  # of what is installed, little is imported
-                "PIP_CACHE_DIR": _kept_packages(),  # in the place of that of HOME, which is empty
+                "PIP_NO_COMPILE": "1",  # little of what is installed is imported
+                "PIP_CACHE_DIR": _kept_packages(),  # instead of that in HOME, which is empty
                 "UV_CACHE_DIR": os.environ.get("UV_CACHE_DIR", str(Path.home() / ".cache" / "uv")),
             }
         )
@@ -83,7 +83,7 @@ class Container:
             venv.create(root / "python", with_pip=True)
             (root / "home").mkdir()
             shims.mkdir()
-            for name in ("useradd", "chown"):  # root's, and nothing of this machine's
+            for name in ("useradd", "chown"):  # for root, and not for this machine
                 (shims / name).write_text("#!/bin/sh\n")
                 (shims / name).chmod(0o755)
         for name, value in steps():
@@ -101,7 +101,7 @@ class Container:
                 self._shell(re.sub("--(no-cache-dir|no-cache|compile-bytecode) ", "", self._inside(value)))
 
     def _inside(self, text: str) -> str:
-        """A text whose folders of the image are this machine's."""
+        """A text with the image's folders replaced by this machine's."""
         for path in PATHS:
             text = re.sub(rf"{path}(?=[/\s\"']|$)", str(self.root) + path, text)
         return text

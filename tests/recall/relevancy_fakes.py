@@ -1,4 +1,4 @@
-"""An encoder for tests of relevancy: a token a word, its state fixed by the word's letters alone."""
+"""An encoder for tests of relevancy: one token per word, with a state that depends only on the word's letters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH = 64
 
 
 class WordStates:
-    """Equal words have equal states, others nearly none in common; ``asked`` holds what was encoded."""
+    """Equal words have equal states, others nearly none in common; ``asked`` lists what was encoded."""
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []

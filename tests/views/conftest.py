@@ -20,13 +20,13 @@ from tests import sample_world
 from tests.conftest import thrown_away
 from tests.waiting import LAST_RESORT
 
-config.set_option("runner.postScriptGC", False)  # after every run, it looks for garbage in all that is loaded
+config.set_option("runner.postScriptGC", False)  # after every run, it collects garbage among everything loaded
 FOLDER = sample_world.ROOT / "dashboard" / "views"
 
 
 @pytest.fixture(scope="session", autouse=True)
 def scanned_once() -> Iterator[None]:
-    """Every AppTest looks through all that is installed for components, which takes a second; one scan is enough."""
+    """Every AppTest searches all installed packages for components, which takes a second; one scan is enough."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
@@ -34,7 +34,7 @@ def scanned_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once() -> Iterator[None]:
-    """Every run of an AppTest would compile its page anew; the server of a dashboard does it once."""
+    """Every run of an AppTest would compile its page again; the server of a dashboard does it once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "ScriptCache", cache(local_script_runner.ScriptCache))
         yield

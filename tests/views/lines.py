@@ -1,4 +1,4 @@
-"""What a page hands to its lines and cards, and what a press there would tell it."""
+"""What a page passes to its lines and cards, and what a press there would send."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from streamlit.testing.v1 import AppTest
 
 
 def drawn(page: AppTest) -> list[dict[str, Any]]:
-    """All lines of a page, in their order."""
+    """All lines of a page, in order."""
     handed = [one.proto.json for one in page.get("bidi_component") if one.proto.component_name == "lines"]
     return [line for one in handed for line in json.loads(one)["lines"]]
 
 
 def text(page: AppTest) -> str:
-    """What all of them tell, a line a row."""
+    """What all of them show, one line per row."""
     return "\n".join(" · ".join(filter(None, (one["title"], one["text"], one["note"]))) for one in drawn(page))
 
 
