@@ -17,7 +17,7 @@ from memory_system.maintenance.samples import fill_world, prepare_recall
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
 SHARED = "TESTS_SHARED_FOLDER"
-"""The variable that names the folder of worlds made once for several runs of pytest; set and removed by ``tools/setup.py``."""
+"""The variable that names the folder of worlds shared by runs of pytest; set and removed by ``tools/setup.py``."""
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:

@@ -126,7 +126,7 @@ class Remember(StrEnum):
     TURNS = "turns"
     """Each turn as a memory, and a synopsis when the talk is left."""
     NOTHING = "nothing"
-    """Nothing by itself."""
+    """Nothing of its own accord."""
 
 
 class Mode(StrEnum):

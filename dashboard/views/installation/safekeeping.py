@@ -28,7 +28,7 @@ _LIGHTS = {
 }
 _CHECK, _BACKUP, _RESTORE = "check", "backup", "restore"
 _MOST_UPLOADED = 500
-"""MB: an uploaded file is held in memory."""
+"""MB: an uploaded file is kept in memory."""
 
 
 def light(agent: str) -> None:

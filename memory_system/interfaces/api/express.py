@@ -86,7 +86,7 @@ class Express:
 
 
 def plain_request(scope: Scope) -> _Plain | None:
-    """What is asked; ``None`` if this is no plain request."""
+    """What is asked; ``None`` if this is not a plain request."""
     if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
         return None
     found = _PATH.fullmatch(scope["path"])

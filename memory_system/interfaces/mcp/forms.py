@@ -109,7 +109,7 @@ class Remembered(BaseModel):
 class Recalled(Answer):
     """What was recalled, of how many memories, and the same as a text for a prompt.
 
-    ``left_out`` says how many were recalled and had no room in the answer; ``instances`` are those that were asked too,
+    ``left_out`` says how many were recalled but did not fit in the answer; ``instances`` are those that were asked too,
     and ``unexpanded`` says why the language model gave none.
     """
 

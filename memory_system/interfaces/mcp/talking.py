@@ -146,7 +146,7 @@ class InsertArguments(Arguments):
 
 
 class Result(BaseModel):
-    """One thing that was found: what it says, when it was said or happened, and who said it or where it stands.
+    """One thing that was found: what it says, when it was said or happened, and who said it or where it is.
 
     ``score`` says how well it answers, and is comparable within its own kind of source only.
     """

@@ -44,7 +44,7 @@ class PlanRequest(BaseModel):
 
 
 class PromptRequest(BaseModel):
-    """A prompt that tells a situation and asks for a plan."""
+    """A prompt that describes a situation and asks for a plan."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     memory: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]

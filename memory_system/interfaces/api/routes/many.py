@@ -150,7 +150,7 @@ def routes(desk: Desk) -> APIRouter:
         return Response(EVENTS_TOLD.dumped(items=answers), media_type=JSON)
 
     def query(body: ManyQueries) -> Response:
-        """Ask many agents, or one of them many cues; a query that cannot be asked says why beside the other answers."""
+        """Ask many agents, or one of them many cues; a query that cannot be asked says why among the other answers."""
         answers, seats = [_nothing(one, "recall") for one in body.queries], 0
         for place, one in enumerate(body.queries):
             try:

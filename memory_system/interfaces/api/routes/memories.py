@@ -449,7 +449,7 @@ def history_routes(desk: Desk) -> APIRouter:
         seconds: Annotated[float | None, Query(gt=0, le=86_400, description="How long to listen at most.")] = None,
         last: Annotated[StrictStr | None, Header(alias="Last-Event-ID", max_length=30)] = None,
     ) -> StreamingResponse:
-        """Changes as they happen, whoever makes them, as server-sent events: ``now``, then a ``change`` each.
+        """Changes by anybody as they happen, as server-sent events: ``now``, then a ``change`` each.
 
         The id of an event is its revision, so that a client that reconnects with ``Last-Event-ID`` misses none. With
         ``since`` those after that revision are sent first. ``gone`` ends it: the agent was renamed or deleted.

@@ -43,7 +43,7 @@ def routes(desk: Desk) -> APIRouter:
     router = APIRouter(tags=["worlds"])
 
     def create(tell: Tell, body: NewWorld) -> Response:
-        """Make a world beside the one that is served, empty or with the characters of the sample."""
+        """Make a world in addition to the served one, empty or with the characters of the sample."""
         return _told(desk.worlds.create(body.name, sample=body.sample, progress=progress(tell)), 201)
 
     def copy(tell: Tell, world: WorldName, body: To) -> Response:
@@ -61,7 +61,7 @@ def routes(desk: Desk) -> APIRouter:
         return _told(desk.in_use.rename(world, body.to))
 
     def delete(world: WorldName) -> Response:
-        """Move a world to the bin beside the worlds; the one that is served is not deleted."""
+        """Move a world to the bin of worlds; the served world cannot be deleted."""
         return JSONResponse(serialize.plain(desk.worlds.delete(world)))
 
     def restore(body: BinnedWorld) -> Response:

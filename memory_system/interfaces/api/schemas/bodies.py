@@ -23,10 +23,10 @@ from ...forms import Body, Id, Ids, Name, Number, Share, Words
 
 
 class Event(Body):
-    """One event. What has no time happened now; what has no rating is rated on arrival.
+    """One event. Without a time, it happened now; without a rating, it is rated on arrival.
 
-    A time without a zone is in the world's. ``importance_score`` is rating / 10, 0.1 to 1.0, or, where one of those
-    that come together is above 1, the rating. What was read so is said in the ``notes`` of the change set.
+    A time without a zone is in the world's. ``importance_score`` is rating / 10, 0.1 to 1.0, or, if one in the
+    request is above 1, the rating. The ``notes`` of the change set say what was read like this.
     """
 
     document: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
@@ -128,8 +128,8 @@ class PersonalityBody(Body):
 class WorldBody(Body):
     """What to change of the world; ``standing: null`` lets its clock follow the real time.
 
-    ``speed`` lets it run on from where it is, so many of its seconds in a real one, or stand there (0); ``lives`` says
-    whether the characters do by themselves what is due.
+    ``speed`` is how many of its seconds pass in a real one, from now on; 0 stops it. ``lives`` says whether
+    the characters do by themselves what is due.
     ``embedder: null`` is the embedder of the installation.
     """
 
@@ -143,7 +143,7 @@ class WorldBody(Body):
 
 
 class AdvanceBody(Body):
-    """Until which time of the world, its present if not given; and what is to happen to whom, each event with its id.
+    """Up to which time of the world, its present if not given; and what happens to whom, each event with its id.
 
     With ``preview`` nothing is changed, and the answer is what would happen.
     """
@@ -192,7 +192,7 @@ def _whole(least: int, most: int) -> Any:
 
 
 class TalkSettingsBody(Body):
-    """The settings of a conversation; what is not named stays as it is, or is the default at its beginning.
+    """The settings of a conversation; others stay as they are, or have their defaults in a new conversation.
 
     A budget below 1,800 tokens is for strategies without functions only.
     """
@@ -258,7 +258,7 @@ class ActionBody(Body):
 class Acting(Body):
     """What an agent can do in the game; with ``hold`` the events that it would store are offered instead.
 
-    Calls of ``actions`` are answered as ``pending``: carry them out, and hand in their results.
+    Calls of ``actions`` are answered as ``pending``: carry them out, and send their results.
     """
 
     hold: StrictBool = False
@@ -317,7 +317,7 @@ class InterviewBody(Body):
 
 
 class LookBody(InterviewBody):
-    """An interview, and when its prompt is looked at."""
+    """An interview, and the time for which its prompt is shown."""
 
     now: AwareDatetime | None = None
 
@@ -325,8 +325,8 @@ class LookBody(InterviewBody):
 class AskBody(Asking, InterviewBody):
     """A question that leaves no trace.
 
-    ``interview`` goes on with one that an answer named; else a new one begins, which ``conversation`` lets go on from
-    how that conversation stands.
+    ``interview`` continues one that an answer named; else a new one begins, which continues from the present state of
+    ``conversation`` if that is given.
     """
 
     keep: StrictBool = True

@@ -25,7 +25,7 @@ _NOT_HELD = "Of the files beside a card only its picture is kept, as the portrai
 
 
 def read_within(card: Mapping[str, Any], into: Gathering) -> None:
-    """Read what a card holds itself: its picture becomes the portrait, all else is noted."""
+    """Read what is within a card: its picture becomes the portrait, everything else is noted."""
     for place, asset in _main_first(_assets(card)):
         address = str(asset.get("uri", ""))
         if address.startswith(_BESIDE):
@@ -43,7 +43,7 @@ def read_within(card: Mapping[str, Any], into: Gathering) -> None:
 
 
 def read_beside(card: Mapping[str, Any], archive: Archive, into: Gathering) -> None:
-    """Read the files next to a card in its archive: its picture becomes the portrait, all else is noted."""
+    """Read the files next to a card in its archive: its picture becomes the portrait, everything else is noted."""
     named = {_inside(str(asset.get("uri", ""))): asset for _, asset in _assets(card)}
     lost = [(place, asset) for place, asset in _assets(card) if _inside(str(asset.get("uri", "")))]
     for place, asset in _main_first(lost):
