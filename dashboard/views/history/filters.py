@@ -127,7 +127,7 @@ def older(agent: AgentMemory, wanted: dict[str, Any]) -> tuple[list[Any], bool]:
 
 
 def _let_go() -> None:
-    """A notice about old changes, if not all of the history is kept."""
+    """A notice about deleted changes, if not all of the history is kept."""
     kept = session.history_kept()
     if kept.let_go_until is not None:
         gone = tables.counted(kept.let_go, "older change", "older changes")

@@ -27,7 +27,7 @@ _NEEDS = {
     Matter.REFLECT: "reflect", Matter.PERSON: "reflect", Matter.STALE: "reflect", Matter.SUMMARISE: "summarise",
     Matter.PLAN: "plan",
 }  # fmt: skip
-"""The kinds that only a language model does well, with their tasks."""
+"""The task of each kind that only a language model does well."""
 _DERIVE, _KEEP, _FORGET = words.DERIVE_AGAIN, words.KEEP_AS_IT_IS, "Forget it"
 _OPEN, _ALL = "inbox-open", "all"
 _PLANS = "inbox-plans"

@@ -59,7 +59,7 @@ def show() -> None:
 
 
 def _follows(world: World) -> bool:
-    """Whether the clock runs with the real time and shows the same."""
+    """Whether the clock runs at the pace of the real time and shows the same."""
     return world.speed == 1 and abs(world.clock() - real_clock()) < _FOLLOWS
 
 

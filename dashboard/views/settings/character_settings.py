@@ -112,7 +112,7 @@ _STYLE = (
     "<style>.st-key-out-of-range{display:none}"
     "[data-testid='stMain']:has(input[aria-invalid='true']) .st-key-out-of-range{display:flex}</style>"
 )
-"""Only the browser knows when a field's content is out of range, since it is then not sent."""
+"""Shows a message if a field is out of range: only the browser knows, since it does not send such a value."""
 
 
 def show(agent: AgentMemory) -> None:

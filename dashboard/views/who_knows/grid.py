@@ -24,7 +24,7 @@ _MOST = 12
 MOST_CELLS = 24
 """The most characters whose cells are shown for a fact: those who know something of it come first."""
 _ORDER = (Verdict.WRONG, Verdict.KNOWS, Verdict.HALF, Verdict.UNAWARE)
-"""The order of verdicts in a larger cast, and in the search for the first one to show."""
+"""The order of verdicts: of the cells of a larger cast, and of their counts."""
 _ICONS = {
     Verdict.KNOWS: ":material/check_circle:",
     Verdict.HALF: ":material/contrast:",

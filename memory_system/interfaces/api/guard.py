@@ -105,7 +105,7 @@ _NOT_ALLOWED = "Pages of another server may not call this API; its MEMORY_ORIGIN
 _ZONE = re.compile(rb"(T\d\d(?:%3A|:)\d\d[\d:.A%]*)\+(?=\d\d)", re.IGNORECASE)
 """A time in an address up to the sign of its zone: ``+`` means a space there, which is never intended."""
 _READ_ON, _PAUSE = 16_000_000, 1.0
-"""How many bytes of a refused body are still read, and after how many seconds without any reading stops."""
+"""How many bytes of a refused body are still read, and after how many seconds without any, reading stops."""
 
 
 def largest_body(path: str) -> int:
