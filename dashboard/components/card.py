@@ -198,7 +198,7 @@ def linked_to(agent: AgentMemory, others: Sequence[tuple[MemoryEntry, str]], key
     """Linked memories: each with its text, a remark, and a button that opens it.
 
     Args:
-        agent: the agent whose they are.
+        agent: the agent that has them.
         others: the memories, and a remark on each.
         key: distinguishes this list from others on the page.
     """
