@@ -54,10 +54,10 @@ def test_good_json_comes_back_as_it_is_also_from_bytes() -> None:
         ('{\n "NaN": 1,\n "a": -Infinity}', 3, "-Infinity is not a JSON number"),
         ("[1,\n\n1e999]", 3, "the number 1e999 is too large"),
         ("[-1e999]", 1, "the number -1e999 is too large"),
-        ('{"a": 1,\n "b": 2,\n "a": 3}', 3, "the key 'a' is used twice in one object"),
+        ('{"a": 1,\n "b": 2,\n "a": 3}', 3, "the key 'a' appears twice in one object"),
         ('{"x": {\n"ü": "ü",\n"ü": 3}}', 3, "the key 'ü' appears twice in one object"),
-        ('{"x": {"a": 1},\n"a": 2,\n"a": 3}', 3, "the key 'a' is used twice in one object"),
-        ('{"a": 1,\n"\\u0061": 3}', 2, "the key 'a' is used twice in one object"),
+        ('{"x": {"a": 1},\n"a": 2,\n"a": 3}', 3, "the key 'a' appears twice in one object"),
+        ('{"a": 1,\n"\\u0061": 3}', 2, "the key 'a' appears twice in one object"),
         ('{"a": "\\ud800"}', None, "half of a surrogate pair"),
         ('{"\\udfff": 1}', None, "half of a surrogate pair"),
         ("[" + "9" * 5000 + "]", None, "a number that cannot be read: a whole number of thousands of digits"),
@@ -74,7 +74,7 @@ def test_what_is_not_plain_json_is_refused_with_its_line(text: str, line: int | 
 
 def test_a_key_that_stands_twice_elsewhere_does_not_mislead_the_line_of_twins() -> None:
     line, message = refused('{"first": {"a": 1},\n "second": {"a": 2},\n "third": {\n"a": 3,\n"a": 4}}')
-    assert message == "the key 'a' is used twice in one object"
+    assert message == "the key 'a' appears twice in one object"
     assert line == 5
 
 

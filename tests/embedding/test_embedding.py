@@ -105,7 +105,7 @@ def test_the_identity_is_the_models_also_through_the_cache(embedder: CachedEmbed
 
 def test_a_library_that_the_system_does_not_load_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as Python marks what cannot be imported
-    with pytest.raises(EmbedderError, match=r"^What runs .*onnxruntime.* anew\.$"):
+    with pytest.raises(EmbedderError, match=r"^What runs .*onnxruntime.* again\.$"):
         _load(tmp_path, 0)
 
 

@@ -74,7 +74,7 @@ class ServerHome(JournalHome):
                 self._schema = self._schema or _found(db, self._place)
                 if self._schema is None and claimed and not file.exists():
                     raise JournalDamaged(
-                        f"The journal of {self.folder.name!r} is not on the PostgreSQL server, and has told {claimed} "
+                        f"The journal of {self.folder.name!r} is not on the PostgreSQL server, and had {claimed} "
                         "changes before."
                     )
                 if self._schema is None:
