@@ -77,7 +77,7 @@ def shown(value: object) -> str:
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:
     """The end of a message that suggests names like an unknown one; empty where none is alike."""
-    there = {one.casefold(): one for one in names}
+    there = {name.casefold(): name for name in names}
     near = get_close_matches(name[:_SHOWN].casefold(), there, n=1, cutoff=0.7) if isinstance(name, str) else []
     return f" Did you mean {str(there[near[0]])!r}?" if near else ""
 

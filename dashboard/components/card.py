@@ -173,7 +173,7 @@ def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
         st.caption(widgets.plain(tables.forgetting(forecast)))
     st.plotly_chart(
         figures.forecast(
-            [one for _, one in told],
+            [forecast for _, forecast in told],
             widgets.ink(),
             compared="confidence" if agent.settings.scoring.confident else "score",
         ),

@@ -168,7 +168,9 @@ def drop(mark: Rehearsal, key: str) -> None:
 
 def together(mark: Rehearsal) -> None:
     """The rehearsals begun together with this one: choose another, or drop all."""
-    group = [one for one in session.world().rehearsals() if mark.together and one.together == mark.together]
+    group = [
+        rehearsal for rehearsal in session.world().rehearsals() if mark.together and rehearsal.together == mark.together
+    ]
     if len(group) < 2:
         return
     with st.popover(f"Begun together ({len(group)})", icon=":material/groups:"):

@@ -143,10 +143,12 @@ def text(said: str) -> None:
 def problem(error: MemorySystemError, text: str = "") -> None:
     """An error for people: what was wrong, where, and what to do; with the lines of ``text`` in question."""
     if isinstance(error, InvalidDocument):
-        lines = "\n".join(f"- {plain(str(one))}" for one in error.problems[:20])
+        lines = "\n".join(f"- {plain(str(problem))}" for problem in error.problems[:20])
         st.error(f"This cannot be saved yet:\n{lines}", icon=":material/error:")
         numbered = list(enumerate(text.splitlines(), start=1))
-        meant = {near for one in error.problems[:5] if one.line for near in range(one.line - 1, one.line + 2)}
+        meant = {
+            near for problem in error.problems[:5] if problem.line for near in range(problem.line - 1, problem.line + 2)
+        }
         if excerpt := [f"{number:>4} | {tables.short(line, 200)}" for number, line in numbered if number in meant]:
             st.code("\n".join(excerpt), language=None)
     else:

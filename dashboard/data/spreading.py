@@ -31,14 +31,16 @@ def picture(spread: Spread, opens: str, portrait: Callable[[str], str], name: Ca
         portrait: returns the picture of a character.
         name: returns what a character is called.
     """
-    rows = {one.cell.agent: False for one in spread.knowers}
+    rows = {knower.cell.agent: False for knower in spread.knowers}
     for telling in spread.tellings:
         rows.setdefault(telling.by, telling.outside)
-    moments = sorted({*(_begin(one.cell) for one in spread.knowers), *(_at(one) for one in spread.tellings)})
+    moments = sorted(
+        {*(_begin(knower.cell) for knower in spread.knowers), *(_at(telling) for telling in spread.tellings)}
+    )
     height, least = ROW * len(rows), COLUMN * (len(moments) - 1) + SIDES
     y = {who: (number + 0.5) / len(rows) for number, who in enumerate(rows)}
     x = {moment: number / max(len(moments) - 1, 1) for number, moment in enumerate(moments)}
-    starts = {one.cell.agent: _begin(one.cell) for one in spread.knowers}
+    starts = {knower.cell.agent: _begin(knower.cell) for knower in spread.knowers}
     items: list[tuple[float, int, dict[str, Any]]] = []
     for knower in spread.knowers:
         cell, at = knower.cell, _begin(knower.cell)

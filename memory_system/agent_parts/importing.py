@@ -208,7 +208,7 @@ class Importing(Part):
             texts.append(TextChange("card", held, card))
         if found.portrait is not None:
             texts.append(TextChange("portrait", self.context.ledger.text("portrait"), found.portrait))
-        title = _title(read, found, source, card=any(one.name == "card" for one in texts))
+        title = _title(read, found, source, card=any(text.name == "card" for text in texts))
         plan = dataclasses.replace(
             added, operation=IMPORT, title=title, changes=tuple(changes), texts=tuple(texts),
             calls=(*read.calls, *added.calls), notes=(f"Read as {TITLES[read.origin]}.", *found.notes, *added.notes),

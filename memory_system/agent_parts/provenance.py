@@ -44,7 +44,7 @@ class Provenance(Part):
                 entry,
                 steps,
                 self._versions,
-                lambda some: self.context.ledger.journal.evidence.built_on([one.id for one in some]),
+                lambda some: self.context.ledger.journal.evidence.built_on([entry.id for entry in some]),
                 held=lambda one: self.context.held_or_known(one) is not None,
                 stale=flagged,
             )

@@ -98,7 +98,7 @@ def checked_actions(actions: object, taken: Sequence[str]) -> tuple[Action, ...]
     Raises:
         InvalidParameter: they are not actions, there are too many, or two functions would have one name.
     """
-    if not isinstance(actions, Sequence) or not all(isinstance(one, Action) for one in actions):
+    if not isinstance(actions, Sequence) or not all(isinstance(action, Action) for action in actions):
         raise InvalidParameter('The actions must be a list: [Action("open_gate", "Open a gate.", {...}, open_gate)].')
     if len(actions) > MAX_ACTIONS:
         raise InvalidParameter(f"A talk has at most {MAX_ACTIONS} actions, not {len(actions)}.")

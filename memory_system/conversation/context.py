@@ -107,13 +107,13 @@ class Context:
     @property
     def messages(self) -> tuple[Mapping[str, Any], ...]:
         """What is sent, in OpenAI's form."""
-        system = "\n\n".join(one.text for one in self.sections if one.text and one.name != TOOLS)
+        system = "\n\n".join(section.text for section in self.sections if section.text and section.name != TOOLS)
         said = [message.openai() for section in self.sections for message in section.messages]
         return ({"role": Role.SYSTEM.value, "content": system}, *said)
 
     def section(self, name: str) -> Section | None:
         """The section of this name; ``None`` if it is empty."""
-        return next((one for one in self.sections if one.name == name), None)
+        return next((section for section in self.sections if section.name == name), None)
 
 
 @dataclass(frozen=True)

@@ -306,13 +306,15 @@ class Group:
         for member in members:
             if part.dispatch(type(member)) is part.dispatch(object):
                 part(member)  # it says why not
-        if len({one.name for one in members}) < len(members):
+        if len({member.name for member in members}) < len(members):
             raise InvalidParameter(_TWICE)
-        names = [one.display_name for one in members]
+        names = [member.display_name for member in members]
         if len({name.casefold() for name in names}) < len(names):
             raise InvalidParameter("Two of them have the same name, so nobody could tell who speaks; rename one.")
         how: dict[str, Any] = {"title": title, "settings": settings, "now": now}
-        return cls([part(one, others=[name for name in names if name != one.display_name], **how) for one in members])
+        return cls(
+            [part(member, others=[name for name in names if name != member.display_name], **how) for member in members]
+        )
 
     def talk(
         self,
@@ -357,13 +359,13 @@ class Group:
         refuse_uncallable(heard=heard, cancelled=cancelled)
         if not is_text(opening):
             raise InvalidParameter("The opening must be a text: what makes one of them speak.")
-        if len(self.parts) < 3 or len({one.agent.display_name.casefold() for one in self.parts}) < len(self.parts):
+        if len(self.parts) < 3 or len({part.agent.display_name.casefold() for part in self.parts}) < len(self.parts):
             raise InvalidParameter("A group has at least 3 conversations, each of a different character.")
         return self._stream(whole("turns", turns, 1, MAX_TURNS), opening.strip(), now, heard, cancelled)
 
     def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ...]:
         """Take all of it back, in every memory: what was said, and the events stored from it. It can be undone."""
-        return tuple(one.remove(events=True, preview=preview) for one in self.parts)
+        return tuple(part.remove(events=True, preview=preview) for part in self.parts)
 
     def _stream(
         self, turns: int, opening: str, now: datetime | None, heard: Heard, cancelled: Callable[[], bool]
@@ -371,7 +373,7 @@ class Group:
         last = self._caught_up(now)
         spoken = [message.speaker for message in _said(self.parts[0])]
         order = sorted(self.parts, key=lambda one: _last_place(spoken, one))  # who has been silent longest comes first
-        names = listed([one.agent.display_name for one in order])
+        names = listed([part.agent.display_name for part in order])
         if opening or last is None:
             text, by = opening or f"{names} meet. Say something to the others.", SCENE
             speaking = self._next(order, opening, spoken, None, now)
@@ -385,7 +387,7 @@ class Group:
                     return
                 step = speaking.step(text, now=now, heard=heard, speaker=by)
                 waiting, text, by = None, step.answer, speaking.agent.display_name
-                order = [*(one for one in order if one is not speaking), speaking]
+                order = [*(part for part in order if part is not speaking), speaking]
                 spoken.append(by)
                 following = self._next(order, text, spoken, by, now) if left and text else None
                 for one in order[:-1] if text else ():
@@ -407,7 +409,7 @@ class Group:
 
         Else the one with most to say; of equals the one silent for longer.
         """
-        others = [one for one in order if one.agent.display_name != by]
+        others = [part for part in order if part.agent.display_name != by]
         if named := self._named(others, said):
             return named
         around = spoken[-len(self.parts) :]
@@ -419,15 +421,15 @@ class Group:
         if said.startswith(SIGN):  # the offline rules address nobody by name: the names are from a quotation
             return None
         sentences = _SENTENCE.findall(said)
-        for sentence in (*reversed([one for one in sentences if "?" in one]), *reversed(sentences)):
-            places = {_place(sentence, one, self.parts): one for one in others}
+        for sentence in (*reversed([sentence for sentence in sentences if "?" in sentence]), *reversed(sentences)):
+            places = {_place(sentence, part, self.parts): part for part in others}
             if named := [place for place in places if place >= 0]:
                 return places[min(named)]
         return None
 
     def _caught_up(self, now: datetime | None) -> Message | None:
         """Let all hear the last thing that was said, which some have not if a talk was broken off."""
-        said = [_said(one) for one in self.parts]
+        said = [_said(part) for part in self.parts]
         last = max((some[-1] for some in said if some), key=lambda one: (one.at, one.number), default=None)
         if last is None:
             return None
@@ -446,7 +448,7 @@ def _place(text: str, of: Part, parts: Sequence[Part]) -> int:
     """Where a text names somebody, by the whole name or a first name that only one of them has; -1 = nowhere."""
     name = of.agent.display_name
     first = name.split()[0]
-    alike = [one for one in parts if one.agent.display_name.split()[0].casefold() == first.casefold()]
+    alike = [part for part in parts if part.agent.display_name.split()[0].casefold() == first.casefold()]
     wanted = first if len(alike) == 1 else name
     found = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text, re.IGNORECASE)
     return found.start() if found else -1
@@ -468,7 +470,7 @@ def go_on(parts: Sequence[Conversation]) -> Duet | Group:
             what was said in it. A character that was renamed since is still the same.
         ConversationNotFound: one of them was undone.
     """
-    if len({one.agent.name for one in parts}) < len(parts):
+    if len({part.agent.name for part in parts}) < len(parts):
         raise InvalidParameter(_TWICE)
     for one in parts:
         _refuse_strangers(one, {other.agent.display_name.casefold() for other in parts if other is not one})

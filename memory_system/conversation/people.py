@@ -173,14 +173,14 @@ def people(agent: AgentMemory) -> tuple[Person, ...]:
             key = _folded(record["name"])
             found[key] = _with(found.get(key, Person(record["name"], "")), record)
     for talk in conversations(agent):
-        for name in (one for one in talk.people if one != NOBODY):
+        for name in (person for person in talk.people if person != NOBODY):
             key = _folded(name)
             person = found.get(key, Person(name, ""))
             latest = max((at for at in (person.last, talk.last) if at is not None), default=None)
             found[key] = replace(person, talks=person.talks + 1, last=latest)
     for called, at in _tellers(agent).items():
         with suppress(InvalidParameter):  # it is part of several names, and could be any
-            name = _alike(called, [one.name for one in found.values()]) or called
+            name = _alike(called, [person.name for person in found.values()]) or called
             person = found.get(_folded(name), Person(name, ""))
             found[_folded(name)] = replace(person, last=max(filter(None, (person.last, at)), default=None))
     return tuple(sorted(found.values(), key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.name)))
@@ -260,7 +260,7 @@ def reflect_on_person(
     called = _named(agent, name)
     moment = agent.now if now is None else moment_given("'now'", now)
     everybody = people(agent)
-    person = next((one for one in everybody if _folded(one.name) == _folded(called)), Person(called, ""))
+    person = next((person for person in everybody if _folded(person.name) == _folded(called)), Person(called, ""))
     found = about(agent, everybody, person, moment)
     if not found:
         note = f"No memory names {person.name} since the last time." if person.until else f"No memory names {called}."
@@ -304,11 +304,11 @@ def trust_over_time(agent: AgentMemory, person: str) -> tuple[TrustPoint, ...]:
     points = list[TrustPoint]()
     for done in reversed(agent.timeline.of_text(key, _POINTS)):
         change_set = done.change_set
-        (text,) = (one for one in change_set.texts if one.name == key)
+        (text,) = (text for text in change_set.texts if text.name == key)
         was, now = (_with(first, _read(held)) if held else first for held in (text.before, text.after))
         if was.trust == now.trust and (change_set.operation != REFLECT or was.text == now.text):
             continue
-        learned = tuple(_apart(*(_untrusting(agent, one) for one in (now, was))))
+        learned = tuple(_apart(*(_untrusting(agent, person) for person in (now, was))))
         thought = now.evidence != was.evidence or now.why != was.why
         points.append(
             TrustPoint(
@@ -353,7 +353,7 @@ def _tellers(agent: AgentMemory) -> dict[str, datetime | None]:
     """Those who told an agent something that it remembers, and when they last did."""
     told: dict[str, datetime | None] = {}
     own = _folded(agent.display_name)
-    for entry in (one for tier in DECAYING for one in agent.entries(tier)):
+    for entry in (entry for tier in DECAYING for entry in agent.entries(tier)):
         if entry.source is Source.TOLD and entry.people and _folded(entry.people[0]) != own:
             name, before = entry.people[0], told.get(entry.people[0])
             told[name] = max(filter(None, (before, entry.timestamp)), default=None)
@@ -476,10 +476,10 @@ def _lines_of(name: str, names: Sequence[str], text: str) -> str:
 
     def about(line: str) -> str | None:
         places = {
-            one: min((at for part in (one, one.split()[0]) if (at := line.find(part)) >= 0), default=-1)
-            for one in names
+            name: min((at for part in (name, name.split()[0]) if (at := line.find(part)) >= 0), default=-1)
+            for name in names
         }
-        named = [one for one in names if places[one] >= 0]
+        named = [name for name in names if places[name] >= 0]
         return min(named, key=lambda one: (places[one], -len(one))) if named else None
 
     return "\n".join(line.removeprefix(f"{name}:").strip() for line in text.splitlines() if about(line) == name)

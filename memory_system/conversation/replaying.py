@@ -141,7 +141,7 @@ class GoingOn(StandIn):
 def _failure(call: ModelCall) -> ModelError:
     """The error of the model at that time, as far as it matters for the result."""
     kinds = (ModelOverflow, ModelNonsense)
-    kind = next((one for one in kinds if json.dumps({"failed": one.code}) == call.answer), ModelUnavailable)
+    kind = next((kind for kind in kinds if json.dumps({"failed": kind.code}) == call.answer), ModelUnavailable)
     return kind(call.error or "")
 
 

@@ -127,7 +127,7 @@ def actions_of(plan: ChangeSet, talk: Talk) -> tuple[Action, ...]:
     Raises:
         StoreDamaged: the change set does not store a conversation.
     """
-    text = next((one.after for one in plan.texts if one.name == HELD + talk.id), None)
+    text = next((text.after for text in plan.texts if text.name == HELD + talk.id), None)
     return talk.actions if text is None else parse_held(Talk(talk.id), text).actions
 
 

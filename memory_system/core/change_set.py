@@ -284,12 +284,12 @@ def together(plans: Sequence[tuple[ChangeSet, Iterable[str]]], title: str) -> tu
     return dataclasses.replace(
         first,
         title=title,
-        changes=tuple(change for one in taken for change in one.changes),
+        changes=tuple(change for change_set in taken for change in change_set.changes),
         texts=(),
-        kept=tuple(kept for one in taken for kept in one.kept),
-        notes=tuple(dict.fromkeys(note for one in taken for note in one.notes)),
-        calls=tuple(call for one in taken for call in one.calls),
-        base_revision=min(one.base_revision for one, _ in plans),
+        kept=tuple(kept for change_set in taken for kept in change_set.kept),
+        notes=tuple(dict.fromkeys(note for change_set in taken for note in change_set.notes)),
+        calls=tuple(call for change_set in taken for call in change_set.calls),
+        base_revision=min(change_set.base_revision for change_set, _ in plans),
         purges=(),
         id=uuid.uuid4().hex,
     ), tuple(left)

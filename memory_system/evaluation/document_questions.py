@@ -47,7 +47,7 @@ def _asked(line: dict[str, object]) -> Asked:
 def found_in(answer: str, answers: Sequence[str]) -> float:
     """1 if the answer contains one of these, ignoring case, articles and punctuation, else 0: after Liu et al. 2023."""
     said = f" {' '.join(plain_words(answer))} "
-    return float(any(f" {' '.join(plain_words(one))} " in said for one in answers))
+    return float(any(f" {' '.join(plain_words(answer))} " in said for answer in answers))
 
 
 def items(lab: Lab) -> Iterator[Item]:

@@ -48,7 +48,7 @@ def read_form(paths: Sequence[Path], *forms: Form) -> Iterator[Source]:
     Raises:
         InvalidFile: a path holds no data, or a file is of another form.
     """
-    files = {file.absolute(): file for given in paths for file in _files(given)}
+    files = {file.absolute(): file for path in paths for file in _files(path)}
     for path in files.values():
         source = read(path)
         if source.form not in forms:

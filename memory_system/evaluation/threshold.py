@@ -131,10 +131,12 @@ def asked(
         EmbedderError: texts could not be embedded.
     """
     tables = {tier: Table() for tier in Tier}
-    for entry, vector in zip(data.entries, embedder.embed([one.document for one in data.entries]), strict=True):
+    for entry, vector in zip(data.entries, embedder.embed([entry.document for entry in data.entries]), strict=True):
         tables[Tier.LTM].put(entry, vector)
     hybrid = Hybrid(tokens)
-    for question, vector in zip(questions, cue_vectors(embedder, [one.cue for one in questions]), strict=True):
+    for question, vector in zip(
+        questions, cue_vectors(embedder, [question.cue for question in questions]), strict=True
+    ):
         query = Query(question.cue, question.now, top_k=seats, threshold=0.0, scoring=DEFAULT.scoring)
         found = answer(query, vector, tables, "", explain=False, measured=hybrid.measure(query, vector, tables))
         yield found.hits, tables[Tier.LTM].relevancies(vector)

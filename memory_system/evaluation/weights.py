@@ -104,10 +104,10 @@ def _without(choices: Mapping[str, Sequence[_Choice]], left_out: DataSet) -> tup
 def _choices(data: DataSet, embedder: Embedder, tokens: TokenStates, first: Mix, say: Say) -> Iterator[_Choice]:
     """The choices in the questions of a data set that is not lived, with the pool chosen by these weights."""
     table = Table()
-    for entry, vector in zip(data.entries, embedder.embed([one.document for one in data.entries]), strict=True):
+    for entry, vector in zip(data.entries, embedder.embed([entry.document for entry in data.entries]), strict=True):
         table.put(entry.evolve(tier=Tier.LTM), vector)
     texts = Joint(Table().texts, table.texts)
-    cues = cue_vectors(embedder, [one.cue for one in data.questions])
+    cues = cue_vectors(embedder, [question.cue for question in data.questions])
     for done, (question, vector) in enumerate(zip(data.questions, cues, strict=True)):
         if done % 50 == 0:
             say(f"{data.name}: asked {done:,} of {counted(len(cues), 'question')}")

@@ -215,7 +215,7 @@ _ALL = (
         'for, in the form {"actions": [{"start": "HH:MM", "end": "HH:MM", "activity": "...", "place": "..."}]}.',
     ),
 )
-PROMPTS: Mapping[str, Prompt] = MappingProxyType({one.name: one for one in _ALL})
+PROMPTS: Mapping[str, Prompt] = MappingProxyType({prompt.name: prompt for prompt in _ALL})
 """Every prompt by its name, in the order of a memory's life."""
 
 

@@ -119,7 +119,7 @@ def put_back(world: World, aside: Aside, now: datetime | None = None) -> Path | 
         StoreError: the files cannot be moved. Nothing was changed.
     """
     with world.let_go():
-        if aside.folder not in [one.folder for one in asides.of_world(world.folder)]:
+        if aside.folder not in [aside.folder for aside in asides.of_world(world.folder)]:
             raise NotFound(f"{aside.folder} is no longer there.")
         why = f"what was set aside on {stamp(aside.at)} was put back"
         return swap(world.spot, aside.folder, world.stored(), why, now or real_clock())

@@ -167,7 +167,7 @@ class Worlds:
             tell(made_at=slot and slot.made_at, branched=slot and slot.branched)
         with _noted(problems), self._journals() as journals:
             names = agent_names(self._settings(folder.name))
-            tell(characters=sum(not _rehearses(folder / one) for one in names))
+            tell(characters=sum(not _rehearses(folder / name) for name in names))
             for one in names:
                 with _noted(problems), journals.of(folder / one).looked_at() as journal:
                     if journal is None and (folder / one / "chroma").is_dir():

@@ -58,7 +58,7 @@ def add(
     """
     changes: list[Change] = []
     outcomes: list[Outcome] = []
-    taken = [(event, held := find(event.id), _refusal(event, held, overwrite=overwrite)) for event in entries]
+    taken = [(event, entry := find(event.id), _refusal(event, entry, overwrite=overwrite)) for event in entries]
     unrated = [event for event, _, refusal in taken if rate and event.rating is None and not refusal]
     ratings = rate_all(ground, unrated, cancelled)
     for event, held, refusal in taken:

@@ -54,7 +54,7 @@ class Lineage:
 
     def of(self, entry_id: str) -> Kin | None:
         """The kin of this id."""
-        return next((one for one in self.kin if one.entry.id == entry_id), None)
+        return next((kin for kin in self.kin if kin.entry.id == entry_id), None)
 
 
 @dataclass
@@ -115,9 +115,9 @@ def _walked(entry: MemoryEntry, depth: int, room: int, look: Look, near: Near) -
         side.unknown |= {other for _, other in pairs if other not in side.found and other not in fresh}
         reached = sorted(fresh.values(), key=_by_time)
         free = max(0, room + 1 - len(side.found))
-        side.beyond |= {one.id for one in reached[free:]}
+        side.beyond |= {entry.id for entry in reached[free:]}
         reached = reached[:free]
-        side.found |= {one.id: one for one in reached}
+        side.found |= {entry.id: entry for entry in reached}
         side.links |= {(one, other) for one, other in pairs if other in side.found}
         if not reached:
             return side

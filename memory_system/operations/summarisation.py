@@ -48,22 +48,23 @@ def plan(ground: Ground, count: int) -> ChangeSet:
 def to_summarise(ltm: Sequence[MemoryEntry], now: datetime) -> list[MemoryEntry]:
     """The memories of LTM that may become part of a summary; see ``plan``."""
     return [
-        one
-        for one in ltm
-        if not (one.pinned or one.protected or one.authored or is_ahead(one, now)) and one.importance is not None
+        entry
+        for entry in ltm
+        if not (entry.pinned or entry.protected or entry.authored or is_ahead(entry, now))
+        and entry.importance is not None
     ]
 
 
 def _too_few(ground: Ground, free: int) -> str:
     """Why there is nothing to summarise: how many memories are left out for which reason, and what can be done."""
     entries = ground.ltm
-    marked = sum(one.authored for one in entries)
+    marked = sum(entry.authored for entry in entries)
     left_out = {
         MARKED: marked,
-        "pinned": sum(one.pinned for one in entries),
-        "protected": sum(one.protected for one in entries),
-        "unrated": sum(one.importance is None for one in entries),
-        "of today's plan": sum(is_ahead(one, ground.now) for one in entries),
+        "pinned": sum(entry.pinned for entry in entries),
+        "protected": sum(entry.protected for entry in entries),
+        "unrated": sum(entry.importance is None for entry in entries),
+        "of today's plan": sum(is_ahead(entry, ground.now) for entry in entries),
     }
     words = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
     told = f"Long-term memory holds {so_many(len(entries))}, of which {free} can be summarised; it takes two."

@@ -129,7 +129,7 @@ def labelled(
         )
         for cue in right
     )
-    return tuple(one for one in every if one.right or one.wrong)
+    return tuple(labelled for labelled in every if labelled.right or labelled.wrong)
 
 
 def enough(pool: Iterable[Labelled]) -> bool:
@@ -138,7 +138,7 @@ def enough(pool: Iterable[Labelled]) -> bool:
 
 
 def _missing(pool: Iterable[Labelled]) -> int:
-    return MIN_CUES - sum(bool(one.right) for one in pool)
+    return MIN_CUES - sum(bool(labelled.right) for labelled in pool)
 
 
 def ways(settings: AgentSettings) -> dict[str, Any]:
@@ -429,7 +429,7 @@ class Proposal:
             document: the text of the memory with an id.
         """
         assert self.found is not None, "nothing is proposed without a fit"
-        worse = [one for one in self.found.worse if one.agent == agent]
+        worse = [worse for worse in self.found.worse if worse.agent == agent]
         told = [
             f"Worse: {excerpt(one.cue)} {'no longer recalls' if one.missed else 'now recalls'} "
             f"{quote(document(one.entry_id))}."

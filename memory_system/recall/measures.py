@@ -83,7 +83,7 @@ class Hybrid:
 
         def together(tier: Tier, _table: Table) -> Relevancy:
             if not found:  # once for all tiers
-                worked_out = self._found(cue, vector, texts, *(tables[one] for one in LIVED))
+                worked_out = self._found(cue, vector, texts, *(tables[tier] for tier in LIVED))
                 found.update(zip(LIVED, worked_out.of_tables, strict=True))
             return found[tier]
 
@@ -127,7 +127,7 @@ class Hybrid:
                 pool = self._found(cue, vector, texts, table).of_all.pool
             else:
                 row, texts = start + row, self._texts(tables)
-                pool = self._found(cue, vector, texts, *(tables[one] for one in LIVED)).of_all.pool
+                pool = self._found(cue, vector, texts, *(tables[tier] for tier in LIVED)).of_all.pool
             return evidence(cue, row, texts, self._tokens, pool=pool)
         return None
 

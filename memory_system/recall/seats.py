@@ -124,10 +124,10 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
             row = table.row(entry_id)
             assert row is not None, "what has tags is held"
             turns = [
-                (one, place)
+                (tier, place)
                 for turn in table.entries[row].evidence
-                for one in DECAYING
-                if (place := tables[one].row(turn)) is not None
+                for tier in DECAYING
+                if (place := tables[tier].row(turn)) is not None
             ]
             if turns:
                 found[tier, row] = turns
@@ -213,7 +213,7 @@ def behind(
     same = {tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()}
     if seats is Seats.RANKING:
         for (tier, row), told in synopses.items():
-            turns[tier][row] = able[tier][row] and any(able[one][turn] for one, turn in told)
+            turns[tier][row] = able[tier][row] and any(able[tier][turn] for tier, turn in told)
         if len(twins.places):
             competing = np.concatenate([able[tier] & ~turns[tier] for tier in DECAYING])
             found = twins.outdone(competing, np.concatenate([totals[tier] for tier in DECAYING]))

@@ -137,7 +137,7 @@ class AccessLog:
 
 
 def _bounded(notes: Sequence[Noted]) -> list[Noted]:
-    spare = sum(isinstance(one, Asked) for one in notes) - MOST_ASKED
+    spare = sum(isinstance(note, Asked) for note in notes) - MOST_ASKED
     if spare <= 0:
         return list(notes)
     kept: list[Noted] = []

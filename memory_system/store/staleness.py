@@ -111,7 +111,7 @@ def deleted(traces: Sequence[Trace]) -> bool:
 def standing(traces: Sequence[Trace]) -> list[Trace]:
     """The changes that made a memory what it is, newest first, without what was undone and what undid it."""
     left: list[Trace] = []
-    revisions = {one.revision for one in traces}
+    revisions = {trace.revision for trace in traces}
     limit: float = float("inf")
     for trace in reversed(traces):
         if trace.revision >= limit:

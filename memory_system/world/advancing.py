@@ -249,7 +249,7 @@ def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> 
         lived = event.kind in (Kind.OBSERVATION, Kind.CONVERSATION) and _important(event)
         if lived and when is not None and when <= at and when.astimezone(at.tzinfo).date() == at.date():
             changed = () if since < when else _changes_since(agent, planned.revision, event.id)
-            if since < when or any(_important(one.after) and not _important(one.before) for one in changed):
+            if since < when or any(_important(event.after) and not _important(event.before) for event in changed):
                 yield event.id
 
 
@@ -440,7 +440,7 @@ def foresee(
         InvalidParameter: see ``until``.
     """
     at, end = begin, _ = until(world, to, foreseen=True)
-    whys = {(one.agent, one.what, one.of): one.waits for one in failed}
+    whys = {(step.agent, step.what, step.of): step.waits for step in failed}
     coming = expected({} if events is None else events, at)
     _refuse_unknown(world, coming)
     lives: dict[str, Life] = {}
@@ -455,15 +455,15 @@ def foresee(
     while True:
         for name, life in lives.items():
             then = life
-            while (step := next((one for one in due(then, at) if not one.waits), None)) is not None:
+            while (step := next((step for step in due(then, at) if not step.waits), None)) is not None:
                 steps.append(step)
                 then = foreseen(then, step)
             lives[name] = then
-        left = [one for life in lives.values() for one in due(life, at)]
+        left = [step for life in lives.values() for step in due(life, at)]
         present = left if at == begin else present
         if at == end:
-            known = {(one.agent, one.what, one.of) for one in present}  # what waits at present has a reason
-            waiting += [*present, *(one for one in left if (one.agent, one.what, one.of) not in known)]
+            known = {(step.agent, step.what, step.of) for step in present}  # what waits at present has a reason
+            waiting += [*present, *(step for step in left if (step.agent, step.what, step.of) not in known)]
             for one in steps.copy():
                 if one.at == begin and (why := whys.get((one.agent, one.what, one.of))):
                     steps.remove(one)
@@ -562,7 +562,7 @@ class Advance:
                 if self._cancelled():
                     raise _Stopped
                 life = self._lives[name] = self._life(agent, at)
-                step = next((one for one in due(life, at) if not self._why(one)), None)
+                step = next((step for step in due(life, at) if not self._why(step)), None)
                 if step is None:
                     return
                 self._progress(share, f"{agent.display_name}: {step.why}")

@@ -114,7 +114,7 @@ class Awake:
 
     def __iter__(self) -> Iterator[AgentMemory]:
         with self._lock:
-            return iter([one.agent for one in self._agents.values()])
+            return iter([agent.agent for agent in self._agents.values()])
 
     def agent(self, name: str) -> AgentMemory | None:
         """An open agent, marked as used now; ``None`` if it is not open, or was closed or replaced by others."""

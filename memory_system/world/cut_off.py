@@ -44,7 +44,7 @@ def found(spot: Spot, backups: Path) -> list[CutOff]:
 
 def remove(spot: Spot, backups: Path) -> tuple[CutOff, ...]:
     """Remove what ``found`` finds; returns what is gone. What cannot be removed is left for the doctor to report."""
-    gone = [one for one in map(_sized, _candidates(spot, backups)) if remove_left(one.path)]
+    gone = [cut_off for cut_off in map(_sized, _candidates(spot, backups)) if remove_left(cut_off.path)]
     with half_left(spot) as half, suppress(OSError):
         if half is not None:
             cut_off = _sized(half)

@@ -105,7 +105,7 @@ def happened(
             raise InvalidParameter(f"'{name}' must be a text, not {shown(value)}.")
     what, place = text.strip(), at.strip()
     tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told, "'told'"), "")
-    if wrong := [one for one in tellers.values() if not isinstance(one, str)]:
+    if wrong := [teller for teller in tellers.values() if not isinstance(teller, str)]:
         raise InvalidParameter(f"'told' says by whom, with a name, not {shown(wrong[0])}; \"\" where nobody knows.")
     for teller in ("", *tellers.values()):
         MemoryEntry(what, place=place, people=(teller,) if teller else ())  # raises if it cannot be remembered
@@ -124,7 +124,7 @@ def happened(
         opened = (open_() for open_ in agents.values())
         everyone = list(opened)
         within = {one.place.casefold(): one.within for one in places_of(agent.personality for agent in everyone)}
-        knowing = {one.name: _Witness(one, Source.SAW) for one in everyone if _is_at(one, place, now, within)}
+        knowing = {agent.name: _Witness(agent, Source.SAW) for agent in everyone if _is_at(agent, place, now, within)}
     everybody = [open_().display_name for open_ in agents.values()]
     nobody = "" if knowing else f"Nobody is at {shown(place)} then, and nobody was named, so nobody knows of it."
     planned = [_known(witness, what, place, now, everybody, wait) for witness in knowing.values()]

@@ -97,7 +97,7 @@ def inbox(
 def sorted_out(agent: AgentMemory, found: Sequence[Decision]) -> Inbox:
     """Decisions, with those that are still put off in a list of their own."""
     now = agent.now
-    held = {(one.kind, one.of): one for one in parse_put_off(agent.text(TEXT))}
+    held = {(put_off.kind, put_off.of): put_off for put_off in parse_put_off(agent.text(TEXT))}
     waits: list[Decision] = []
     later: list[Decision] = []
     for decision in found:
@@ -131,7 +131,7 @@ def morning_after(now: datetime) -> datetime:
 def _due(agent: AgentMemory, folder: Path, waiting: Sequence[Step]) -> Iterator[Decision]:
     now = agent.now
     life = life_of(agent, now, folder)
-    failed = {(one.what, one.of): one.waits for one in waiting if one.agent == agent.name}
+    failed = {(step.what, step.of): step.waits for step in waiting if step.agent == agent.name}
     for step in due(life, now):
         if step.what in _STEPS:
             kind = Matter(step.what)

@@ -157,7 +157,7 @@ def _gone(one: Fact | Group) -> str:
 
 
 def _named(there: Collection[Group], name: str) -> Group | None:
-    return next((one for one in there if one.name.casefold() == name.strip().casefold()), None)
+    return next((group for group in there if group.name.casefold() == name.strip().casefold()), None)
 
 
 def group(kept: Kept, characters: Collection[str], name: str, members: str | Sequence[str]) -> ChangeSet:

@@ -113,10 +113,10 @@ def heard(agent: AgentMemory, entry: MemoryEntry, about: str) -> MemoryEntry:
             if (one := agent.last_version(waiting.pop(0))).id not in found:
                 found[one.id] = one
                 waiting += () if is_told(one) else one.evidence
-    entries = [one for one in found.values() if is_told(one)]
+    entries = [entry for entry in found.values() if is_told(entry)]
     if not entries:
         return entry
-    cue, *rest = agent.contents.embedded([about.strip() or entry.document, *(one.document for one in entries)])
+    cue, *rest = agent.contents.embedded([about.strip() or entry.document, *(entry.document for entry in entries)])
     return entries[int(np.argmax([cue @ one for one in rest]))]
 
 

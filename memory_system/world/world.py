@@ -392,7 +392,7 @@ class World(HeldOpen):
                 return awake
             place = self._place(checked)
             if not lifecycle.lies_there(place):
-                twins = [held for held in self.agents() if held.casefold() == checked.casefold()]
+                twins = [agent for agent in self.agents() if agent.casefold() == checked.casefold()]
                 if twins and checked not in twins:
                     raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
             lifecycle.unpack(place)

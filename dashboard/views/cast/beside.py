@@ -51,7 +51,7 @@ def show(agent: AgentMemory) -> None:
 
 
 def _answer(answer: Answer, against: Answer, cue: str) -> None:
-    only = [one for one in answer.recalled if not one.shared]
+    only = [recollection for recollection in answer.recalled if not recollection.shared]
     st.header(widgets.plain(answer.called), anchor=False)
     if not answer.recalled:
         lived = any(session.character(answer.agent).entries(tier) for tier in (Tier.STM, Tier.LTM))
@@ -66,7 +66,9 @@ def _answer(answer: Answer, against: Answer, cue: str) -> None:
             f"{against.called} lacks {len(only)} of them."
         )
     )
-    for number, recollection in enumerate([*only, *(one for one in answer.recalled if one.shared)]):
+    for number, recollection in enumerate(
+        [*only, *(recollection for recollection in answer.recalled if recollection.shared)]
+    ):
         _memory(answer, against, recollection, cue, f"{answer.agent}-{number}")
 
 

@@ -40,7 +40,11 @@ def show(agent: AgentMemory) -> None:
     for place in busy:
         _place(place, inside, there)
     if lost := there.get("", []):
-        st.caption(widgets.plain(f"Whereabouts not known: {', '.join(session.shown_name(one.agent) for one in lost)}."))
+        st.caption(
+            widgets.plain(
+                f"Whereabouts not known: {', '.join(session.shown_name(whereabouts.agent) for whereabouts in lost)}."
+            )
+        )
     if empty := [place for place in roots if place not in busy]:
         st.caption(widgets.plain(f"Nobody is at: {', '.join(map(tables.visible, empty))}."))
 

@@ -66,7 +66,7 @@ def panel(agent: AgentMemory, one: Decision) -> None:
 
 def all_of(agent: AgentMemory, kind: Matter, listed: Sequence[Decision]) -> None:
     """What accepting all of a kind would change, one line each with a box, and the button that applies it at once."""
-    some = {one.of: one for one in listed[:_AT_ONCE] if not _protected(agent, one)}
+    some = {decision.of: decision for decision in listed[:_AT_ONCE] if not _protected(agent, decision)}
     with st.container(border=True, gap="small", key="inbox-plan"):
         plans = {}
         for decision in some.values():

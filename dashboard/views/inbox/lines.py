@@ -27,7 +27,7 @@ _OPERATIONS = {Matter.MIGRATE: "Migrate", Matter.REFLECT: "Reflect", Matter.SUMM
 
 def show(agent: AgentMemory, found: Inbox, kinds: Sequence[Matter]) -> None:
     """The pending decisions of these kinds, or of all if none is named."""
-    listed = [one for one in found.decisions if not kinds or one.kind in kinds]
+    listed = [decision for decision in found.decisions if not kinds or decision.kind in kinds]
     may = agent.read_only is None
     if may and len(kinds) == 1 and kinds[0] in accepting.TOGETHER and len(listed) > 1:
         label = f"{words.ACCEPT} all {len(listed)}"

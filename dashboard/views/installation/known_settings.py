@@ -72,7 +72,7 @@ def _table(facts: tuple[Fact, ...]) -> None:
 
 
 def _edit(agent: AgentMemory, facts: tuple[Fact, ...], groups: tuple[Group, ...]) -> None:
-    held = {one.id: one for one in facts}
+    held = {fact.id: fact for fact in facts}
     chosen = st.selectbox(
         "Fact", [_NEW, *held], key="fact-chosen", persist_state="session",
         format_func=lambda one: tables.short(held[one].text, 80) if one in held else "A new fact",
@@ -132,7 +132,7 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
     name = left.text_input(
         words.GROUP, key=f"group-name-{number}", max_chars=64, placeholder="the guard", persist_state="session"
     ).strip()
-    group = next((one for one in groups if one.name.casefold() == name.casefold()), None)
+    group = next((group for group in groups if group.name.casefold() == name.casefold()), None)
     members = right.multiselect(
         words.MEMBERS, world.characters(), group.members if group else (), key=f"group-members-{number}-{name}",
         format_func=session.labels(world.characters()).__getitem__, placeholder="Nobody", persist_state="session",

@@ -158,7 +158,7 @@ def _beside(agent: AgentMemory, asked: Asked, again: Step) -> None:
     for told in still_said([hit.entry for hit in asked.whole.recalled if hit.entry.id in asked.muted], again.context):
         st.caption(f":material/info: {widgets.plain(told)}")
     st.markdown("**What changed in what came to mind**")
-    first, second = (one.recalled.hits for one in (asked.whole, again))
+    first, second = (step.recalled.hits for step in (asked.whole, again))
     frame = tables.compared(first, second)
     frame.insert(
         0,

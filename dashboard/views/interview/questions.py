@@ -199,8 +199,8 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
         if droppable:
             _drop(agent, "Drop the earlier one", str(before))
     every = interview.compared(runs[str(before)], runs[str(after)])
-    found = [one for one in every if one.before is not None and one.after is not None]
-    changed = [one for one in found if not one.same or one.remembered or one.missed]
+    found = [difference for difference in every if difference.before is not None and difference.after is not None]
+    changed = [difference for difference in found if not difference.same or difference.remembered or difference.missed]
     answers = tables.counted(len(found), "answer", "answers")
     once = len(every) - len(found)
     more = f" {tables.counted(once, 'question was', 'questions were')} asked in one of the two only." if once else ""

@@ -149,8 +149,8 @@ def follow(agent: AgentMemory, at: looking.Looking) -> None:
         return
     lever, act = taken
     own = agent.retrieval.query(at.cue)
-    way = next((one for one in _ways_of(agent, own, at.memory) if one.lever.name == lever), None)
-    if way is None or act not in {one.name for one in _line(agent, way, None).acts}:
+    way = next((way for way in _ways_of(agent, own, at.memory) if way.lever.name == lever), None)
+    if way is None or act not in {act.name for act in _line(agent, way, None).acts}:
         return
     if act == "try":
         looking.try_out(session.place(), own.cue, way)
@@ -203,5 +203,5 @@ def _saved_cue(agent: AgentMemory, cue: str, candidate: Candidate) -> None:
 
 def _free_name(agent: AgentMemory, cue: str) -> str:
     """An unused name for a saved cue."""
-    name, taken = tables.short(cue, _NAME), {one.name.casefold() for one in agent.saved_cues}
+    name, taken = tables.short(cue, _NAME), {cue.name.casefold() for cue in agent.saved_cues}
     return name if name.casefold() not in taken else f"{name} ({len(taken) + 1})"

@@ -112,7 +112,7 @@ def candidates(found: Explanation, shown: Shown, most: int) -> tuple[list[dict[s
             left = len(found.candidates) - place
             break
         rows.append(scored(candidate, place + 1, found.query))
-    return rows, sum(one["recalled"] for one in rows), left
+    return rows, sum(row["recalled"] for row in rows), left
 
 
 def line_of_seats(found: Explanation, query: Query) -> str:

@@ -27,7 +27,7 @@ if session.moment() is not None:
     st.stop()
 
 MORE = "More"
-DECLARED = {one.name: one for one in (*OPERATIONS, *BESIDE, *OF_CAST)}
+DECLARED = {operation.name: operation for operation in (*OPERATIONS, *BESIDE, *OF_CAST)}
 USUAL = {name.capitalize(): DECLARED[name] for name in ("migrate", "reflect", "summarise", "plan")}
 NAMES = [*USUAL, unrated.OPERATION]
 
@@ -82,7 +82,9 @@ plan: Callable[[Show], ChangeSet] | None = None
 chosen: Operation | Read = USUAL.get(name, DECLARED["migrate"])
 if name == MORE:
     others: list[Operation | Read] = [
-        *sorted((one for one in DECLARED.values() if one not in USUAL.values()), key=lambda one: one.title),
+        *sorted(
+            (operation for operation in DECLARED.values() if operation not in USUAL.values()), key=lambda one: one.title
+        ),
         *READS,
     ]
     chosen = st.selectbox(

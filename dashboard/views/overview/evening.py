@@ -77,7 +77,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
         session.choose_next(name)
         st.rerun()
     end, shown, met = session.kept(
-        "day", agent, lambda one: _day(one, cast), agent.now, *((one.name, one.stamp) for one in cast)
+        "day", agent, lambda one: _day(one, cast), agent.now, *((agent.name, agent.stamp) for agent in cast)
     )
     begin = end - evening.DAY
     st.header(f"The last day, until {stamp(end)}", anchor=False)
@@ -119,7 +119,7 @@ def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     cue = session.from_link(_ASKED) or session.example_cues(agent.name)[0]
     st.header(widgets.plain(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}"), anchor=False)
     called = _called(cast)
-    answers = {one.name: _answer(one, called[one.name], cue) for one in cast}
+    answers = {agent.name: _answer(agent, called[agent.name], cue) for agent in cast}
     lines.show("remembered", [line for line, _ in answers.values()], cards=True)
     if (taken := lines.taken("remembered")) and taken[0] in answers:
         places.to_memory(taken[0], cue=cue, memory=answers[taken[0]][1])
@@ -138,7 +138,7 @@ def _answer(agent: AgentMemory, name: str, cue: str) -> tuple[lines.Line, str]:
         )
     except MemorySystemError as error:
         return lines.Line(agent.name, "", error.sentence, name, picture), ""
-    hit = next((one for one in hits if one.entry.tier is not Tier.STATIC), hits[0] if hits else None)
+    hit = next((hit for hit in hits if hit.entry.tier is not Tier.STATIC), hits[0] if hits else None)
     text, told, memory = "", "Nothing comes to mind.", ""
     if hit is not None:
         text, memory = tables.short(hit.entry.document, _ANSWER), hit.entry.id
@@ -162,7 +162,9 @@ def cast_of(agent: AgentMemory) -> list[AgentMemory]:
 def _day(agent: AgentMemory, cast: list[AgentMemory]) -> tuple[datetime, list[evening.Lane], list[tuple[str, str]]]:
     """The last day of a cast, as one of them has it, and its meetings."""
     called = _called(cast)
-    lives = [(one.name, called[one.name], [entry for tier in LIVED for entry in one.entries(tier)]) for one in cast]
+    lives = [
+        (agent.name, called[agent.name], [entry for tier in LIVED for entry in agent.entries(tier)]) for agent in cast
+    ]
     end, shown = evening.last_day(lives, agent.now)
     return end, shown, evening.meetings(shown)
 

@@ -201,11 +201,11 @@ def _scoring(agent: AgentMemory, weights: Weights) -> tuple[Scoring, float, floa
         persist_state="session",
     )  # fmt: skip
     decay_form = st.segmented_control(
-        words.DECAY_BY, [one.value for one in DecayForm], default=own.scoring.decay_form.value, required=True,
+        words.DECAY_BY, [form.value for form in DecayForm], default=own.scoring.decay_form.value, required=True,
         key=f"decay_form-{session.place()}", persist_state="session", help=words.DECAY_HELP,
     )  # fmt: skip
     passing = st.segmented_control(
-        words.THRESHOLD_IS_OF, [one.value for one in Passing], default=own.scoring.passing.value, required=True,
+        words.THRESHOLD_IS_OF, [passing.value for passing in Passing], default=own.scoring.passing.value, required=True,
         key=f"passing-{session.place()}", persist_state="session", help=words.THRESHOLD_HELP,
     )  # fmt: skip
     seats = st.segmented_control(
@@ -213,7 +213,7 @@ def _scoring(agent: AgentMemory, weights: Weights) -> tuple[Scoring, float, floa
         key=f"seats-{session.place()}", persist_state="session", help=words.SEATS_HELP,
     )  # fmt: skip
     measure = st.segmented_control(
-        "Relevancy by", [one.value for one in Measure], default=own.scoring.measure.value, required=True,
+        "Relevancy by", [measure.value for measure in Measure], default=own.scoring.measure.value, required=True,
         key=f"measure-{session.place()}", persist_state="session",
         help=words.RELEVANCY_HELP,
     )  # fmt: skip

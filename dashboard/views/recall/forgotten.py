@@ -30,4 +30,4 @@ def show(agent: AgentMemory, query: Query) -> None:
         if agent.read_only is not None:
             return
         if st.button(words.RESTORE_THEM, icon=":material/restore_from_trash:", help="In Python: AgentMemory.restore"):
-            bulk.do(agent, lambda: agent.restore([one.entry.id for one in found]))
+            bulk.do(agent, lambda: agent.restore([candidate.entry.id for candidate in found]))

@@ -34,16 +34,16 @@ class Ticked:
 
 def by_memory(apart: Apart, whom: str) -> Ticked:
     """A line for each memory and text that differs, with a box."""
-    rows = [_memory(memory) for memory in apart.memories] + [_text(one, whom) for one in apart.texts]
+    rows = [_memory(memory) for memory in apart.memories] + [_text(text, whom) for text in apart.texts]
     ticked = change_set.listed(f"keep-{apart.rehearsal.name}", rows, label="Keep")
     for text in apart.texts:
         if text.name == "personality":
             with st.expander("Every changed line"):
                 st.code(tables.line_diff(text.theirs or "", text.kept or ""), language="diff", wrap_lines=True)
     ids = tuple(memory.entry_id for memory in apart.memories if memory.entry_id in ticked)
-    texts = tuple(one.name for one in apart.texts if f"the {one.name}" in ticked)
+    texts = tuple(text.name for text in apart.texts if f"the {text.name}" in ticked)
     clashing = {memory.entry_id for memory in apart.memories if memory.clash}
-    clashing |= {one.name for one in apart.texts if one.clash}
+    clashing |= {text.name for text in apart.texts if text.clash}
     return Ticked(ids, texts, tuple(one for one in (*ids, *texts) if one in clashing))
 
 

@@ -96,7 +96,7 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
             st.caption(_counted(found))
         chosen = st.session_state.get(_OPEN)
         if chosen is not None and chosen[0] == fact:
-            for opened in (one for one in found if one.agent == chosen[1]):
+            for opened in (cell for cell in found if cell.agent == chosen[1]):
                 _evidence(agent, number, world.with_author(opened), at, called[opened.agent])
 
 
@@ -134,7 +134,7 @@ def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None, 
             places.to_memory(cell.agent, memory=cell.memory)
         verdict = st.selectbox(
             "It is so that the character",
-            [str(one) for one in Verdict],
+            [str(verdict) for verdict in Verdict],
             index=list(Verdict).index(cell.verdict),
             key=f"is-{number}-{cell.agent}",
         )

@@ -377,7 +377,7 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
 
 def _look_after(workers: list[_Worker]) -> NoReturn:
     while True:
-        wait([one.line for one in workers])
+        wait([worker.line for worker in workers])
         for worker in workers:
             if not worker.gone():
                 continue
@@ -393,7 +393,7 @@ def _look_after(workers: list[_Worker]) -> NoReturn:
 
 
 def _stop(workers: list[_Worker]) -> None:
-    started = [one for one in workers if one.process is not None]
+    started = [worker for worker in workers if worker.process is not None]
     for worker in started:
         worker.tell(signal.SIGTERM)
     until = time.monotonic() + _ENDING_SECONDS

@@ -68,16 +68,18 @@ class Section:
 
 def sections(outcomes: Sequence[Outcome]) -> list[Section]:
     """A section for each data set, then one for each form with several data sets, all questions pooled."""
-    found = [_section(f"{one.data.name} ({one.data.form})", [one], one.data.notes) for one in outcomes]
-    for form in dict.fromkeys(one.data.form for one in outcomes):
-        alike = [one for one in outcomes if one.data.form is form]
+    found = [
+        _section(f"{outcome.data.name} ({outcome.data.form})", [outcome], outcome.data.notes) for outcome in outcomes
+    ]
+    for form in dict.fromkeys(outcome.data.form for outcome in outcomes):
+        alike = [outcome for outcome in outcomes if outcome.data.form is form]
         if len(alike) > 1:
             found.append(_section(f"all {len(alike)} of {form}", alike, ()))
     return found
 
 
 def _section(title: str, outcomes: Sequence[Outcome], notes: tuple[str, ...]) -> Section:
-    questions = [question for one in outcomes for question in one.data.questions]
+    questions = [question for outcome in outcomes for question in outcome.data.questions]
     kinds = np.array([question.category for question in questions])
     answered = np.array([bool(question.right) for question in questions])
     categories = [name for name in dict.fromkeys(kinds.tolist()) if name]
@@ -85,8 +87,8 @@ def _section(title: str, outcomes: Sequence[Outcome], notes: tuple[str, ...]) ->
     if len(categories) == 1 and (kinds == categories[0]).all():  # it would repeat the same
         del groups[categories[0]]
     presets = list(outcomes[0].values)
-    values = {preset: np.concatenate([one.values[preset] for one in outcomes]) for preset in presets}
-    spent = {preset: np.concatenate([one.milliseconds[preset] for one in outcomes]) for preset in presets}
+    values = {preset: np.concatenate([outcome.values[preset] for outcome in outcomes]) for preset in presets}
+    spent = {preset: np.concatenate([outcome.milliseconds[preset] for outcome in outcomes]) for preset in presets}
     rows = tuple(
         Row(
             category,
@@ -98,8 +100,8 @@ def _section(title: str, outcomes: Sequence[Outcome], notes: tuple[str, ...]) ->
         for category, chosen in groups.items()
         for preset in presets
     )
-    embedding = float(np.median([one.embedding for one in outcomes]))
-    return Section(title, sum(one.data.memories for one in outcomes), len(questions), embedding, notes, rows)
+    embedding = float(np.median([outcome.embedding for outcome in outcomes]))
+    return Section(title, sum(outcome.data.memories for outcome in outcomes), len(questions), embedding, notes, rows)
 
 
 def _columns(section: Section) -> list[int]:

@@ -99,7 +99,7 @@ def restore(
 
 
 def _put_back(world: World, source: Path, name: str | None, *, json: bool) -> None:
-    aside = next((one for one in swap.of_world(world.folder) if one.folder.resolve() == source.resolve()), None)
+    aside = next((aside for aside in swap.of_world(world.folder) if aside.folder.resolve() == source.resolve()), None)
     if name is not None or aside is None:
         raise InvalidParameter(
             f"{source} is neither a backup nor a folder in which the world {world.name!r} was set aside. "

@@ -458,7 +458,7 @@ def clock(
 
 def _show_passed(done: Advanced, *, dry_run: bool) -> None:
     if done.steps:
-        steps = [(stamp(one.at), one.agent, one.title or one.what, one.why) for one in done.steps]
+        steps = [(stamp(step.at), step.agent, step.title or step.what, step.why) for step in done.steps]
         show_table((Column("when"), Column("agent"), Column("what"), Column("why", wide=True)), steps)
     for step in done.waiting:
         say(f"{step.agent}, {step.what or 'everything'} waits: {one_line(step.waits, 400)}", err=True)

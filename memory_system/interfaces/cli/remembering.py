@@ -226,7 +226,8 @@ def _added(
 def _show(agent: str, added: Added, bad: Sequence[Row], *, json: bool, dry_run: bool) -> None:
     if json:
         outcomes = [
-            {"id": one.id, "action": one.action, "rating": one.entry.rating, "why": one.why} for one in added.outcomes
+            {"id": outcome.id, "action": outcome.action, "rating": outcome.entry.rating, "why": outcome.why}
+            for outcome in added.outcomes
         ]
         done = shapes.change_set(agent, added.change_set)
         show_json({"agent": agent, "outcomes": outcomes, "refused": _refused(bad), "change_set": done})
@@ -237,10 +238,12 @@ def _show(agent: str, added: Added, bad: Sequence[Row], *, json: bool, dry_run: 
         say(f"... and {len(bad) - _MOST_TOLD:,} more", err=True)
     if added.change_set:
         show_changes(added.change_set)
-    skipped = [one for one in added.outcomes if one.action == "skipped"]
+    skipped = [outcome for outcome in added.outcomes if outcome.action == "skipped"]
     for outcome in skipped[:_MOST_TOLD]:
         say(f"Skipped {one_line(outcome.id)}: {outcome.why}")
-    counts = {action: sum(one.action == action for one in added.outcomes) for action in ("added", "overwritten")}
+    counts = {
+        action: sum(outcome.action == action for outcome in added.outcomes) for action in ("added", "overwritten")
+    }
     ending = ", ".join(f"{count:,} {action}" for action, count in counts.items() if count) or "nothing added"
     ending += f", {len(skipped):,} skipped" if skipped else ""
     ending += f", {len(bad):,} line{'s' if len(bad) != 1 else ''} refused" if bad else ""

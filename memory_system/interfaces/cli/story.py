@@ -36,13 +36,13 @@ def run_story(
         if junit_file is not None:
             junit_file.write_text(junit(results, world.name), encoding="utf-8")
     if json:
-        show_json({"world": world.name, "items": [plain(one) for one in results]})
+        show_json({"world": world.name, "items": [plain(result) for result in results]})
     else:
         for result in results:
             say(str(result))
-        red = sum(not one.passed for one in results)
+        red = sum(not result.passed for result in results)
         say(f"{len(results)} tests, {len(results) - red} passed, {red} red." if results else "There are no tests yet.")
-    if any(not one.passed for one in results):
+    if any(not result.passed for result in results):
         raise typer.Exit(RED)
 
 

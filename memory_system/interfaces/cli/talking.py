@@ -210,7 +210,11 @@ def _partner(
     """Who answers, and to whom: a stored conversation or, for a dry run, an interview that leaves no trace."""
     whom, held = talks_with(character, human or NOBODY), conversation
     if held is None and not new:
-        ours = [one for one in conversations(character) if one.title == TITLE and (human is None or one.human == whom)]
+        ours = [
+            conversation
+            for conversation in conversations(character)
+            if conversation.title == TITLE and (human is None or conversation.human == whom)
+        ]
         same = [one.id for one in ours if one.last == ours[0].last]  # the world's time may be stopped
         held = max(same, key=partial(_last_changed, character)) if ours else None
     going_on = None if held is None else Conversation.open(character, held)

@@ -34,7 +34,7 @@ def planned(
     method: Callable[Concatenate[AgentMemory, _Given], ChangeSet],
 ) -> Callable[Concatenate[RemoteView, _Given], RemoteChangeSet]:
     """An operation, previewed or carried out by the server."""
-    operation = next(one for one in OPERATIONS if one.in_python == method.__name__)
+    operation = next(operation for operation in OPERATIONS if operation.in_python == method.__name__)
     signature = inspect.signature(method)
 
     @wraps(method)

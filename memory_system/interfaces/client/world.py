@@ -603,7 +603,7 @@ class RemoteWorld(HeldOpen):
 
     def rehearsal(self, name: str) -> Rehearsal | None:
         """Whose rehearsal an agent is, and since when; ``None`` if it is a character of its own."""
-        return next((one for one in self.rehearsals() if one.name == name), None)
+        return next((rehearsal for rehearsal in self.rehearsals() if rehearsal.name == name), None)
 
     def branch(self, name: str, as_: str | None = None, *, purpose: str = "", author: str | None = None) -> RemoteAgent:
         """Begin a rehearsal of a character; see ``World.branch``."""

@@ -151,10 +151,10 @@ class Tools:
         Raises:
             MemorySystemError: there is no such tool, or it could not do what was asked; a sentence says what to do.
         """
-        tool = next((one for one in self.offered() if one.name == name), None)
+        tool = next((tool for tool in self.offered() if tool.name == name), None)
         if tool is None:
             raise InvalidParameter(
-                f"There is no tool {shown(name)}; there are {', '.join(one.name for one in self.offered())}."
+                f"There is no tool {shown(name)}; there are {', '.join(tool.name for tool in self.offered())}."
             )
         given = dict(arguments)
         if not tool.of_agent:

@@ -155,7 +155,9 @@ def _said(messages: Sequence[Mapping[str, Any]]) -> list[Source]:
 
 
 def _made(messages: Sequence[Mapping[str, Any]], who: str, human: str) -> list[Made]:
-    results = {str(one.get("tool_call_id")): _content(one) for one in messages if one.get("role") == "tool"}
+    results = {
+        str(message.get("tool_call_id")): _content(message) for message in messages if message.get("role") == "tool"
+    }
     found = list[Made]()
     for message in messages:
         for call in message.get("tool_calls") or ():

@@ -27,11 +27,11 @@ def ask(found: Look, who: str, model: LanguageModel, progress: Progress) -> Look
         model: a real one: there are no offline rules for this.
         progress: called with the progress so far; it may raise to cancel.
     """
-    asked = [one for one in (*found.suspicions, *found.related) if len(one.entries) == 2][:MOST_ASKED]
+    asked = [suspicion for suspicion in (*found.suspicions, *found.related) if len(suspicion.entries) == 2][:MOST_ASKED]
     judged: dict[tuple[str, ...], Suspicion | None] = {}
     calls: list[ModelCall] = []
     notes: list[str] = []
-    parts = list(comparing.parts((one.entries[0], one.entries[1]) for one in asked))
+    parts = list(comparing.parts((suspicion.entries[0], suspicion.entries[1]) for suspicion in asked))
     begin = 0
     for number, part in enumerate(parts):
         progress(number / len(parts), f"Asking {model.name}, {number + 1} of {len(parts)}")
@@ -49,9 +49,9 @@ def ask(found: Look, who: str, model: LanguageModel, progress: Progress) -> Look
             if 1 <= verdict.pair <= len(some):
                 suspicion = some[verdict.pair - 1]
                 judged[suspicion.ids] = _judged(suspicion, verdict, model.name, suspected=suspicion in found.suspicions)
-    listed = [judged.get(one.ids, one) for one in found.suspicions]
-    listed += [judged.get(one.ids) for one in found.related]
-    kept = [one for one in listed if one is not None]
+    listed = [judged.get(suspicion.ids, suspicion) for suspicion in found.suspicions]
+    listed += [judged.get(suspicion.ids) for suspicion in found.related]
+    kept = [suspicion for suspicion in listed if suspicion is not None]
     order = {Sort.CONTRADICTION: 0, Sort.DUPLICATE: 1}
     kept.sort(key=lambda one: (order[one.sort], len(one.doubts), -one.similarity, one.ids))
     return dataclasses.replace(

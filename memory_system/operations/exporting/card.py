@@ -178,7 +178,9 @@ class _Card:
     def _of_memories(self) -> Iterator[dict[str, Any]]:
         """What is remembered, the oldest first, and what is timeless before it."""
         entries = [memory.entry for memory in self.character.memories]
-        entries = [one for one in entries if one.timestamp or ("facts", same_words(one.document)) not in self.told]
+        entries = [
+            entry for entry in entries if entry.timestamp or ("facts", same_words(entry.document)) not in self.told
+        ]
         for entry in sorted(entries, key=lambda one: (one.timestamp is not None, one.timestamp or 0, one.id)):
             before = f"{stamp(entry.timestamp)}: " if entry.timestamp else ""
             yield {

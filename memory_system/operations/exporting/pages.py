@@ -108,7 +108,7 @@ def _section(title: str, items: Iterator[str] | Sequence[str]) -> Iterator[str]:
 
 def _memories(character: Character) -> Iterator[str]:
     """The memories by day, the oldest first; those without a time before them."""
-    by_id = {one.entry.id: one.entry for one in character.memories}
+    by_id = {memory.entry.id: memory.entry for memory in character.memories}
     days: dict[str, list[str]] = {}
     for memory in sorted(character.memories, key=lambda one: (_when(one.entry), one.entry.id)):
         at = memory.entry.timestamp

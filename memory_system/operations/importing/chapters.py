@@ -65,7 +65,7 @@ def by_model(material: Material, model: LanguageModel, who: str, progress: Progr
         except ModelError as error:
             calls.append(ModelCall(task.name, model.name, task.prompt(), "", 0.0, error=error.sentence))
             found.append(_Part(part, problem=error.sentence))
-            hopeful = any(not one.problem for one in found) or len(found) < _MISSES
+            hopeful = any(not part.problem for part in found) or len(found) < _MISSES
             stopped = "" if isinstance(error, ModelNonsense | ModelOverflow) and hopeful else error.sentence
         else:
             calls.append(done.call)

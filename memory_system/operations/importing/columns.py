@@ -433,7 +433,7 @@ class _Reading:
                 numbers.append(number(cell))
             except ValueError:
                 continue  # its row says so
-        numbers = [one for one in numbers if math.isfinite(one)]
+        numbers = [number for number in numbers if math.isfinite(number)]
         if not numbers:
             return
         self.tenths = max(numbers) <= 1 and min(numbers) < 1

@@ -194,7 +194,7 @@ def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Orde
     told = f"“{open_.text}” is read as {meant.day} {meant:%B %Y}, the {order.value.removesuffix('-first')} first"
     as_chosen = ", as chosen" if asked is not None else ""
     if len(shown) > 1:
-        day, month = (shown[one].text for one in (Order.DAY_FIRST, Order.MONTH_FIRST))
+        day, month = (shown[order].text for order in (Order.DAY_FIRST, Order.MONTH_FIRST))
         return order, f"{told}{as_chosen}; the text shows both, the day first in “{day}” and the month in “{month}”."
     if asked is not None:
         return order, f"{told}{as_chosen}."

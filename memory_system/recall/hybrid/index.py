@@ -332,11 +332,11 @@ class TextIndex:
         if not asked:
             return found
         times = np.array(self._times)
-        asked = list({(one.start, one.end): one for one in asked}.values())
+        asked = list({(stretch.start, stretch.end): stretch for stretch in asked}.values())
         for stretch in asked:
             found[(times >= stretch.start) & (times < stretch.end)] = 1.0
         for row, told in self._told.items():
-            if any(one.overlaps(other) for one in asked for other in told):
+            if any(stretch.overlaps(other) for stretch in asked for other in told):
                 found[row] = 1.0
         return found
 

@@ -107,7 +107,7 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
 
     A query saw the accesses that precede it here, and those that it names itself.
     """
-    accesses = [Access(*one) for one in notes if not isinstance(one, Asked)]
+    accesses = [Access(*note) for note in notes if not isinstance(note, Asked)]
     insert(db, ACCESSES, _access_rows(accesses))
     ((newest,),) = _NEWEST_ACCESS.of(db)
     newest = newest or 0

@@ -164,7 +164,7 @@ def rehearsals(world: Stage, of: str | None = None) -> list[Rehearsal]:
 
 def characters(world: Stage) -> list[str]:
     """The names of the agents that are not rehearsals, sorted."""
-    played = {one.name for one in rehearsals(world)}
+    played = {rehearsal.name for rehearsal in rehearsals(world)}
     return [name for name in world.agents() if name not in played]
 
 

@@ -108,7 +108,7 @@ def who_knows(
     agents = [world.agent(name) for name in wanted]
     held = kept_by(world).labels
     known = known_names(
-        [*(world.agent(one).personality_text for one in cast_), *(one.personality_text for one in agents)]
+        [*(world.agent(one).personality_text for one in cast_), *(agent.personality_text for agent in agents)]
     )
     asked = claim(sentence, moment or world.clock(), known)
     cue: Vectors = cue_vectors(world.embedder, [sentence])[0]

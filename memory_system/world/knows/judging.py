@@ -161,7 +161,7 @@ def weighed(
     """What each of some memories contains of a fact, by rules; the deciding one first."""
     own = own_words(agent.display_name, agent.name)
     tokens = agent.contents.tokens
-    states = tokens.get([claim.text, *(one.document for one in entries)]) if tokens.available and entries else []
+    states = tokens.get([claim.text, *(entry.document for entry in entries)]) if tokens.available and entries else []
     found = []
     for place, entry in enumerate(entries):
         if place and may_say(claim, entry.document, own) < _HOPELESS:
@@ -194,9 +194,9 @@ def _decided(found: list[Weighed]) -> list[Weighed]:
 
     A report of what somebody else believes decides only if no memory contradicts it.
     """
-    says = [one for one in found if one.found.verdict is Verdict.KNOWS]
-    sure = [one for one in says if not one.found.doubted]
-    wrong = [one for one in found if one.found.verdict is Verdict.WRONG]
+    says = [weighed for weighed in found if weighed.found.verdict is Verdict.KNOWS]
+    sure = [weighed for weighed in says if not weighed.found.doubted]
+    wrong = [weighed for weighed in found if weighed.found.verdict is Verdict.WRONG]
     first = found[0] if found else None
     if (wrong and not sure) or (
         wrong and sure and _when(sure) < _when(wrong) and sure[0].found.share <= wrong[0].found.share + _AS_GOOD
@@ -204,17 +204,20 @@ def _decided(found: list[Weighed]) -> list[Weighed]:
         first = wrong[0]
     elif sure:
         first = sure[0]
-    return found if first is None else [first, *(one for one in found if one is not first)]
+    return found if first is None else [first, *(weighed for weighed in found if weighed is not first)]
 
 
 def _when(some: Sequence[Weighed]) -> float:
-    return max((one.entry.timestamp.timestamp() if one.entry.timestamp else float("inf") for one in some), default=0.0)
+    return max(
+        (weighed.entry.timestamp.timestamp() if weighed.entry.timestamp else float("inf") for weighed in some),
+        default=0.0,
+    )
 
 
 def by_rules(agent: AgentMemory, claim: Claim, found: Sequence[Weighed]) -> Cell:
     """The verdict from what the memories contain of a fact."""
     if not found or found[0].found.verdict is Verdict.UNAWARE:
-        share = max((one.found.share for one in found), default=0.0)
+        share = max((weighed.found.share for weighed in found), default=0.0)
         nearest = f" The nearest memory, {found[0].entry.id}, is about something else." if found else ""
         return Cell(
             agent.name,
@@ -225,7 +228,7 @@ def by_rules(agent: AgentMemory, claim: Claim, found: Sequence[Weighed]) -> Cell
         )
     first = found[0]
     cell = resting_on(Cell(agent.name, claim.text, first.found.verdict), first.entry)
-    others = [one.entry for one in found[1:] if one.found.verdict is first.found.verdict]
+    others = [weighed.entry for weighed in found[1:] if weighed.found.verdict is first.found.verdict]
     return replace(cell, sure=round(first.found.share, 3), why=first.found.why, others=_earliest_first(others))
 
 

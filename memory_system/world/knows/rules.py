@@ -134,7 +134,7 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
         value, problem = _met(part, clause, memory, read, place)
         elsewhere = 0.0
         if not value:
-            there = [(_met(part, one, memory, read, at)[0], at) for at, one in enumerate(read) if at != place]
+            there = [(_met(part, clause, memory, read, at)[0], at) for at, clause in enumerate(read) if at != place]
             elsewhere = max((one for one, _ in there), default=0.0)
             if part.sort in (Sort.NAME, Sort.WORD, Sort.WHEN):
                 value = max((one * _joined(read, at, place, part) for one, at in there), default=0.0)

@@ -157,8 +157,8 @@ def _told_by(world: OfWorld, entry: MemoryEntry, teller: str) -> bool:
 
 def _agree(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
     names = test.among or tuple(world.characters())
-    about = [(name, one) for name in names for one in _on_topic(world, name, test.fact, at)]
-    read = {(name, one.id): told(one.document, one.timestamp) for name, one in about}
+    about = [(name, entry) for name in names for entry in _on_topic(world, name, test.fact, at)]
+    read = {(name, entry.id): told(entry.document, entry.timestamp) for name, entry in about}
     for (first, entry), (second, other) in combinations(about, 2):
         if first == second:
             continue
@@ -217,8 +217,8 @@ def junit(results: Sequence[TestResult], world: str) -> str:
         results: the results of the tests.
         world: the world's name.
     """
-    red = sum(not one.passed and not one.broken for one in results)
-    counts = {"tests": len(results), "failures": red, "errors": sum(one.broken for one in results), "skipped": 0}
+    red = sum(not result.passed and not result.broken for result in results)
+    counts = {"tests": len(results), "failures": red, "errors": sum(result.broken for result in results), "skipped": 0}
     suite = ET.Element("testsuite", {"name": _plain(world), **{name: str(count) for name, count in counts.items()}})
     for result in results:
         case = ET.SubElement(suite, "testcase", {"classname": _plain(world), "name": _plain(result.test.name)})

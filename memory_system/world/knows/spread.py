@@ -119,7 +119,7 @@ def spread_of(world: Asked, cells: Sequence[Cell], fact: str) -> Spread:
             continue
         agent = agents[cell.agent]
         rests = sorted(_resting(agent, cell), key=_since)
-        first = replace(rests[0], others=tuple(one.memory for one in rests[1:]))
+        first = replace(rests[0], others=tuple(cell.memory for cell in rests[1:]))
         knowers.append(Knower(first, called[cell.agent]))
         tellings += _told(agent, rests, called)
     return Spread(

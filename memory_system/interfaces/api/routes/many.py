@@ -109,7 +109,7 @@ def routes(desk: Desk) -> APIRouter:
         an Idempotency-Key an event without an id gets one that follows from the key, as for one agent; ``wait`` is as
         for one agent too.
         """
-        answers = [_nothing(one, "outcome") | {"notes": ()} for one in body.events]
+        answers = [_nothing(event, "outcome") | {"notes": ()} for event in body.events]
         found: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
         stored: list[ChangeSet] = []
         for place, one in enumerate(body.events):
@@ -151,7 +151,7 @@ def routes(desk: Desk) -> APIRouter:
 
     def query(body: ManyQueries) -> Response:
         """Ask many agents, or one of them many cues; a query that cannot be asked says why among the other answers."""
-        answers, seats = [_nothing(one, "recall") for one in body.queries], 0
+        answers, seats = [_nothing(query, "recall") for query in body.queries], 0
         for place, one in enumerate(body.queries):
             try:
                 asked = _formed(AgentsQuery, one, InvalidParameter)

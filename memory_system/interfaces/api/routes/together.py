@@ -40,7 +40,7 @@ def routes(desk: Desk) -> APIRouter:
 
         ``Accept: text/event-stream`` streams each as ``said``; a client that leaves ends the talk there.
         """
-        return told_turns(tell, go_on([opened(one) for one in (body.first, body.second)]), body)
+        return told_turns(tell, go_on([opened(half) for half in (body.first, body.second)]), body)
 
     def group(body: GroupBody) -> JSONResponse:
         """Begin conversations, one in each memory, in which three agents or more talk with each other."""
