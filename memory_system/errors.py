@@ -54,6 +54,7 @@ says what was wrong, where, and what to do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -80,6 +81,11 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     there = {name.casefold(): name for name in names}
     near = get_close_matches(name[:_SHOWN].casefold(), there, n=1, cutoff=0.7) if isinstance(name, str) else []
     return f" Did you mean {str(there[near[0]])!r}?" if near else ""
+
+
+def quoted_words(said: str) -> list[str]:
+    """The words in single quotation marks in a message of a library, such as those that it accepts."""
+    return re.findall(r"'([^']*)'", said)
 
 
 def there_is_no(what: str, name: object, names: Iterable[str]) -> str:

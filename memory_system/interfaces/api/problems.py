@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from ...errors import MemorySystemError, ModelUnavailable, did_you_mean, problem_words
+from ...errors import MemorySystemError, ModelUnavailable, did_you_mean, problem_words, quoted_words
 
 _WORDS = {
     400: "The body cannot be read: it must be JSON in UTF-8, and not nested deeper than a thousand times.",
@@ -115,7 +115,7 @@ def _meant(found: Sequence[Any], body: Any) -> str:
             *within, name = problem["loc"][1:]
             near = did_you_mean(name, _fields_at(body.field_info.annotation, within))
         elif problem["type"] in ("enum", "literal_error"):
-            near = did_you_mean(problem["input"], _WORD.findall(problem["ctx"]["expected"]))
+            near = did_you_mean(problem["input"], quoted_words(problem["ctx"]["expected"]))
         if near:
             return near
     return ""
@@ -138,7 +138,6 @@ def _fields_at(form: Any, where: Sequence[Any]) -> Iterator[str]:
 
 _FORM = re.compile(r"constrained-|(dict|list)\[")
 """How pydantic names one of the forms that a field may have, which is not part of its place."""
-_WORD = re.compile(r"'([^']*)'")
 _NAMED = 3
 """How many problems of one body are named; nobody would read more."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from ...errors import did_you_mean
+from ...errors import did_you_mean, quoted_words
 
 MEANT = {
     "list": ("agents", "worlds", "memories"),
@@ -30,7 +29,6 @@ MEANT = {
 }
 """Commands of this program, by the names of similar ones in other programs."""
 _PREFIX, _NONE_OF = "Value error, ", " is not one of "
-_WORD = re.compile(r"'([^']*)'")
 
 
 class Commands(TyperGroup):
@@ -60,5 +58,5 @@ class Commands(TyperGroup):
             error.message = error.message.removeprefix(_PREFIX)
             typed, none_of, there = error.message.partition(_NONE_OF)
             if none_of:
-                error.message += did_you_mean(typed.strip("'"), _WORD.findall(there))
+                error.message += did_you_mean(typed.strip("'"), quoted_words(there))
             raise
