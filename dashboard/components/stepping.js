@@ -65,6 +65,10 @@ function put(...wanted) {
   last = stays ? { put: location.href, before, onTop, at: performance.now() } : null;
 }
 
+for (const act of ["click", "keydown"]) {
+  addEventListener(act, ({ key = "Enter" }) => { if (key === "Enter") last = null; }, true);
+}
+
 history.pushState = put;
 if (window.navigation?.entries) {
   history.pushState = (...wanted) => {
