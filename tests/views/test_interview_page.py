@@ -162,6 +162,20 @@ def test_a_turn_that_was_undone_hides_none_of_those_after_it(open_page: OpenPage
     assert not [one for one in page.button if one.label == "Earlier turns"]
 
 
+def test_the_turns_whose_prompt_can_be_inspected_are_called_by_what_was_said(open_page: OpenPage) -> None:
+    open_page("interview")
+    talk = Conversation.begin(mira(), human="John")
+    talk.step("What was said before this session")
+    page = open_page("interview", mode="play", talk=talk.id)
+    for text in (LAVA, "And then?", "And then?"):
+        say(page, text)
+    turns = next(box for box in page.selectbox if box.label == "Of which turn")
+    assert turns.options == ["And then? (2)", "And then?", f"{LAVA[:39].rstrip()}…", "Next turn"]
+    turns.set_value(turns.options[2]).run()
+    assert not page.exception, page.exception
+    assert LAVA in shown(page)
+
+
 def test_a_memory_that_the_talk_would_write_is_kept_or_dropped(open_page: OpenPage, server: FakeServer) -> None:
     talk = Conversation.begin(mira(), human="John")
     mira().model = server.model()

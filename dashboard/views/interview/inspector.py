@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
@@ -14,6 +17,8 @@ from . import chat, talk_figures, talk_settings, talk_tables
 from .talk_state import Held
 
 _NEXT, _CHOSEN = "next", "talk-chosen"
+_LABEL = 40
+"""Characters of what was said, in the list of turns."""
 BLOCKS = {"persona": "Who it is", "human": "Whom it talks with"}
 
 
@@ -44,20 +49,30 @@ def show(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
 
 
 def _which(held: Held) -> int | None:
-    """The turn whose prompt is inspected, by its first message; ``None`` = what the next one begins with."""
-    turns = list(held.steps)
-    if not turns:
+    """The turn whose prompt is inspected, as the number of its first message; ``None`` = the next one."""
+    if not held.steps:
         return None
-    numbered = {first: number for number, first in enumerate(turns, start=1)}
+    said = _said(held.steps)
     chosen = st.selectbox(
         "Of which turn",
-        [*reversed(turns), _NEXT],
-        format_func=lambda one: "next turn" if one == _NEXT else f"turn {numbered[one]}",
-        key=f"inspected-{session.place()}-{len(turns)}",
+        [*reversed(said), _NEXT],
+        format_func=lambda turn: said.get(turn, "Next turn"),
+        key=f"inspected-{session.place()}-{len(said)}",
         label_visibility="collapsed",
-        width=120,
+        width=240,
     )
     return chosen if isinstance(chosen, int) else None
+
+
+def _said(steps: Mapping[int, Step]) -> dict[int, str]:
+    """What each turn began with, shortened, by its first message; if that was said before, with how often."""
+    times: Counter[str] = Counter()
+    said: dict[int, str] = {}
+    for first, step in steps.items():
+        label = tables.short(step.messages[0].text, _LABEL) or "…"
+        times[label] += 1
+        said[first] = label if times[label] == 1 else f"{label} ({times[label]})"
+    return said
 
 
 def _gauge(context: Context, settings: TalkSettings) -> None:
