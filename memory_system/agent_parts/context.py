@@ -36,8 +36,8 @@ from ..store.past import PastLedger, Pasts
 from ..store.personality_file import PersonalityFile
 from ..store.policy import Past, Policy, ReadOnly
 from ..store.protocols import Present, Readable
-from .anew import carried_out
 from .knowledge import Knows, Then
+from .replanning import carried_out
 
 Parsed = TypeVar("Parsed")
 Applying = Callable[[ChangeSet], None]
@@ -329,7 +329,7 @@ class Context:
         return plan if preview else self.apply(plan)
 
     def planned_and_done(self, planned: Callable[[], ChangeSet], preview: bool) -> ChangeSet:
-        """A plan that is quick to make, applied unless it is a preview; made again as ``anew.carried_out`` says."""
+        """A quickly made plan, applied unless it is a preview; made again as ``replanning.carried_out`` says."""
         plan = planned()
         return plan if preview else carried_out(plan, planned, self.apply, self.writer().writing)
 

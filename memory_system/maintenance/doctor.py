@@ -140,7 +140,7 @@ def examine(
         seen = examine_agent(place.folder, place.personality, world.embedder, world.journals, server)
         if repair and _wrong(seen):
             _close(world, name)
-            seen = _repaired(place, world.embedder, seen, world.journals, anew=True, server=server)
+            seen = _repaired(place, world.embedder, seen, world.journals, new_journal=True, server=server)
         found += seen
     progress(1.0, "Done")
     return found
@@ -150,7 +150,7 @@ def examine_repaired(place: Place, embedder: Embedder) -> list[Finding]:
     """Check a closed agent and repair what is wrong, except a damaged journal, which stays as it is."""
     files = Journals()
     seen = examine_agent(place.folder, place.personality, embedder, files)
-    return _repaired(place, embedder, seen, files, anew=False) if _wrong(seen) else seen
+    return _repaired(place, embedder, seen, files, new_journal=False) if _wrong(seen) else seen
 
 
 def _wrong(found: Sequence[Finding]) -> bool:
@@ -163,10 +163,10 @@ def _repaired(
     before: Sequence[Finding],
     journals: Journals,
     *,
-    anew: bool,
+    new_journal: bool,
     server: StorePlace | None = None,
 ) -> list[Finding]:
-    problem = repair_agent(place.folder, place.personality, embedder, journals, anew=anew, server=server)
+    problem = repair_agent(place.folder, place.personality, embedder, journals, new_journal=new_journal, server=server)
     after = examine_agent(place.folder, place.personality, embedder, journals, server)
     told = {finding.what for finding in after}
     gone = [finding for finding in before if finding.state is State.WRONG and finding.what not in told]
@@ -211,7 +211,7 @@ def repair_agent(
     embedder: Embedder,
     journals: Journals | None = None,
     *,
-    anew: bool = True,
+    new_journal: bool = True,
     server: StorePlace | None = None,
 ) -> str | None:
     """Open a closed agent, which repairs it.
@@ -221,7 +221,7 @@ def repair_agent(
         personality: its personality file.
         embedder: turns texts into vectors.
         journals: where journals are; in the agents' folders if not given.
-        anew: whether a new journal is begun if the old one is damaged.
+        new_journal: whether a new journal is begun if the old one is damaged.
         server: the Chroma server that has its store; what another agent of its name left there is deleted.
 
     Returns:
@@ -230,10 +230,10 @@ def repair_agent(
     try:
         ledger = _opened(folder, personality, embedder, journals, server)
         if isinstance(ledger, ReadOnlyLedger):
-            if not anew:
+            if not new_journal:
                 ledger.close()
                 return ledger.policy.why
-            ledger.begin_anew()
+            ledger.begin_new_journal()
             ledger = open_ledger(folder, personality, embedder, journals=journals, chroma=server)
         text, file_of = ledger.text("personality"), PersonalityFile(personality)
         ledger.close()

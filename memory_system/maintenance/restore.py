@@ -49,7 +49,7 @@ def restore(
     world: World,
     path: str | Path,
     *,
-    anew: bool = False,
+    new_world: bool = False,
     progress: Progress = no_progress,
     cancelled: Callable[[], bool] = lambda: False,
     now: datetime | None = None,
@@ -62,7 +62,7 @@ def restore(
     Args:
         world: where it goes; its agents are closed.
         path: the backup.
-        anew: whether this has to be a world that does not exist yet.
+        new_world: whether this has to be a world that does not exist yet.
         progress: called with the share done, 0 to 1, and what is being done.
         cancelled: called repeatedly, to ask whether to stop; once the swap has begun nothing stops it.
         now: the real time.
@@ -72,14 +72,14 @@ def restore(
 
     Raises:
         InvalidBackup: the file is not a backup, not as it was made, or the doctor finds new damage.
-        AlreadyExists: ``anew``, and the world exists.
-        Conflict: ``anew``, and another world's characters of the same names have other personalities.
+        AlreadyExists: ``new_world``, and the world exists.
+        Conflict: ``new_world``, and another world's characters of the same names have other personalities.
         StoreError: something cannot be read or written. Nothing was changed.
     """
     refuse_uncallable(progress=progress, cancelled=cancelled)
     source, spot = Path(path), world.spot
     manifest = backup_reading.look(source)
-    if anew:
+    if new_world:
         _refuse_taken(spot)
     _refuse_no_room(spot, manifest)
     with _half(spot) as half:
@@ -94,16 +94,16 @@ def restore(
         findings = _checked(world, held, half, progress, cancelled)
         if findings is None:
             return None
-        if anew:
+        if new_world:
             _refuse_other_personalities(spot, half, [agent.name for agent in held.agents])
         progress(1.0, "Putting it in place")
         why = f"the backup of {stamp(held.made_at)} was restored"
         with world.let_go():
-            if anew:
+            if new_world:
                 _refuse_taken(spot)
             for agent in held.agents:  # a server's data for these names is not from the backup
                 world.journals.of(spot.folder / agent.name).leave_name()
-            names = [] if anew else world.stored()
+            names = [] if new_world else world.stored()
             aside = swap(spot, half, names, why, now or real_clock())
         return Restored(held, tuple(findings), aside)
 

@@ -68,17 +68,17 @@ def reembed(
         embedded += len(batch)
     with ledger.reading():
         waiting = len(ledger.without_vector())
-    anew = False
+    rebuilt = False
     if not waiting and not cancelled():
-        anew = _write_store(ledger, progress)
-    if embedded or anew:
-        title = f"Embedded {so_many(embedded)} with {identity}" + (", and rebuilt the store" if anew else "")
+        rebuilt = _write_store(ledger, progress)
+    if embedded or rebuilt:
+        title = f"Embedded {so_many(embedded)} with {identity}" + (", and rebuilt the store" if rebuilt else "")
         notes = (f"{counted(waiting, 'memory waits', 'memories wait')} for a vector.",) if waiting else ()
         noted = ChangeSet(REEMBED, title, (), now, ledger.revision, author=author, notes=notes)
         tell(noted)
         ledger.note(noted)
     progress(1.0, "Done" if not waiting else "Stopped")
-    return Reembedded(embedded, waiting, anew)
+    return Reembedded(embedded, waiting, rebuilt)
 
 
 def _write_store(ledger: Ledger, progress: Progress) -> bool:

@@ -185,7 +185,7 @@ class ReadOnlyLedger(Ledger):
             self.journal.close()
             self._scratch.cleanup()
 
-    def begin_anew(self) -> Path | None:
+    def begin_new_journal(self) -> Path | None:
         """Replace the damaged journal, which is set aside, by the one that was read back; and close.
 
         Returns:
@@ -284,7 +284,7 @@ class LookedAtLedger(ReadOnlyLedger):
         """The identity of the embedder that made the vectors of an agent that is not taken over; else ``None``."""
         return None if self._take_over or self._made_by in ("", self.embedder.identity) else self._made_by
 
-    def begin_anew(self) -> Path | None:
+    def begin_new_journal(self) -> Path | None:
         """Refuse: the journal is whole, and nothing can be written.
 
         Raises:

@@ -240,7 +240,7 @@ def test_what_is_there_is_not_overwritten(world: World, made: Path, tmp_path: Pa
     with pytest.raises(AlreadyExists, match=r"made\.zip already"):
         backup.make(world, made)
     with pytest.raises(AlreadyExists, match="a world 'mem_test' already"):
-        restore.restore(world, made, anew=True)
+        restore.restore(world, made, new_world=True)
     (tmp_path / "a file").touch()
     with pytest.raises(StoreError, match="cannot be used"):
         backup.make(world, tmp_path / "a file" / "made.zip")
@@ -256,14 +256,14 @@ def test_a_second_world_takes_no_other_world_s_personality(
 ) -> None:
     beside = world.settings.model_copy(update={"world": "beside"})
     with World(beside, embedder=embedder) as other:
-        done = restore.restore(other, made, anew=True)
+        done = restore.restore(other, made, new_world=True)
         assert done is not None
         assert done.aside is None
         assert _texts(other) == {"event 0", "event 1", "event 2"}
     agent.save_personality(json.dumps(PERSONALITY | {"facts": ["She has sold the mill."]}))
     third = world.settings.model_copy(update={"world": "third"})
     with World(third, embedder=embedder) as other, pytest.raises(Conflict, match="MEMORY_PERSONALITIES"):
-        restore.restore(other, made, anew=True)
+        restore.restore(other, made, new_world=True)
     assert not (world.settings.database / "third").exists()
     assert "sold the mill" in (agent.personality_text or "")
 

@@ -38,7 +38,7 @@ def test_a_whole_sample_world_exported_and_imported_into_an_empty_folder_compare
     assert backup.make(harrow_quay, pack) is not None
     elsewhere = Settings(database=tmp_path / "empty", personalities=tmp_path / "people", llm="offline")
     with World(elsewhere, embedder=embedder) as other:
-        assert restore.restore(other, pack, anew=True) is not None
+        assert restore.restore(other, pack, new_world=True) is not None
         assert other.stored() == harrow_quay.stored()
         assert (other.clock(), other.about) == (harrow_quay.clock(), harrow_quay.about)
         for name in harrow_quay.stored():

@@ -83,7 +83,7 @@ def banner(agent: AgentMemory) -> None:
                     "beside it; its earlier changes can no longer be undone."
                 )
                 if st.button("Begin it with these memories", type="primary", key="begin-again"):
-                    _begin_anew(agent)
+                    _start_over(agent)
 
 
 def _demo() -> None:
@@ -140,7 +140,7 @@ def _vectors(agent: AgentMemory) -> None:
                 st.rerun()
 
 
-def _begin_anew(agent: AgentMemory) -> None:
+def _start_over(agent: AgentMemory) -> None:
     try:
         problem = doctor.mend(session.world(), agent.name)
     except MemorySystemError as error:

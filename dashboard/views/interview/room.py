@@ -47,7 +47,7 @@ def _settings(agent: AgentMemory) -> None:
         ):  # fmt: skip
             assert chosen is not None, "the button is not disabled"
             talk_state.want_settings(agent, chosen)
-            talk_state.begin_anew()
+            talk_state.start_over()
             st.rerun()
 
 
@@ -65,7 +65,7 @@ def _interview(agent: AgentMemory) -> None:
             icon=":material/restart_alt:",
             help="The interview is discarded. In Python: Interview(agent)",
         ):
-            talk_state.begin_anew()
+            talk_state.start_over()
             st.rerun()
         if held.messages(1):
             widgets.lead(words.OVER_THIS_TALK, "recall", agent.name, "balance", talk=talk_state.LINK)

@@ -129,7 +129,7 @@ def had(agent: AgentMemory) -> bool:
     return f"talk-interview-{session.place()}" in st.session_state and bool(interview(agent).messages(1))
 
 
-def begin_anew() -> None:
+def start_over() -> None:
     """Forget the fleeting talk with the current character."""
     st.session_state.pop(f"talk-interview-{session.place()}", None)
 

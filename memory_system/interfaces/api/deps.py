@@ -21,7 +21,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import StrictStr
 
 from ...agent import AgentMemory
-from ...agent_parts.anew import carried_out
+from ...agent_parts.replanning import carried_out
 from ...conversation import Step
 from ...core.authors import API, authored_by
 from ...core.change_set import ChangeSet

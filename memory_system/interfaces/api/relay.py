@@ -95,12 +95,12 @@ class Relay:
             if scope["type"] == "websocket":  # not supported here
                 await send({"type": "websocket.close", "code": 1008})
             return
-        for anew in (False, True):
+        for retried in (False, True):
             asked = await self._reached()
             if asked is None:
                 await _gone(_UNASKED)(scope, receive, send)
                 return
-            if await self._answered(*asked, scope, again([_NO_BODY], receive) if anew else receive, send):
+            if await self._answered(*asked, scope, again([_NO_BODY], receive) if retried else receive, send):
                 return
             if scope["method"] not in _CHANGES_NOTHING:
                 break

@@ -85,7 +85,9 @@ def restore(
             _put_back(world, source, name, json=json)
             return
         with stopped_by_ctrl_c() as cancelled:
-            done = restored_from(world, source, anew=name is not None, progress=ProgressLine(), cancelled=cancelled)
+            done = restored_from(
+                world, source, new_world=name is not None, progress=ProgressLine(), cancelled=cancelled
+            )
         if done is None:
             typer.echo("Stopped; nothing was changed.", err=True)
             raise typer.Exit(STOPPED)
@@ -319,8 +321,8 @@ def _reembedded(told: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
     if told["waiting"]:
         return f"{name}: {told['embedded']:,} embedded, {told['waiting']:,} are left. Run it again to continue."
     if told["embedded"] or told["store_made_anew"]:
-        anew = ", and the store was rebuilt" if told["store_made_anew"] else ""
-        return f"{name}: {told['embedded']:,} embedded with {embedder}{anew}."
+        rebuilt = ", and the store was rebuilt" if told["store_made_anew"] else ""
+        return f"{name}: {told['embedded']:,} embedded with {embedder}{rebuilt}."
     return f"{name}: every memory has its vector of {embedder}."
 
 

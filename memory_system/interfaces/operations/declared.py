@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, Field, StrictBool, StringConstraints
 
 from ...agent import AgentMemory
-from ...agent_parts.anew import carried_out
+from ...agent_parts.replanning import carried_out
 from ...conversation import describe_person, reflect_on_person, whisper
 from ...conversation.storage import MAX_BLOCK
 from ...core.change_set import ChangeSet
@@ -355,7 +355,7 @@ class Operation:
         return plan
 
     def done(self, agent: AgentMemory, body: BaseModel, progress: Progress, *, preview: bool) -> ChangeSet:
-        """What it does, or would do; planned again as ``anew.carried_out`` says."""
+        """What it does, or would do; planned again as ``replanning.carried_out`` says."""
         plan = self.planned(agent, body, progress)
         if preview:
             return plan

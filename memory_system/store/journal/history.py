@@ -116,9 +116,9 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str, *, anew: bool = False) -> None:
-    """Write vectors, shape (d,), by content hash; with ``anew`` also those that exist already."""
-    write = upsert if anew else insert_new
+def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str, *, overwrite: bool = False) -> None:
+    """Write vectors, shape (d,), by content hash; with ``overwrite`` also those that exist already."""
+    write = upsert if overwrite else insert_new
     rows = [
         {"hash": key, "embedder": embedder, "data": np.asarray(vector, "<f4").tobytes()}
         for key, vector in vectors.items()
@@ -170,7 +170,7 @@ class KeptVectors:
     def keep(self, vectors: Mapping[str, Vectors], embedder: str) -> None:
         """Store vectors that ``embedder`` made of stored texts."""
         with self._write() as db:
-            keep(db, vectors, embedder, anew=True)
+            keep(db, vectors, embedder, overwrite=True)
 
     def embedders(self) -> dict[str, int]:
         """How many stored texts each embedder has made vectors of, the largest number first."""

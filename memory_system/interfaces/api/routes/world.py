@@ -269,10 +269,10 @@ def keeping_routes(desk: Desk) -> APIRouter:
         settings = here.settings.model_copy(update={"world": body.world})
         with World(
             settings, embedder=here.embedder, model=here.model, author=desk.author, take_over=here.take_over
-        ) as anew:
-            done = backup_restoring.restore(anew, path, anew=True, progress=progress(tell))
+        ) as made:
+            done = backup_restoring.restore(made, path, new_world=True, progress=progress(tell))
             assert done is not None, "nobody stops it but by leaving"
-            told = {"world": anew.name, "backup": _backup_told(path), "findings": serialize.plain(done.findings)}
+            told = {"world": made.name, "backup": _backup_told(path), "findings": serialize.plain(done.findings)}
         return JSONResponse(told, 201)
 
     def reembed(tell: Tell, name: AgentName) -> Response:

@@ -15,7 +15,7 @@ TIMES = 5
 """How often a plan is made again before ``StaleChange`` is raised."""
 _MERGE = "merge"
 _BY_HAND = ("settings", "edit", "forget", "restore", "reset", "dismiss", "cues", "judgments", "put-off")
-_ANEW = frozenset({MIGRATE, PURGE, UNDO, REDO, _MERGE, *_BY_HAND})
+_AGAIN = frozenset({MIGRATE, PURGE, UNDO, REDO, _MERGE, *_BY_HAND})
 
 
 def carried_out(
@@ -45,7 +45,7 @@ def carried_out(
             return apply(plan)
         except StaleChange:
             left -= 1
-            if plan.calls or plan.operation not in _ANEW:
+            if plan.calls or plan.operation not in _AGAIN:
                 raise
             with nullcontext() if left else alone():
                 again = planned()
