@@ -27,7 +27,10 @@ def control(agent: AgentMemory) -> None:
     moment = session.moment()
     then = {} if moment is None else moment.link()
     with st.popover(words.EXPORT, icon=":material/download:", help="In Python: AgentMemory.export_as"):
-        st.caption("Exporting changes nothing. Everything but the dossier can be imported again.")
+        st.caption(
+            "Exporting changes nothing. Everything but the dossier can be imported again. Talks, word for word, and "
+            "documents are not included: a backup of the world, made on Installation, has them."
+        )
         for form, (label, gives) in FORMS.items():
             address = downloads.link(downloads.EXPORT, agent=agent.name, form=str(form), **then)
             st.link_button(label, address, icon=":material/download:", help=gives, width="stretch")

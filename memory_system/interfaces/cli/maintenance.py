@@ -206,7 +206,7 @@ def export(
     with the_world() as world:
         wanted, opened = _form(form, file), world.agent(agent)
         if vectors and wanted is not None:
-            raise typer.BadParameter("vectors stand in JSON lines only", param_hint="'--vectors'")
+            raise typer.BadParameter("only JSON lines can hold vectors", param_hint="'--vectors'")
         if file is not None and file.exists():
             raise AlreadyExists(f"There is a file {file} already. Name another.")
         if wanted is not None:
