@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..core.change_set import ChangeSet, counted, so_many
-from ..store.journal.journal import content_hash
+from ..store.journal.vectors import content_hash, rounded
 from ..store.ledger import REEMBED, Ledger
 from .context import Progress, refuse_uncallable
 
@@ -63,7 +63,7 @@ def reembed(
             break
         progress(0.8 * start / len(texts), f"Embedding {start:,} of {so_many(len(texts))}")
         batch = texts[start : start + BATCH]
-        vectors = dict(zip(map(content_hash, batch), ledger.embedder.embed(batch), strict=True))
+        vectors = dict(zip(map(content_hash, batch), rounded(ledger.embedder.embed(batch)), strict=True))
         ledger.keep_vectors(vectors)
         embedded += len(batch)
     with ledger.reading():

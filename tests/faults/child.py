@@ -18,8 +18,8 @@ from memory_system import AgentMemory, Settings, Tier
 from memory_system.core.change_set import ChangeSet
 from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 from memory_system.errors import MemorySystemError
-from memory_system.store.journal.history import KeptVectors
 from memory_system.store.journal.journal import Journal
+from memory_system.store.journal.vectors import KeptVectors
 from memory_system.store.projection import Stores
 from tests.waiting import LAST_RESORT, PATIENCE
 

@@ -1,32 +1,26 @@
 """The journal's history: change sets with their changes, all of them or those that match a search.
 
 It also converts a change set to the journal's row and back, without its changes, which are rows of their own.
-
-And it keeps vectors, by content hash and by the identity of what made them: a rebuild needs no model.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 
 from ...core.change_set import Change, ChangeSet, Kept, ModelCall, TextChange, is_text, load_entry
-from ...core.memory import Vectors
 from ...core.times import moment_given, utc
 from ...errors import InvalidParameter, shown
 from .postgres import lower_case
-from .statements import Question, Rows, insert_new, upsert
-from .tables import CHANGE_SETS, CHANGES, ENTRIES, VECTORS
+from .statements import Rows
+from .tables import CHANGE_SETS, CHANGES
 
 
 def head_of(change_set: ChangeSet, applied_at: datetime, *, done: bool) -> dict[str, Any]:
@@ -109,73 +103,6 @@ def standing_undos(db: sa.Connection, revisions: list[int], until: int | None = 
 
 Connect = Callable[[], AbstractContextManager[sa.Connection]]
 Ask = Callable[..., Rows]
-
-
-def content_hash(text: str) -> str:
-    """The key under which a text's vector is kept."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str, *, overwrite: bool = False) -> None:
-    """Write vectors, shape (d,), by content hash; with ``overwrite`` also those that exist already."""
-    write = upsert if overwrite else insert_new
-    rows = [
-        {"hash": key, "embedder": embedder, "data": np.asarray(vector, "<f4").tobytes()}
-        for key, vector in vectors.items()
-    ]
-    write(db, VECTORS, rows)
-
-
-_KEPT = Question(
-    sa.select(VECTORS.c.hash, VECTORS.c.data).where(
-        VECTORS.c.embedder == sa.bindparam("embedder"), VECTORS.c.hash.in_(sa.bindparam("some", expanding=True))
-    )
-)
-
-
-_EMBEDDERS = Question(
-    sa.select(VECTORS.c.embedder, sa.func.count().label("texts"))
-    .select_from(sa.join(ENTRIES, VECTORS, VECTORS.c.hash == ENTRIES.c.hash))
-    .group_by(VECTORS.c.embedder)
-    .order_by(sa.desc("texts"))
-)
-
-
-class KeptVectors:
-    """The kept vectors of one journal.
-
-    Args:
-        ask: answers a single question.
-        write: a connection whose transaction is committed at the end.
-    """
-
-    def __init__(self, ask: Ask, write: Connect) -> None:
-        self._ask = ask
-        self._write = write
-
-    def of(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
-        """The vectors, shape (d,), of these content hashes; those never embedded, or damaged, are left out.
-
-        So a damaged one is embedded again from its text and replaced.
-        """
-        found = {
-            row.hash: np.frombuffer(row.data, "<f4").astype(np.float32)
-            for some in slices(list(dict.fromkeys(hashes)))
-            for row in self._ask(_KEPT, {"embedder": embedder, "some": some})
-            if isinstance(row.data, bytes | memoryview) and len(row.data) % 4 == 0
-        }
-        widths = Counter(map(len, found.values())).most_common(1)
-        return {key: vector for key, vector in found.items() if len(vector) == widths[0][0]}
-
-    def keep(self, vectors: Mapping[str, Vectors], embedder: str) -> None:
-        """Store vectors that ``embedder`` made of stored texts."""
-        with self._write() as db:
-            keep(db, vectors, embedder, overwrite=True)
-
-    def embedders(self) -> dict[str, int]:
-        """How many stored texts each embedder has made vectors of, the largest number first."""
-        return {row.embedder: row.texts for row in self._ask(_EMBEDDERS)}
-
 
 _JSON = sa.JSON().with_variant(sa.Text(), "sqlite")
 _MOST_WORDS = 32_000

@@ -42,7 +42,7 @@ from ..access_buffer import Access, Noted
 from ..query_log import Asked, LoggedQuery, body_of, logged_of
 from .as_of import PastReader
 from .evidence import Evidence
-from .history import ALL, Applied, HistoryKinds, KeptVectors, Sought, Teller, content_hash, head_of, keep, slices
+from .history import ALL, Applied, HistoryKinds, Sought, Teller, head_of, slices
 from .horizon import FLOOR, Horizon, let_go_of
 from .postgres import WRITES, commit_soon, erase, ways_of_reading
 from .statements import NONE, Question, Rows, Values, insert, insert_numbered, upsert
@@ -63,6 +63,7 @@ from .tables import (
     watch,
 )
 from .trash import Bin, Forgotten, purge, refuse_purged
+from .vectors import KeptVectors, content_hash, keep
 
 _SOME: sa.BindParameter[Sequence[str]] = sa.bindparam("some", expanding=True)
 _REVISIONS_OF = Question(sa.select(CHANGE_SETS.c.id, CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id.in_(_SOME)))

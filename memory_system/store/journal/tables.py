@@ -65,7 +65,7 @@ VECTORS = sa.Table(
     _META,
     sa.Column("hash", TEXT, primary_key=True),
     sa.Column("embedder", TEXT, primary_key=True),
-    sa.Column("data", sa.LargeBinary, nullable=False),  # float32, little-endian
+    sa.Column("data", sa.LargeBinary, nullable=False),  # as vectors.py packs it
 )
 
 ACCESSES = sa.Table(

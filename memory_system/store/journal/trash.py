@@ -21,10 +21,11 @@ import sqlalchemy as sa
 from ...core.change_set import CORE, HELD, PERSON, RATE, ChangeSet, dump_entry, is_text, load_entry, short
 from ...core.entry import DECAYING, MemoryEntry
 from ...errors import StaleChange
-from .history import content_hash, document, field, holds, slices
+from .history import document, field, holds, slices
 from .statements import Question, upsert
 from .tables import CHANGE_SETS, CHANGES, ENTRIES, PURGED, QUERIES, VECTORS
 from .tables import TEXTS as STATE
+from .vectors import content_hash
 
 RESTORABLE = frozenset(tier.value for tier in DECAYING)
 """The tiers whose memories are in the bin when they are gone."""
