@@ -95,7 +95,7 @@ class Candidates(Sequence[Candidate]):
     def __getitem__(self, index: slice) -> list[Candidate]: ...
     def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
         if isinstance(index, slice):
-            return [self[one] for one in range(*index.indices(len(self)))]
+            return [self[position] for position in range(*index.indices(len(self)))]
         if index < 0:
             index += len(self)
         if not 0 <= index < len(self):
@@ -147,9 +147,9 @@ class Candidates(Sequence[Candidate]):
 
     def which(self, *verdicts: Verdict) -> list[int]:
         """The positions in this sequence of the candidates with one of these verdicts."""
-        wanted = [VERDICTS.index(verdict) for verdict in verdicts]
+        indexes = [VERDICTS.index(verdict) for verdict in verdicts]
         numbers = np.concatenate([tier.verdicts for tier in self._tiers])[self._order]
-        places = np.flatnonzero(np.isin(numbers, wanted))
+        places = np.flatnonzero(np.isin(numbers, indexes))
         places = np.where(places < self._recalled, places, places + len(self._guided))
         guided = range(self._recalled, self._recalled + len(self._guided)) if Verdict.RECALLED in verdicts else ()
         return sorted([*places.tolist(), *guided])

@@ -58,7 +58,7 @@ class SavedCue:
             if len(ids) > MAX_IDS:
                 raise InvalidParameter(f"'{field}' names {len(ids):,} memories; at most {MAX_IDS} are allowed.")
             object.__setattr__(self, field, ids)
-        if both := [one for one in self.must if one in self.must_not]:
+        if both := [entry_id for entry_id in self.must if entry_id in self.must_not]:
             raise InvalidParameter(f"{shown(both[0])} is in both lists, “must recall” and “must not recall”.")
 
 
@@ -109,9 +109,9 @@ def _name(value: object) -> str:
 def _ids(field: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise InvalidParameter(f"'{field}' must be a list of the ids of memories, not {kind_of(value)}.")
-    for one in value:
-        if not isinstance(one, str) or not 0 < len(one) <= MAX_ID or not one.isprintable():
-            raise InvalidParameter(f"'{field}' names {shown(one)}, which is not the id of a memory.")
+    for entry_id in value:
+        if not isinstance(entry_id, str) or not 0 < len(entry_id) <= MAX_ID or not entry_id.isprintable():
+            raise InvalidParameter(f"'{field}' names {shown(entry_id)}, which is not the id of a memory.")
     return tuple(dict.fromkeys(value))
 
 
@@ -126,8 +126,8 @@ def name_key(name: object) -> str:
 
 # -- as text -------------------------------------------------------------------------------------------
 
-_CUES = Records(SavedCue, "saved cues", MAX_CUES, MAX_BYTES, lambda one: name_key(one.name))
-_JUDGMENTS = Records(Judgment, "judgments", MAX_JUDGED, MAX_BYTES, lambda one: one.cue)
+_CUES = Records(SavedCue, "saved cues", MAX_CUES, MAX_BYTES, lambda cue: name_key(cue.name))
+_JUDGMENTS = Records(Judgment, "judgments", MAX_JUDGED, MAX_BYTES, lambda judgment: judgment.cue)
 
 
 def parse_cues(text: str | None) -> tuple[SavedCue, ...]:
@@ -179,8 +179,8 @@ def with_cue(cues: Sequence[SavedCue], saved: SavedCue) -> tuple[SavedCue, ...]:
 
 def judgment_of(judgments: Iterable[Judgment], cue: str) -> Judgment | None:
     """The judgment on the answers to a cue; ``None`` if there is none."""
-    wanted = cue.strip()
-    return next((judgment for judgment in judgments if judgment.cue == wanted), None)
+    text = cue.strip()
+    return next((judgment for judgment in judgments if judgment.cue == text), None)
 
 
 def with_verdict(judgments: Sequence[Judgment], cue: str, entry_id: str, verdict: bool | None) -> tuple[Judgment, ...]:
@@ -193,8 +193,8 @@ def with_verdict(judgments: Sequence[Judgment], cue: str, entry_id: str, verdict
     judgment = judgment_of(judgments, asked)
     if (judgment.verdict(entry_id) if judgment else None) == verdict:
         return tuple(judgments)
-    right = [one for one in judgment.right if one != entry_id] if judgment else []
-    wrong = [one for one in judgment.wrong if one != entry_id] if judgment else []
+    right = [other for other in judgment.right if other != entry_id] if judgment else []
+    wrong = [other for other in judgment.wrong if other != entry_id] if judgment else []
     if verdict is not None:
         (right if verdict else wrong).append(entry_id)
     after = (Judgment(asked, tuple(right), tuple(wrong)),) if right or wrong else ()
@@ -221,9 +221,9 @@ def judgments_jsonl(judgments: Iterable[Judgment], entries: Iterable[MemoryEntry
     lines: list[dict[str, Any]] = []
     known: set[str] | None = None
     if entries is not None:
-        held = list(entries)
-        known = {entry.id for entry in held}
-        lines += [_told(entry) for entry in held]
+        memories = list(entries)
+        known = {entry.id for entry in memories}
+        lines += [_told(entry) for entry in memories]
     lines += _cue_lines(judgments, known)
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 

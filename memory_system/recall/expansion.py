@@ -119,7 +119,7 @@ def _lent(own: Relevancy, others: Sequence[Relevancy], best: float) -> tuple[Rel
     values, parts = own.values, own.parts
     if not len(values):
         return own, np.zeros(0, np.intp)
-    offered, rows = np.stack([one.values for one in others]), np.arange(len(values))
+    offered, rows = np.stack([other.values for other in others]), np.arange(len(values))
     chosen = np.where(np.isnan(offered), -np.inf, offered).argmax(axis=0)
     weights = np.full(offered.shape, BY_ALL / len(others))
     weights[chosen, rows] += BY_BEST
@@ -131,7 +131,7 @@ def _lent(own: Relevancy, others: Sequence[Relevancy], best: float) -> tuple[Rel
     def lent(own: Floats, of_others: Floats) -> Floats:
         return np.where(lends, own + (shares * (of_others - own)).sum(axis=0), own)
 
-    mixed = {name: lent(part, np.stack([one.parts[name] for one in others])) for name, part in parts.items()}
+    mixed = {name: lent(part, np.stack([other.parts[name] for other in others])) for name, part in parts.items()}
     # added in the order of the parts, so that the displayed values add up to the last bit
     raised = sum(mixed.values(), np.zeros(len(values))) if mixed else lent(values, offered)
     return Relevancy(np.where(lends, raised, values), mixed, own.odds), np.where(lends, chosen, -1)

@@ -317,8 +317,8 @@ def _minutes(start: datetime, horizon: timedelta) -> int:
     return horizon // _MINUTE
 
 
-def _quoted(one: Candidate) -> str:
-    text = " ".join(one.entry.document.split())
+def _quoted(candidate: Candidate) -> str:
+    text = " ".join(candidate.entry.document.split())
     return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
 
 

@@ -83,8 +83,8 @@ def save(path: Path, table: Table, place: Place) -> None:
     room = rows + max(rows // _SPARE, min(rows, _MOST_SPARE_OF_FEW))
     lines, ends = _lines(table)
     scenes = {entry_id: (scene.source, scene.people, scene.place) for entry_id, scene in table.scenes.items()}
-    told = {"ids": table.ids, "tags": table.tags, "scenes": scenes}
-    names = json.dumps(told, ensure_ascii=False).encode("utf-8")
+    fields = {"ids": table.ids, "tags": table.tags, "scenes": scenes}
+    names = json.dumps(fields, ensure_ascii=False).encode("utf-8")
     parts = dict(table.columns.used(rows))
     parts |= {"text": lines, "ends": ends, "names": np.frombuffer(names, np.uint8)}
     parts |= {_OF_TEXTS + name: array for name, array in (table.read_texts or {}).items()}
@@ -167,20 +167,22 @@ def _read(file: BufferedReader, header: dict[str, Any], vectors_of: VectorsOf | 
         arrays[name] = array
     text, ends, names = (arrays.pop(name) for name in _LISTS)
     of_texts = {name.removeprefix(_OF_TEXTS): arrays.pop(name) for name in list(arrays) if _is_list(name)}
-    told = json.loads(names.tobytes())
-    columns = {name: (tuple(one["shape"]), one["type"]) for name, one in sections.items() if not _is_list(name)}
-    if not lengths_fit(columns) or len(ends) != rows or len(told["ids"]) != rows:
+    fields = json.loads(names.tobytes())
+    columns = {
+        name: (tuple(section["shape"]), section["type"]) for name, section in sections.items() if not _is_list(name)
+    }
+    if not lengths_fit(columns) or len(ends) != rows or len(fields["ids"]) != rows:
         return None
     entries = Rows(list(range(rows)), arrays["accessed"], Saved(text, ends))
     wide = None
     if later and vectors_of is not None:
         wide = _Wide(Path(file.name), later, rows, entries, place.embedder, vectors_of)
-    tags = {entry_id: tuple(of_entry) for entry_id, of_entry in told["tags"].items()}
+    tags = {entry_id: tuple(of_entry) for entry_id, of_entry in fields["tags"].items()}
     scenes = {
         entry_id: Scene(source, tuple(people), place)
-        for entry_id, (source, people, place) in told.get("scenes", {}).items()  # version 0.2 had none
+        for entry_id, (source, people, place) in fields.get("scenes", {}).items()  # version 0.2 had none
     }
-    table = Table(Columns(arrays, rows, wide), entries, told["ids"], tags, scenes)
+    table = Table(Columns(arrays, rows, wide), entries, fields["ids"], tags, scenes)
     if of_texts:
         table.keep_texts(of_texts)
     return table, place
@@ -214,8 +216,8 @@ class _Wide:
     def read(self, room: int, changed: Iterable[int]) -> tuple[dict[str, NDArray[Any]], set[int]]:
         """See ``Elsewhere``."""
         wide = {name: _room_for((room, self.width), kind) for name, kind in WIDE.items()}
-        held, vectors = range(len(self.entries)), wide["vectors"]
-        unread = set(changed if self._are_read(wide) else held).intersection(held)
+        rows, vectors = range(len(self.entries)), wide["vectors"]
+        unread = set(changed if self._are_read(wide) else rows).intersection(rows)
         found = self.vectors_of([self.entries.document(row) for row in unread], self.embedder) if unread else ()
         for row, vector in zip(unread, found, strict=True):
             vectors[row] = math.nan if vector is None else vector
@@ -251,11 +253,11 @@ def _lines(table: Table) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
 
 
 def _each_line(entries: Rows) -> Iterable[bytes]:
-    for held in entries.held:
-        if isinstance(held, int):
-            yield entries.saved.line(held)
+    for item in entries.held:
+        if isinstance(item, int):
+            yield entries.saved.line(item)
         else:
-            yield (dump_entry(held) or "").encode("utf-8")
+            yield (dump_entry(item) or "").encode("utf-8")
 
 
 def drop_changed(tables: Mapping[Tier, Table], changed: Iterable[str], held: Mapping[Tier, Collection[str]]) -> None:

@@ -141,10 +141,10 @@ class Hybrid:
     def _texts(self, tables: Mapping[Tier, Table]) -> Joint:
         """The texts of all tiers as one, read again once one of them has changed."""
         key = tuple((weakref.ref(tables[tier]), tables[tier].version) for tier in LIVED)
-        held = self._joint
-        if held is None or held[0] != key:
-            held = self._joint = key, Joint(*(tables[tier].texts for tier in LIVED))
-        return held[1]
+        joint = self._joint
+        if joint is None or joint[0] != key:
+            joint = self._joint = key, Joint(*(tables[tier].texts for tier in LIVED))
+        return joint[1]
 
     def _found(self, cue: Cue, vector: Vectors, texts: Texts, *tables: Table) -> _WorkedOut:
         # everything else about a cue follows from its text, its names and its times

@@ -68,7 +68,7 @@ class Facets:
     def __post_init__(self) -> None:
         for name, words in (("kinds", Kind), ("sources", Source)):
             try:
-                object.__setattr__(self, name, tuple(words(one) for one in _listed(name, getattr(self, name))))
+                object.__setattr__(self, name, tuple(words(word) for word in _listed(name, getattr(self, name))))
             except ValueError as error:
                 raise InvalidParameter(f"'{name}': {error}; there are {', '.join(words)}.") from error
         for name, most in (("tags", _MOST), ("people", _MOST), ("places", _MOST_WITHOUT)):
@@ -109,8 +109,8 @@ class Facets:
         if self.sources or self.people or self.places:
             admitted &= self._of_scene(table)
         for entry_id in self.without:
-            if (held := table.row(entry_id)) is not None:
-                admitted[held] = False
+            if (number := table.row(entry_id)) is not None:
+                admitted[number] = False
         if self.contains:
             sought = self.contains.casefold()
             for row in np.flatnonzero(admitted).tolist():
@@ -130,8 +130,8 @@ class Facets:
         return found
 
     def _tagged(self, table: Table) -> NDArray[np.bool_]:
-        wanted = set(self.tags)
-        rows = [table.row(entry_id) for entry_id, tags in table.tags.items() if not wanted.isdisjoint(tags)]
+        names = set(self.tags)
+        rows = [table.row(entry_id) for entry_id, tags in table.tags.items() if not names.isdisjoint(tags)]
         tagged = np.zeros(len(table), np.bool_)
         tagged[np.array(rows, np.intp)] = True
         return tagged
@@ -143,7 +143,7 @@ def _listed(name: str, value: object, most: int = _MOST) -> list[str]:
     if not isinstance(value, Iterable):
         raise InvalidParameter(f"'{name}' must be a list of texts, not {shown(value)}.")
     listed = list(value)
-    if len(listed) > most or not all(isinstance(one, str) for one in listed):
+    if len(listed) > most or not all(isinstance(text, str) for text in listed):
         raise InvalidParameter(f"'{name}' must be a list of at most {most:,} texts.")
     _refuse_halves(f"'{name}'", listed)
     return listed

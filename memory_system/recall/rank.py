@@ -58,10 +58,10 @@ def second_round(
 
     Under the ranking, a memory is skipped if another of STM or LTM with the same words has a seat.
     """
-    held = {candidate.entry.id for candidate in found}.union(left_out)
+    ids = {candidate.entry.id for candidate in found}.union(left_out)
     best: dict[str, tuple[float, Score, Candidate, Tier, int]] = {}
     admitted = {tier: query.admitted(tables[tier]) for tier in DECAYING}
-    first = sorted(found, key=lambda one: (-one.score.total, one.entry.id))[: query.requery]
+    first = sorted(found, key=lambda hit: (-hit.score.total, hit.entry.id))[: query.requery]
     for hit in first:
         vector = tables[hit.entry.tier].vector(hit.entry.id)
         for tier in DECAYING:
@@ -79,18 +79,18 @@ def second_round(
                 able &= allowed
             for row in np.flatnonzero(able).tolist():
                 entry_id = table.ids[row]
-                if entry_id not in held and (entry_id not in best or totals[row] > best[entry_id][0]):
+                if entry_id not in ids and (entry_id not in best or totals[row] > best[entry_id][0]):
                     best[entry_id] = float(totals[row]), parts.one(row), hit, tier, row
-    ordered, free = sorted(best.items(), key=lambda one: (-one[1][0], one[0])), query.top_k - len(found)
+    ordered, free = sorted(best.items(), key=lambda item: (-item[1][0], item[0])), query.top_k - len(found)
     if query.scoring.seats is Seats.RANKING:
-        told = {wording(candidate.entry.document) for candidate in found if candidate.entry.tier is not Tier.STATIC}
+        wordings = {wording(candidate.entry.document) for candidate in found if candidate.entry.tier is not Tier.STATIC}
         several, ordered = ordered, []
-        for one in several:
-            *_, tier, row = one[1]
+        for item in several:
+            *_, tier, row = item[1]
             words = wording(tables[tier].entries.document(row))
-            if words not in told:
-                told.add(words)
-                ordered.append(one)
+            if words not in wordings:
+                wordings.add(words)
+                ordered.append(item)
             if len(ordered) == free:
                 break
     return tuple(
@@ -288,13 +288,13 @@ class _Asked:
                 left_out[tier].add(row)
             ranked |= {tier: self._ranked(tier, left_out[tier]) for tier in {tier for tier, _ in new}}
         named = self.query.scoring.seats is Seats.RANKING
-        ids = {tier: [one.table.ids[row] for row in one.best] if named else () for tier, one in ranked.items()}
-        totals = {tier: one.parts.totals if one.best else _NO_TOTALS for tier, one in ranked.items()}
-        given = seated(self.query, totals, ids)
+        ids = {tier: [top.table.ids[row] for row in top.best] if named else () for tier, top in ranked.items()}
+        totals = {tier: top.parts.totals if top.best else _NO_TOTALS for tier, top in ranked.items()}
+        seats = seated(self.query, totals, ids)
         found = []
-        for seat, (tier, place) in enumerate(given.order, start=1):
+        for seat, (tier, place) in enumerate(seats.order, start=1):
             score, rank = ranked[tier].parts.one(place), place + 1
-            words = because(Verdict.RECALLED, tier, score, rank, given, self.query, seat)
+            words = because(Verdict.RECALLED, tier, score, rank, seats, self.query, seat)
             row = ranked[tier].best[place]
             entry, by = ranked[tier].table.entries[row], ""
             if self.query.instances:
@@ -305,11 +305,11 @@ class _Asked:
 
     def _behind_turns(self, ranked: Mapping[Tier, _Ranked]) -> list[Place]:
         """The synopses among the best of each tier that get no seat, since one of their turns may have one."""
-        if not any(one.table.tags for one in ranked.values()):
+        if not any(top.table.tags for top in ranked.values()):
             return []
-        among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
-        told = synopses_of(self.tables, among).items()
-        return [at for at, turns in told if any(self._able[tier][row] for tier, row in turns)]
+        among = {tier: [top.table.ids[row] for row in top.best] for tier, top in ranked.items()}
+        synopses = synopses_of(self.tables, among).items()
+        return [at for at, turns in synopses if any(self._able[tier][row] for tier, row in turns)]
 
     def _behind_twins(self, ranked: Mapping[Tier, _Ranked], swept: set[str]) -> set[Place]:
         """Memories that get no seat, since one among the best of each tier scores higher with the same words.
@@ -323,14 +323,14 @@ class _Asked:
         """
 
         def ahead(at: Place) -> tuple[float, str]:
-            one = ranked[at[0]]
-            return -float(one.parts.totals[one.best.index(at[1])]), one.table.ids[at[1]]
+            top = ranked[at[0]]
+            return -float(top.parts.totals[top.best.index(at[1])]), top.table.ids[at[1]]
 
         def told(tier: Tier, row: int) -> str:
             return wording(ranked[tier].table.entries.document(row))
 
         found = set[Place]()
-        for words, places in in_the_same_words(told, {tier: one.best for tier, one in ranked.items()}).items():
+        for words, places in in_the_same_words(told, {tier: top.best for tier, top in ranked.items()}).items():
             found.update(sorted(places, key=ahead)[1:])
             for tier in {tier for tier, _ in places}:
                 table, (_, best) = ranked[tier].table, min((place for place in places if place[0] is tier), key=ahead)
@@ -419,21 +419,21 @@ class _Asked:
             competing = int((able[tier] & ~left_out.of(tier)).sum())
             best[tier] = orders[tier][: min(competing, self.query.top_k)]
         ids = {tier: [self.tables[tier].ids[row] for row in rows.tolist()] for tier, rows in best.items()}
-        given = seated(self.query, {tier: totals[tier][rows] for tier, rows in best.items()}, ids)
+        seats = seated(self.query, {tier: totals[tier][rows] for tier, rows in best.items()}, ids)
         judged = []
         for tier in LIVED:
             table = self.tables[tier]
             ranks = np.empty(len(table), np.intp)
             ranks[orders[tier]] = np.arange(1, len(table) + 1)
             passed = admitted[tier], above[tier], left_out
-            verdicts = verdicts_of(tier, totals[tier], ranks, *passed, given, self.query)
+            verdicts = verdicts_of(tier, totals[tier], ranks, *passed, seats, self.query)
             met_by_row = partial(self._instance, tier) if self.query.instances else None
             columns = scored[tier], totals[tier], ranks, verdicts, met_by_row
             judged.append(Judged(tier, table.entries.copied(), list(table.ids), list(words.get(tier, ())), *columns))
-        everyone = Candidates(judged, given, self.query, synopses)
+        everyone = Candidates(judged, seats, self.query, synopses)
         turns = ((tier, row) for tier, rows in left_out.turns.items() for row in np.flatnonzero(rows).tolist())
         guided = self._guided(everyone.hits, turns) if self.query.requery else ()
-        return Candidates(judged, given, self.query, synopses, guided) if guided else everyone
+        return Candidates(judged, seats, self.query, synopses, guided) if guided else everyone
 
     def _ranked(self, tier: Tier, behind: Collection[int] = ()) -> _Ranked:
         """The best of a tier, except these rows."""

@@ -53,7 +53,7 @@ class Seated:
     @cached_property
     def numbers(self) -> Mapping[Tier, NDArray[np.intp]]:
         """For each tier, shape (seats of it,): the seat of its best, its second best ..., counted from 1."""
-        seats = {tier: [seat for seat, (one, _) in enumerate(self.order, start=1) if one is tier] for tier in LIVED}
+        seats = {tier: [seat for seat, (taker, _) in enumerate(self.order, start=1) if taker is tier] for tier in LIVED}
         return {tier: np.array(taken, np.intp) for tier, taken in seats.items()}
 
 
@@ -212,8 +212,8 @@ def behind(
     turns = {tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()}
     same = {tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()}
     if seats is Seats.RANKING:
-        for (tier, row), told in synopses.items():
-            turns[tier][row] = able[tier][row] and any(able[tier][turn] for tier, turn in told)
+        for (tier, row), places in synopses.items():
+            turns[tier][row] = able[tier][row] and any(able[tier][turn] for tier, turn in places)
         if len(twins.places):
             competing = np.concatenate([able[tier] & ~turns[tier] for tier in DECAYING])
             found = twins.outdone(competing, np.concatenate([totals[tier] for tier in DECAYING]))

@@ -54,8 +54,8 @@ class Saved:
 
     def body(self, number: int) -> Mapping[str, Any]:
         """One entry in the form of ``entry_to_json``, without making the entry."""
-        told: dict[str, Any] = json.loads(self.line(number))
-        return told
+        body: dict[str, Any] = json.loads(self.line(number))
+        return body
 
     def entry(self, number: int) -> MemoryEntry:
         """One entry."""
@@ -96,9 +96,9 @@ class Rows(Sequence[MemoryEntry]):
     def __getitem__(self, row: slice) -> list[MemoryEntry]: ...
     def __getitem__(self, row: int | slice) -> MemoryEntry | list[MemoryEntry]:
         if isinstance(row, slice):
-            return [self[one] for one in range(*row.indices(len(self)))]
-        held = self.held[row]
-        entry = self.saved.entry(held) if isinstance(held, int) else held
+            return [self[number] for number in range(*row.indices(len(self)))]
+        item = self.held[row]
+        entry = self.saved.entry(item) if isinstance(item, int) else item
         seconds = self.accessed[row if row >= 0 else len(self) + row]
         if math.isnan(seconds):
             if entry.last_access is not None:  # from before any recall
@@ -110,20 +110,20 @@ class Rows(Sequence[MemoryEntry]):
 
     def document(self, row: int) -> str:
         """The document of a row, without making an entry of it."""
-        held = self.held[row]
-        return self.saved.document(held) if isinstance(held, int) else held.document
+        item = self.held[row]
+        return self.saved.document(item) if isinstance(item, int) else item.document
 
     def body(self, row: int) -> Mapping[str, Any]:
         """A row in the form of ``entry_to_json``, without making an entry of it."""
-        held = self.held[row]
-        return self.saved.body(held) if isinstance(held, int) else entry_to_json(held)
+        item = self.held[row]
+        return self.saved.body(item) if isinstance(item, int) else entry_to_json(item)
 
     def wants_rating(self, row: int) -> bool:
         """Whether a row should have been rated and is not, without making an entry of it."""
-        held = self.held[row]
-        if isinstance(held, MemoryEntry):
-            return wants_rating(held.rating, held.explanation)
-        body = self.saved.body(held)
+        item = self.held[row]
+        if isinstance(item, MemoryEntry):
+            return wants_rating(item.rating, item.explanation)
+        body = self.saved.body(item)
         return wants_rating(body.get("rating"), body.get("explanation", ""))
 
     def copied(self) -> Rows:
@@ -260,8 +260,8 @@ class Columns:
     def size(self) -> int:
         """How many bytes the arrays take."""
         sieve = self._sieve
-        held = sum(array.nbytes for array in tuple(self._arrays.values()))  # they may be released meanwhile
-        return held + (sieve.size if sieve is not None else 0)
+        size = sum(array.nbytes for array in tuple(self._arrays.values()))  # they may be released meanwhile
+        return size + (sieve.size if sieve is not None else 0)
 
     @property
     def width(self) -> int:
@@ -543,13 +543,13 @@ class Table:
     def relevancies(self, cue: Vectors) -> Floats:
         """The similarity of every row to a cue of shape (d,), shape (n,); cached for the last few cues."""
         key = cue.tobytes()
-        held = self._relevancies.pop(key, None)
-        if held is None:
-            held = relevancy(self.vectors, cue, self.columns["squares"][: len(self)])
-        self._relevancies[key] = held
+        similarities = self._relevancies.pop(key, None)
+        if similarities is None:
+            similarities = relevancy(self.vectors, cue, self.columns["squares"][: len(self)])
+        self._relevancies[key] = similarities
         while len(self._relevancies) > _CUES:
             self._relevancies.popitem(last=False)
-        return held
+        return similarities
 
     def similarities(self, cue: Vectors) -> Floats:
         """As ``relevancies``, in a seventh of the time: each product is added up in float32, and so off by about 1e-7.
@@ -759,9 +759,9 @@ class Table:
 
     def recall_only(self, accesses: Mapping[str, datetime], among: Iterable[str] | None = None) -> None:
         """Set the latest accesses of some memories, by default of all; one without an access had none."""
-        held = self.ids if among is None else [entry_id for entry_id in among if entry_id in self._rows]
-        rows = np.array([self._rows[entry_id] for entry_id in held], np.intp)
-        known = (accesses.get(entry_id) for entry_id in held)
+        ids = self.ids if among is None else [entry_id for entry_id in among if entry_id in self._rows]
+        rows = np.array([self._rows[entry_id] for entry_id in ids], np.intp)
+        known = (accesses.get(entry_id) for entry_id in ids)
         accessed = np.array([math.nan if at is None else at.timestamp() for at in known])
         happened = self.columns["timestamp"][rows]
         self.columns["accessed"][rows] = accessed
@@ -772,9 +772,9 @@ class Table:
     def _age(self, rows: list[int]) -> None:
         """Update the cached ageing after an access; if the numbers would grow too large, drop it."""
         if self._weighed is not None and rows:
-            (now, curve, by_recency, by_importance), held = self._weighed
+            (now, curve, by_recency, by_importance), sums = self._weighed
             recent = recency(self.last_access[rows], self.happened[rows], now, curve)
-            held[rows] = by_recency * recent + by_importance * self.importance[rows]
+            sums[rows] = by_recency * recent + by_importance * self.importance[rows]
         for decay, (newest, aged) in list(self._aged.items()):
             hours = (newest - self.last_access[rows]) / 3600
             if hours.size and math.log(decay) * hours.min() > _MOST_AHEAD:

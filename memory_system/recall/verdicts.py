@@ -89,7 +89,7 @@ def verdicts_of(
     taken = sum(given.of[earlier] for earlier in LIVED[: LIVED.index(tier)])
     static, cascade = tier is Tier.STATIC, query.scoring.seats is Seats.CASCADE
     above = ranks <= query.top_k if cascade else (ranks > given.static) & (totals >= given.lowest)
-    told: list[tuple[NDArray[np.bool_] | bool, Verdict]] = [
+    rules: list[tuple[NDArray[np.bool_] | bool, Verdict]] = [
         (~admitted, Verdict.FILTERED_OUT),
         (np.isnan(totals), Verdict.NO_VECTOR),
         (~passing, Verdict.BELOW_THRESHOLD),
@@ -99,8 +99,8 @@ def verdicts_of(
         (above & static, Verdict.BEYOND_SEATS),
         (np.full(len(totals), cascade and not static and taken >= query.top_k > 0), Verdict.NOT_REACHED),
     ]
-    numbers = [np.uint8(VERDICTS.index(verdict)) for _, verdict in told]
-    return np.select([np.asarray(rows) for rows, _ in told], numbers, np.uint8(VERDICTS.index(Verdict.BEYOND_TOP_K)))
+    numbers = [np.uint8(VERDICTS.index(verdict)) for _, verdict in rules]
+    return np.select([np.asarray(rows) for rows, _ in rules], numbers, np.uint8(VERDICTS.index(Verdict.BEYOND_TOP_K)))
 
 
 _ALWAYS = {

@@ -55,8 +55,8 @@ class Versus:
         if self.p_value <= LEVEL:
             return 0
         p = max(_LEAST_LEAD, (most + 1) / (n + 2))
-        wanted = math.ceil(((1.96 * 0.5 + 0.84 * math.sqrt(p * (1 - p))) / (p - 0.5)) ** 2)
-        return max(1, wanted - n)
+        total = math.ceil(((1.96 * 0.5 + 0.84 * math.sqrt(p * (1 - p))) / (p - 0.5)) ** 2)
+        return max(1, total - n)
 
 
 def deciding(first: Iterable[str], second: Iterable[str]) -> set[str]:

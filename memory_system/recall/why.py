@@ -110,7 +110,7 @@ class Field:
 
     def __init__(self, candidates: Candidates, entry_id: str, query: Query) -> None:
         self._tiers = {judged.tier: _Tier(judged) for judged in candidates.tiers}
-        self._tier = next(tier for tier, held in self._tiers.items() if entry_id in held.ids)
+        self._tier = next(tier for tier, memories in self._tiers.items() if entry_id in memories.ids)
         self._own = self._tiers[self._tier]
         self._row = self._own.ids.index(entry_id)
         self._name = entry_id
@@ -118,8 +118,8 @@ class Field:
         self._weighed: tuple[tuple[float, ...], dict[Tier, Floats], dict[Tier, Rows]] | None = None
         self._passed: tuple[tuple[float, ...], dict[Tier, Rows]] | None = None
         words = {judged.tier: judged.words for judged in candidates.tiers}
-        ids = {tier: one.ids for tier, one in self._tiers.items()}
-        self._twins = Twins.among(words, ids, {tier: range(len(told)) for tier, told in words.items()})
+        ids = {tier: memories.ids for tier, memories in self._tiers.items()}
+        self._twins = Twins.among(words, ids, {tier: range(len(texts)) for tier, texts in words.items()})
 
     def recalls(self, stand: Stand) -> bool:
         """Whether the first round of a query with these values recalls the memory."""
@@ -133,8 +133,8 @@ class Field:
         ahead = {tier: int(np.count_nonzero(before[tier] & rows)) for tier, rows in passing.items()}
         seats = static_seats(stand.top_k, stand.static_share)
         if self._seats is Seats.CASCADE:
-            given = seats_of(stand.top_k, seats, *(min(above[tier], stand.top_k) for tier in LIVED))
-            return ahead[self._tier] < given[self._tier]
+            counts = seats_of(stand.top_k, seats, *(min(above[tier], stand.top_k) for tier in LIVED))
+            return ahead[self._tier] < counts[self._tier]
         most = static_most(stand.top_k, seats, above[Tier.STM], above[Tier.LTM])
         if self._tier is Tier.STATIC and ahead[self._tier] >= most:
             return False
@@ -143,21 +143,21 @@ class Field:
     def _passing(self, stand: Stand, totals: Mapping[Tier, Floats]) -> dict[Tier, Rows]:
         """Which rows of each tier may be found and exceed their threshold, shape (n,)."""
         confident = self._own.sure is not None
-        held = stand[:2] if confident and not len(self._twins.places) else (*stand[:2], *stand[4:])
-        if self._passed is None or self._passed[0] != held:  # by confidence, which no weight changes
+        key = stand[:2] if confident and not len(self._twins.places) else (*stand[:2], *stand[4:])
+        if self._passed is None or self._passed[0] != key:  # by confidence, which no weight changes
             passing = {
-                tier: (totals[tier] if one.sure is None else one.sure) > stand.threshold_of(tier)
-                for tier, one in self._tiers.items()
+                tier: (totals[tier] if memories.sure is None else memories.sure) > stand.threshold_of(tier)
+                for tier, memories in self._tiers.items()
             }
             left_out = behind(self._seats, self._synopses, self._twins, passing, totals)
             passing = {tier: rows & ~left_out.of(tier) for tier, rows in passing.items()}
-            self._passed = held, passing
+            self._passed = key, passing
         return self._passed[1]
 
     def _weighed_by(self, *weights: float) -> tuple[dict[Tier, Floats], dict[Tier, Rows]]:
         """The scores of every tier, and which rows precede the memory: a higher score, or the same and a lower id."""
         if self._weighed is None or self._weighed[0] != weights:
-            totals = {tier: one.totals(*weights) for tier, one in self._tiers.items()}
+            totals = {tier: memories.totals(*weights) for tier, memories in self._tiers.items()}
             own, before = totals[self._tier][self._row], {}
             for tier, scores in totals.items():
                 before[tier] = scores > own
@@ -302,10 +302,10 @@ def _dials(query: Query) -> Iterator[_Dial]:
 class _Search:
     """Searches for ways to recall one candidate; once the runs are used up it finds no more."""
 
-    def __init__(self, asker: Asker, query: Query, one: Candidate) -> None:
+    def __init__(self, asker: Asker, query: Query, candidate: Candidate) -> None:
         self._asker = asker
         self._query = query
-        self._one = one
+        self._one = candidate
         self._runs = 1  # the explanation
 
     def recalls(self, query: Query, what_if: WhatIf | None = None) -> bool:

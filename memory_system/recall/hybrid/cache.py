@@ -38,11 +38,11 @@ class Kept(Generic[Value]):
     def get(self, key: Hashable, version: Hashable) -> Value | None:
         """The value under this key for this version; ``None`` if there was none, or it was dropped."""
         with self._lock:
-            held = self._held.get(key)
-            if held is None or held[0] != version:
+            pair = self._held.get(key)
+            if pair is None or pair[0] != version:
                 return None
             self._held.move_to_end(key)
-            return held[1]
+            return pair[1]
 
     def put(self, key: Hashable, version: Hashable, value: Value, size: int) -> None:
         """Store a value of so many bytes, including the key's; one larger than the whole cache is not stored."""

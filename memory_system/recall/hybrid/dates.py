@@ -114,7 +114,7 @@ def stretches(text: str, now: datetime) -> tuple[Stretch, ...]:
 def mentions_time(text: str) -> bool:
     """Whether a text says when: by a date, a weekday, "yesterday", "last week", "two years"; or just "recently"."""
     said = set(_PLAIN_WORD.findall(text[:MOST_READ].lower()))
-    return not _SAYS_WHEN.isdisjoint(said) or any(len(one) == 4 and one[:2] in ("19", "20") for one in said)
+    return not _SAYS_WHEN.isdisjoint(said) or any(len(word) == 4 and word[:2] in ("19", "20") for word in said)
 
 
 def _read(text: str, now: datetime) -> Iterator[Stretch]:

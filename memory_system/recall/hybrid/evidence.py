@@ -91,11 +91,11 @@ def evidence(
         EmbedderError: token states could not be computed.
     """
     pairs, neighbour = _pairs(cue, row, index, tokens, pool, most) if tokens.available else ((), "")
-    one = frozenset
+    set_of = frozenset
     return Evidence(
         words=_words(cue, index.document(row), index),
         pairs=pairs,
-        names=tuple(name for name in sorted(cue.names) if index.named(one([name]))[row] > 0),
+        names=tuple(name for name in sorted(cue.names) if index.named(set_of([name]))[row] > 0),
         dates=_dates(cue, row, index),
         tells_when=bool(cue.asks_when and index.telling_times()[row]),
         neighbour=neighbour,
@@ -115,7 +115,7 @@ def _words(cue: Cue, document: str, index: Texts) -> tuple[WordMatch, ...]:
     found = [
         WordMatch(first[stem], written[stem], weight / total) for stem, weight in weights.items() if stem in written
     ]
-    return tuple(sorted(found, key=lambda one: -one.share))
+    return tuple(sorted(found, key=lambda match: -match.share))
 
 
 def _dates(cue: Cue, row: int, index: Texts) -> tuple[DateMatch, ...]:
@@ -124,8 +124,8 @@ def _dates(cue: Cue, row: int, index: Texts) -> tuple[DateMatch, ...]:
     for asked in cue.asked:
         if timestamp is not None and asked.start <= timestamp.timestamp() < asked.end:
             found.append(DateMatch(asked.words, ""))
-        told = index.told(row)
-        found += [DateMatch(asked.words, stretch.words) for stretch in told if asked.overlaps(stretch)]
+        stretches = index.told(row)
+        found += [DateMatch(asked.words, stretch.words) for stretch in stretches if asked.overlaps(stretch)]
     return tuple(found)
 
 
@@ -173,7 +173,7 @@ def _neighbours(row: int, index: Texts, pool: NDArray[np.intp]) -> list[tuple[in
             counted = float(strength(np.array(abs(there[1] - place[1]))))
             if counted > 0:
                 found.append((other, counted))
-    return sorted(found, key=lambda one: (-one[1], index.entries[one[0]].id))
+    return sorted(found, key=lambda neighbour: (-neighbour[1], index.entries[neighbour[0]].id))
 
 
 def _word_at(text: str, states: PackedStates, token: int) -> str:

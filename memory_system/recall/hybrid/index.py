@@ -74,7 +74,7 @@ class TextIndex:
 
     def parts(self) -> dict[str, NDArray[Any]]:
         """Everything read from the texts, as arrays for a file; ``restored`` turns them back into an index."""
-        told = [(row, stretch) for row, stretches in self._told.items() for stretch in stretches]
+        mentions = [(row, stretch) for row, stretches in self._told.items() for stretch in stretches]
         names = {
             "form": FORM,
             "stems": list(self._rows_of),
@@ -84,7 +84,7 @@ class TextIndex:
             "spoken": self._spoken,
             "heard_of": self._heard_of,
             "languages": self._languages,
-            "told": [(stretch.words, stretch.relative) for _row, stretch in told],
+            "told": [(stretch.words, stretch.relative) for _row, stretch in mentions],
         }
         return {
             "names": np.frombuffer(json.dumps(names).encode(), np.uint8),
@@ -97,9 +97,11 @@ class TextIndex:
             "spoken_by": np.array(self._speakers, np.int32),
             "heard_from": np.array(self._heard, np.int32),
             "tells": np.fromiter(self._tells, np.int64),
-            "told_rows": np.array([row for row, _one in told], np.int64),
-            "told_times": np.array([(stretch.start, stretch.end) for _row, stretch in told], np.float64).reshape(-1, 2),
-            "told_places": np.array([stretch.place for _row, stretch in told], np.int64).reshape(-1, 2),
+            "told_rows": np.array([row for row, _one in mentions], np.int64),
+            "told_times": np.array([(stretch.start, stretch.end) for _row, stretch in mentions], np.float64).reshape(
+                -1, 2
+            ),
+            "told_places": np.array([stretch.place for _row, stretch in mentions], np.int64).reshape(-1, 2),
             **self._neighbours.parts(),
         }
 
@@ -122,8 +124,8 @@ class TextIndex:
         ends = np.concatenate([[0], np.cumsum(parts["held"])]).tolist()
         for name, part in (("_rows_of", "rows"), ("_counts_of", "counts")):
             numbers = array("i", parts[part].tobytes())
-            held = (numbers[start:end] for start, end in pairwise(ends))
-            setattr(index, name, dict(zip(names["stems"], held, strict=True)))
+            lists = (numbers[start:end] for start, end in pairwise(ends))
+            setattr(index, name, dict(zip(names["stems"], lists, strict=True)))
         index._lengths = array("l", parts["lengths"].tolist())
         index._length = int(parts["lengths"].sum())
         index._wordings = array("q", parts["wordings"].tobytes())
@@ -135,8 +137,8 @@ class TextIndex:
         index._spoken, index._heard_of = Counter(names["spoken"]), Counter(names["heard_of"])
         index._languages = Counter(names["languages"])
         index._tells = set(parts["tells"].tolist())
-        told = (parts[name].tolist() for name in ("told_rows", "told_times", "told_places"))
-        for (words, relative), row, (start, end), place in zip(names["told"], *told, strict=True):
+        columns = (parts[name].tolist() for name in ("told_rows", "told_times", "told_places"))
+        for (words, relative), row, (start, end), place in zip(names["told"], *columns, strict=True):
             index._told[row] = (*index._told.get(row, ()), Stretch(words, start, end, tuple(place), relative))
         index._neighbours = Neighbours.restored(parts)
         return index
@@ -147,9 +149,9 @@ class TextIndex:
     def copied(self) -> Self:
         """A copy of the index, independent of this one: quicker than reading the texts again."""
         other = copy.copy(self)
-        for name, held in vars(self).items():
-            if isinstance(held, list | array | dict | set):
-                setattr(other, name, copy.copy(held))
+        for name, value in vars(self).items():
+            if isinstance(value, list | array | dict | set):
+                setattr(other, name, copy.copy(value))
         other._rows_of = {stem: rows[:] for stem, rows in self._rows_of.items()}
         other._counts_of = {stem: counts[:] for stem, counts in self._counts_of.items()}
         other._neighbours = self._neighbours.copied()
@@ -162,8 +164,8 @@ class TextIndex:
 
     def document(self, row: int) -> str:
         """The document of a row, without reading the whole entry."""
-        held = self._entries
-        return held.document(row) if isinstance(held, _Read) else held[row].document
+        entries = self._entries
+        return entries.document(row) if isinstance(entries, _Read) else entries[row].document
 
     @property
     def speakers(self) -> frozenset[str]:
@@ -319,8 +321,8 @@ class TextIndex:
             speakers = np.where((speakers < 0) & np.isin(read, numbers), read, speakers)
         for name in names:
             for written in {tuple(stems(name, language)) for language in self._languages} - {()}:
-                held = [self.holders(stem) for stem in written]
-                rows = reduce(np.intersect1d, held)
+                holders = [self.holders(stem) for stem in written]
+                rows = reduce(np.intersect1d, holders)
                 found[rows] = np.where(speakers[rows] < 0, 1.0, found[rows])
             if name in self._numbers:
                 found[speakers == self._numbers[name]] = 1.0
@@ -335,8 +337,8 @@ class TextIndex:
         asked = list({(stretch.start, stretch.end): stretch for stretch in asked}.values())
         for stretch in asked:
             found[(times >= stretch.start) & (times < stretch.end)] = 1.0
-        for row, told in self._told.items():
-            if any(stretch.overlaps(other) for stretch in asked for other in told):
+        for row, mentions in self._told.items():
+            if any(stretch.overlaps(other) for stretch in asked for other in mentions):
                 found[row] = 1.0
         return found
 
@@ -373,8 +375,8 @@ class TextIndex:
             self._heard[row] = self._numbers.setdefault(heard, len(self._numbers))
         if mentions_time(said):
             self._tells.add(row)
-            if entry.timestamp is not None and (told := stretches(said, entry.timestamp)):
-                self._told[row] = told
+            if entry.timestamp is not None and (mentions := stretches(said, entry.timestamp)):
+                self._told[row] = mentions
         self._neighbours.put(row, place_of(entry))
 
     def _leave(self, row: int) -> None:
@@ -421,15 +423,15 @@ class TextIndex:
 class _Read(list[Any]):
     """Entries by row, each read only when it is accessed; its document alone takes a tenth of that."""
 
-    def __init__(self, held: Iterable[Any], saved: Lines, documents: dict[int, str]) -> None:
-        super().__init__(held)
+    def __init__(self, entries: Iterable[Any], saved: Lines, documents: dict[int, str]) -> None:
+        super().__init__(entries)
         self._saved, self._documents = saved, documents
 
     def __getitem__(self, row: Any) -> Any:
-        held = super().__getitem__(row)
-        if isinstance(held, int):
-            held = self[row] = self._saved.entry(held)
-        return held
+        entry = super().__getitem__(row)
+        if isinstance(entry, int):
+            entry = self[row] = self._saved.entry(entry)
+        return entry
 
     def __iter__(self) -> Iterator[Any]:
         return (self[row] for row in range(len(self)))
@@ -439,12 +441,12 @@ class _Read(list[Any]):
 
     def document(self, row: int) -> str:
         """The document of a row."""
-        held = super().__getitem__(row)
-        if not isinstance(held, int):
-            return str(held.document)
-        if held not in self._documents:
-            self._documents[held] = self._saved.document(held)
-        return self._documents[held]
+        item = super().__getitem__(row)
+        if not isinstance(item, int):
+            return str(item.document)
+        if item not in self._documents:
+            self._documents[item] = self._saved.document(item)
+        return self._documents[item]
 
 
 _NONE = array("i")
@@ -474,8 +476,8 @@ def heard_in(entry: MemoryEntry) -> str:
 
 def _wording(name: str, said: str, found: Sequence[str]) -> int:
     """A number for a speaker, the text, and its stems; 0 = there are no stems."""
-    told = "\n".join((name, wording(said), *found)).encode(errors="surrogatepass")
-    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "little", signed=True) if found else 0
+    content = "\n".join((name, wording(said), *found)).encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True) if found else 0
 
 
 def _spoken(entry: MemoryEntry) -> tuple[str, str]:
@@ -485,11 +487,11 @@ def _spoken(entry: MemoryEntry) -> tuple[str, str]:
     return "", entry.document
 
 
-def _same(held: MemoryEntry, entry: MemoryEntry) -> bool:
+def _same(before: MemoryEntry, entry: MemoryEntry) -> bool:
     """Whether everything that the index reads is unchanged."""
-    return held is entry or (
-        held.document == entry.document
-        and held.timestamp == entry.timestamp
-        and held.kind == entry.kind
-        and place_of(held) == place_of(entry)
+    return before is entry or (
+        before.document == entry.document
+        and before.timestamp == entry.timestamp
+        and before.kind == entry.kind
+        and place_of(before) == place_of(entry)
     )

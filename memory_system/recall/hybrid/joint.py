@@ -64,10 +64,10 @@ class Joint:
 
     def rarity(self, stem: str) -> float:
         """How significant a stem is, over all texts together."""
-        held = sum(part.held(stem) for part in self._parts)
+        count = sum(part.held(stem) for part in self._parts)
         for number, rows in self._told_elsewhere.items():
-            held -= len(np.intersect1d(self._parts[number].holders(stem), rows, assume_unique=True))
-        return rarity(held, self._texts)
+            count -= len(np.intersect1d(self._parts[number].holders(stem), rows, assume_unique=True))
+        return rarity(count, self._texts)
 
     def words(self, cue_stems: Sequence[str]) -> Floats:
         """As ``TextIndex.words``."""
@@ -122,7 +122,7 @@ def _told_elsewhere(parts: Sequence[TextIndex]) -> dict[int, NDArray[np.intp]]:
     known, found = [parts[largest].wordings], dict[int, NDArray[np.intp]]()
     for number in others:
         wordings = parts[number].wordings
-        elsewhere = np.isin(wordings, np.concatenate([_likely(held, wordings) for held in known])) & (wordings != 0)
+        elsewhere = np.isin(wordings, np.concatenate([_likely(array, wordings) for array in known])) & (wordings != 0)
         rows = np.flatnonzero(elsewhere)
         if len(rows):
             found[number] = rows[np.unique(wordings[rows], return_index=True)[1]]
@@ -130,11 +130,11 @@ def _told_elsewhere(parts: Sequence[TextIndex]) -> dict[int, NDArray[np.intp]]:
     return found
 
 
-def _likely(held: NDArray[np.int64], sought: NDArray[np.int64]) -> NDArray[np.int64]:
+def _likely(wordings: NDArray[np.int64], sought: NDArray[np.int64]) -> NDArray[np.int64]:
     """A superset of the wordings that are among a few others: all with matching last bits."""
     bits = np.zeros(_LAST_BITS + 1, np.bool_)
     bits[sought & _LAST_BITS] = True
-    likely: NDArray[np.int64] = held[bits[held & _LAST_BITS]]
+    likely: NDArray[np.int64] = wordings[bits[wordings & _LAST_BITS]]
     return likely
 
 
@@ -154,7 +154,7 @@ class _Entries(Sequence[MemoryEntry]):
     def __getitem__(self, row: slice) -> list[MemoryEntry]: ...
     def __getitem__(self, row: int | slice) -> MemoryEntry | list[MemoryEntry]:
         if isinstance(row, slice):
-            return [self[one] for one in range(*row.indices(len(self)))]
+            return [self[number] for number in range(*row.indices(len(self)))]
         part, own = _within(self._ends, row)
         return self._parts[part][own]
 

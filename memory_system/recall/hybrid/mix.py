@@ -98,7 +98,7 @@ class Relevancy:
     @property
     def size(self) -> int:
         """Bytes; a part that is 0 everywhere uses none."""
-        return sum(one.nbytes for one in (self.values, self.pool, *self.parts.values()) if any(one.strides))
+        return sum(array.nbytes for array in (self.values, self.pool, *self.parts.values()) if any(array.strides))
 
 
 @dataclass(frozen=True)

@@ -90,10 +90,10 @@ class Pairing:
         found = np.zeros(values.shape)
         if not self.sides:
             return found
-        given = np.maximum.reduceat(values[self.rows], self.starts, axis=0)
-        taken = np.zeros(given.shape)
+        highest = np.maximum.reduceat(values[self.rows], self.starts, axis=0)
+        taken = np.zeros(highest.shape)
         for helped, helper, counted in self.sides:
-            weighted = given[helper] * counted.reshape(-1, *[1] * (values.ndim - 1))
+            weighted = highest[helper] * counted.reshape(-1, *[1] * (values.ndim - 1))
             taken[helped] = np.maximum(taken[helped], weighted)
         found[self.rows] = taken[self.slots]
         return found

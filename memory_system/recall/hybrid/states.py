@@ -68,7 +68,7 @@ class PackedStates:
     @property
     def size(self) -> int:
         """Bytes, including an estimate for the Python objects around the arrays."""
-        return sum(one.nbytes for one in self._arrays) + 600
+        return sum(array.nbytes for array in self._arrays) + 600
 
     def __len__(self) -> int:
         return len(self.scales)
@@ -76,7 +76,7 @@ class PackedStates:
     def to_bytes(self) -> bytes:
         """All of it, for a file."""
         head = np.array([len(self), len(self.sentences), self.codes.shape[1]], "<u4")
-        body = b"".join(one.tobytes() for one in (head, *self._arrays))
+        body = b"".join(array.tobytes() for array in (head, *self._arrays))
         return body + zlib.crc32(body).to_bytes(_CHECK, "little")
 
     @classmethod
@@ -202,11 +202,11 @@ class StatesFile:
         pages, free, size = (file.execute(f"PRAGMA {name}").fetchone()[0] for name in _SIZES)
         over = (pages - free) * size - self._room
         if over > 0:
-            held = file.execute("SELECT COUNT(*) FROM states").fetchone()[0]
+            count = file.execute("SELECT COUNT(*) FROM states").fetchone()[0]
             share = min(1.0, over / self._room + 0.1)  # a tenth more, so that not every write has to do this
             file.execute(
                 "DELETE FROM states WHERE place IN (SELECT place FROM states ORDER BY place LIMIT ?)",
-                (int(held * share) + 1,),
+                (int(count * share) + 1,),
             )
 
     def _do(self, action: Callable[[sqlite3.Connection], T]) -> T | None:
@@ -321,7 +321,7 @@ class TokenStates:
 
     def keep(self, texts: Sequence[str], states: Sequence[States]) -> None:
         """Cache states that were computed elsewhere, such as those that vectors were just made of."""
-        known = {_key(text): PackedStates.of(text, one) for text, one in zip(texts, states, strict=True)}
+        known = {_key(text): PackedStates.of(text, of_text) for text, of_text in zip(texts, states, strict=True)}
         if self._file is not None:
             self._file.write(known)
         self._hold(known, known)

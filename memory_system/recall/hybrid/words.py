@@ -90,7 +90,7 @@ def stems(text: str, language: str = "") -> list[str]:
     """The stems of a text's words in order, without stop words, by the rules of ``language`` or of the text's own."""
     found, language = WORD.findall(text), language or rules_of(text)
     if not text.isascii():
-        found = [one[start:end] for one in found for start, end in _cut(one)]
+        found = [word[start:end] for word in found for start, end in _cut(word)]
     return list(filter(None, map(_stems_of(language), found)))
 
 
@@ -115,7 +115,7 @@ def _cut(word: str) -> Iterator[tuple[int, int]]:
             last = run.end()
             starts: Sequence[int] = range(run.start(), last)
             if _MARK.search(word):
-                starts = [one.start() for one in _SIGN.finditer(word, run.start(), last)]
+                starts = [sign.start() for sign in _SIGN.finditer(word, run.start(), last)]
             yield from zip(starts[:-1] or starts, [*starts[2:], last], strict=True)
     if last < len(word):
         yield last, len(word)
