@@ -78,10 +78,10 @@ class TextChange:
         """What it is called in a sentence, with the person's name where it is about one."""
         if self.name == ITSELF:
             return "record of the character itself"
-        told: object = None
+        body: object = None
         with suppress(ValueError, RecursionError):
-            told = json.loads(self.after or self.before or "") if self.name.startswith(PERSON) else None
-        name = told.get("name") if isinstance(told, dict) else None
+            body = json.loads(self.after or self.before or "") if self.name.startswith(PERSON) else None
+        name = body.get("name") if isinstance(body, dict) else None
         return f"record of {name}" if is_text(name) else text_words(self.name)
 
 
@@ -358,7 +358,7 @@ def texts_given(name: str, values: object) -> list[str]:
     """
     if isinstance(values, str | bytes) or not isinstance(values, Sequence):
         raise InvalidParameter(f"'{name}' must be a list of texts, not {shown(values)}.")
-    return [text_given(f"{name}[{place}]", one) for place, one in enumerate(values)]
+    return [text_given(f"{name}[{place}]", value) for place, value in enumerate(values)]
 
 
 def paired(text: str) -> str:
@@ -374,7 +374,7 @@ def _without_evidence(change: Change, spared: set[str]) -> Change:
 
 
 _ALWAYS = ("id", "document", "tier", "kind")
-_BY_DEFAULT = {one.name: one.default for one in dataclasses.fields(MemoryEntry)}
+_BY_DEFAULT = {field_.name: field_.default for field_ in dataclasses.fields(MemoryEntry)}
 _STORED = tuple(name for name in _BY_DEFAULT if name not in (*_ALWAYS, "metadata", "timestamp", "last_access"))
 _SEVERAL = tuple(name for name in _STORED if _BY_DEFAULT[name] == ())
 """The fields that are stored unless empty, and those of them that hold several words."""

@@ -46,15 +46,15 @@ class Dismissed:
 def _fingerprints(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise InvalidParameter(f"'texts' must be a list, not {kind_of(value)}.")
-    for one in value:
-        if not isinstance(one, str) or not _MARK.fullmatch(one):
-            raise InvalidParameter(f"'texts' names {shown(one)}, which is not the fingerprint of a text.")
+    for mark in value:
+        if not isinstance(mark, str) or not _MARK.fullmatch(mark):
+            raise InvalidParameter(f"'texts' names {shown(mark)}, which is not the fingerprint of a text.")
     if not 1 <= len(set(value)) <= 2:
         raise InvalidParameter(f"'texts' names {len(set(value))} texts; one or two are expected.")
     return tuple(sorted(set(value)))
 
 
-_RECORDS = Records(Dismissed, "dismissed suspicions", MAX_DISMISSED, _MAX_BYTES, lambda one: " ".join(one.texts))
+_RECORDS = Records(Dismissed, "dismissed suspicions", MAX_DISMISSED, _MAX_BYTES, lambda record: " ".join(record.texts))
 
 
 def of_texts(texts: Iterable[str]) -> Dismissed:

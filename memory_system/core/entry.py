@@ -62,9 +62,9 @@ class Normaliser:
         entry = self.entry
         self._set("id", self._text("id", entry.id, MAX_ID))
         self._set("document", self._text("document", entry.document, MAX_DOCUMENT))
-        given = self._mapping(entry.metadata)
-        if given:
-            self._merge(given)
+        metadata = self._mapping(entry.metadata)
+        if metadata:
+            self._merge(metadata)
         self._enum("tier", Tier)
         self._enum("kind", Kind)
         for name in ("timestamp", "last_access"):
@@ -85,7 +85,7 @@ class Normaliser:
         self._set("depth", _plain(entry.depth))
         if not isinstance(entry.depth, int) or isinstance(entry.depth, bool) or not 0 <= entry.depth <= MAX_DEPTH:
             self._fail("depth", f"must be a whole number from 0 to {MAX_DEPTH:,}")
-        extras = self._extras(given) if given else {}
+        extras = self._extras(metadata) if metadata else {}
         if entry.rating is not None:
             extras["importance_score"] = entry.rating / 10
         if entry.timestamp is not None:
@@ -96,9 +96,9 @@ class Normaliser:
         object.__setattr__(self.entry, name, value)
 
     def _fail(self, name: str, problem: str) -> None:
-        given = self.entry.id
-        made_up = isinstance(given, str) and MADE_ID.fullmatch(given)
-        which = "The memory" if made_up or not isinstance(given, str) else f"Memory {given[:60]!r}"
+        entry_id = self.entry.id
+        made_up = isinstance(entry_id, str) and MADE_ID.fullmatch(entry_id)
+        which = "The memory" if made_up or not isinstance(entry_id, str) else f"Memory {entry_id[:60]!r}"
         raise InvalidEntry(f"{which}: {name} {problem}.")
 
     def _text(self, name: str, value: object, most: int, *, blank: bool = False) -> str:
@@ -123,9 +123,9 @@ class Normaliser:
             raise AssertionError
         return dict(value)
 
-    def _merge(self, given: dict[str, Any]) -> None:
+    def _merge(self, metadata: dict[str, Any]) -> None:
         """Set typed fields from the metadata where they were not given as arguments."""
-        if (score := _plain(given.pop("importance_score", None))) is not None:
+        if (score := _plain(metadata.pop("importance_score", None))) is not None:
             if isinstance(score, bool) or not isinstance(score, int | float):
                 self._fail("importance_score", f"must be a number, not {kind_of(score)}")
             if not 0.1 <= score <= 1:
@@ -133,23 +133,25 @@ class Normaliser:
                 self._fail("importance_score", problem)
             self._adopt("rating", round(score * 10, 6))
         for name in TYPED:
-            if (value := given.pop(name, None)) is not None:
+            if (value := metadata.pop(name, None)) is not None:
                 if name in {"timestamp", "last_access"}:
                     value = self._parsed(name, value)
                 self._adopt(name, value)
 
     def _adopt(self, name: str, value: Any) -> None:
         default = next(f.default for f in dataclasses.fields(self.entry) if f.name == name)
-        held = getattr(self.entry, name)
-        if held != default and held is not None:
+        argument = getattr(self.entry, name)
+        if argument != default and argument is not None:
             if name in {"timestamp", "last_access"}:
-                same = self._parsed(name, held) == value
-            elif name in {"tags", "evidence"} and isinstance(value, list | tuple) and isinstance(held, list | tuple):
-                same = list(held) == list(value)
+                same = self._parsed(name, argument) == value
+            elif (
+                name in {"tags", "evidence"} and isinstance(value, list | tuple) and isinstance(argument, list | tuple)
+            ):
+                same = list(argument) == list(value)
             else:
-                same = held == value
+                same = argument == value
             if not same:
-                self._fail(name, f"is given twice, as {shown(held)} and in the metadata as {shown(value)}")
+                self._fail(name, f"is given twice, as {shown(argument)} and in the metadata as {shown(value)}")
             return
         self._set(name, value)
 
@@ -194,12 +196,12 @@ class Normaliser:
         words = tuple(dict.fromkeys(self._text(name, _plain(word), MAX_ID).strip() for word in ordered))
         self._set(name, words)
 
-    def _extras(self, given: dict[str, Any]) -> dict[str, Scalar]:
-        if len(given) > MAX_EXTRAS:
-            self._fail("metadata", f"has {len(given)} keys of its own; at most {MAX_EXTRAS} are allowed")
+    def _extras(self, metadata: dict[str, Any]) -> dict[str, Scalar]:
+        if len(metadata) > MAX_EXTRAS:
+            self._fail("metadata", f"has {len(metadata)} keys of its own; at most {MAX_EXTRAS} are allowed")
         extras: dict[str, Scalar] = {}
-        for key, held in given.items():
-            value = _plain(held)
+        for key, item in metadata.items():
+            value = _plain(item)
             if not isinstance(key, str) or not key or len(key) > 100 or not key.isprintable():
                 self._fail("metadata", "has a key that is not a short text")
             if key.startswith(("chroma:", "memory_system:", "$", "#")) or key in ("id", "document", "metadata", "tier"):
@@ -288,8 +290,8 @@ class MemoryEntry:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # copied and pickled through the constructor: the read-only metadata can be neither
-        given = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
-        return _rebuilt, (type(self), given | {"metadata": self.extras})
+        fields = {field_.name: getattr(self, field_.name) for field_ in dataclasses.fields(self)}
+        return _rebuilt, (type(self), fields | {"metadata": self.extras})
 
     @property
     def importance(self) -> float | None:
@@ -309,15 +311,15 @@ class MemoryEntry:
         Raises:
             InvalidEntry: there is no such field, or a value is invalid.
         """
-        if unknown := sorted(set(changes) - {one.name for one in dataclasses.fields(self)}):
+        if unknown := sorted(set(changes) - {field_.name for field_ in dataclasses.fields(self)}):
             raise InvalidEntry(
                 f"A memory has no field {unknown[0]!r}; put values of your own under 'metadata'."
                 f"{did_you_mean(unknown[0], TYPED)}"
             )
         changes.setdefault("metadata", self.extras)
-        given = changes["metadata"]
-        if isinstance(given, Mapping):
-            replaced = {"rating" if key == "importance_score" else key for key in given}
+        metadata = changes["metadata"]
+        if isinstance(metadata, Mapping):
+            replaced = {"rating" if key == "importance_score" else key for key in metadata}
             for field_ in dataclasses.fields(self):
                 if field_.name in replaced & set(TYPED) and field_.name not in changes:
                     changes[field_.name] = field_.default
@@ -361,8 +363,8 @@ class MemoryEntry:
         return cls(**fields)
 
 
-def _rebuilt(kind: type[MemoryEntry], given: dict[str, Any]) -> MemoryEntry:
-    return kind(**given)
+def _rebuilt(kind: type[MemoryEntry], fields: dict[str, Any]) -> MemoryEntry:
+    return kind(**fields)
 
 
 UNRATED = "Not rated yet."

@@ -68,25 +68,25 @@ def allow_more_open() -> None:
         return
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     for most in (_FEWER_FILES, _MANY_FILES):  # a system may allow less than it says, as macOS does
-        wanted = most if hard == resource.RLIM_INFINITY else min(hard, most)
-        if may_be_open() < wanted:
+        limit = most if hard == resource.RLIM_INFINITY else min(hard, most)
+        if may_be_open() < limit:
             with suppress(OSError, ValueError):
-                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def exhausted(error: BaseException) -> str | None:
     """What an error says has run out: ``memory``, ``threads`` or ``files``; ``None`` if it says no such thing."""
     if isinstance(error, MemoryError):
         return "memory"
-    told = str(error).lower()
+    message = str(error).lower()
     if isinstance(error, OSError):
         return "memory" if error.errno == errno.ENOMEM else "files" if error.errno in _NO_MORE_FILES else None
-    if "unable to open database file" in told and not _some_may_be_opened():  # of SQLite, here or within Chroma
+    if "unable to open database file" in message and not _some_may_be_opened():  # of SQLite, here or within Chroma
         return "files"
     if is_panic(error):
-        threads = "thread" in told or "resource temporarily" in told
-        return "files" if "too many open files" in told else "threads" if threads else None
-    if isinstance(error, RuntimeError) and "start new thread" in told:
+        threads = "thread" in message or "resource temporarily" in message
+        return "files" if "too many open files" in message else "threads" if threads else None
+    if isinstance(error, RuntimeError) and "start new thread" in message:
         return "threads"
     return None
 
@@ -109,8 +109,8 @@ def _some_may_be_opened() -> bool:
     except OSError as error:
         return error.errno not in _NO_MORE_FILES
     finally:
-        for one in opened:
-            os.close(one)
+        for descriptor in opened:
+            os.close(descriptor)
     return True
 
 
@@ -247,11 +247,11 @@ def beside(path: Path, text: str, *, durable: bool = False) -> Iterator[Path]:
         OSError: it cannot be written.
     """
     scratch = path.with_name(f".{path.stem[:50]}-{uuid4().hex}.part")  # two may save at once; the last one wins
-    with ExitStack() as held:
-        held.callback(scratch.unlink, missing_ok=True)
-        file = held.enter_context(scratch.open("wb"))
+    with ExitStack() as stack:
+        stack.callback(scratch.unlink, missing_ok=True)
+        file = stack.enter_context(scratch.open("wb"))
         while not _locked(file):  # the process that removes leftovers was faster
-            file = held.enter_context(scratch.open("wb"))
+            file = stack.enter_context(scratch.open("wb"))
         file.write(text.encode("utf-8"))
         file.flush()
         if durable:
@@ -282,9 +282,9 @@ def making(where: Path, begins: str) -> Iterator[Path]:
     """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=begins, dir=where))
-        with ExitStack() as held:
-            held.callback(shutil.rmtree, folder, ignore_errors=True)
-            if _locked(held.enter_context((folder / _IN_USE).open("xb"))):  # else the remover of leftovers was faster
+        with ExitStack() as stack:
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            if _locked(stack.enter_context((folder / _IN_USE).open("xb"))):  # else the remover of leftovers was faster
                 yield folder
                 return
 

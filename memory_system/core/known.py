@@ -107,8 +107,8 @@ class Group:
     def entry(self) -> MemoryEntry:
         """The memory that it is stored as."""
         said: Mapping[str, Scalar] = {_GROUP: self.name, _MEMBERS: "\n".join(self.members)}
-        told = f"{self.name}: {', '.join(self.members)}"
-        return MemoryEntry(told, said, self.id, tier=Tier.LTM, kind=Kind.FACT, authored=True)
+        document = f"{self.name}: {', '.join(self.members)}"
+        return MemoryEntry(document, said, self.id, tier=Tier.LTM, kind=Kind.FACT, authored=True)
 
     @classmethod
     def of(cls, entry: MemoryEntry) -> Self | None:

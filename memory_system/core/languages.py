@@ -23,7 +23,7 @@ def _marks() -> str:
     found = [
         code for code in chain(*letters, range(0x10000, 0x1F000)) if unicodedata.category(chr(code)) in ("Mn", "Mc")
     ]
-    runs = [[code for _, code in run] for _, run in groupby(enumerate(found), lambda one: one[1] - one[0])]
+    runs = [[code for _, code in run] for _, run in groupby(enumerate(found), lambda pair: pair[1] - pair[0])]
     return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
 
 
@@ -212,7 +212,7 @@ engem neki nekem ezt ami aki ahol mert miért mikor hol ezért nagyon minden ut�
 """,
 }
 COMMON: Mapping[str, frozenset[str]] = MappingProxyType(
-    {name: frozenset(told.split()) for name, told in _COMMON.items()}
+    {name: frozenset(words.split()) for name, words in _COMMON.items()}
 )
 """The words of a language that occur in any text, in lower case, by the language."""
 

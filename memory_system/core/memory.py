@@ -124,14 +124,16 @@ class Memory(ABC):
         """
         if top_k < 1:
             raise InvalidParameter(f"top_k must be 1 or more, not {top_k}.")
-        held = self.snapshot()
-        if not held.entries:
+        snapshot = self.snapshot()
+        if not snapshot.entries:
             return []
-        if vector.shape != (held.vectors.shape[1],):
-            raise InvalidParameter(f"This store holds vectors of {held.vectors.shape[1]} numbers, not {vector.shape}.")
-        distances = ((held.vectors - vector) ** 2).sum(axis=1)
+        if vector.shape != (snapshot.vectors.shape[1],):
+            raise InvalidParameter(
+                f"This store holds vectors of {snapshot.vectors.shape[1]} numbers, not {vector.shape}."
+            )
+        distances = ((snapshot.vectors - vector) ** 2).sum(axis=1)
         nearest = np.argsort(distances, kind="stable")[:top_k]
-        return [(held.entries[row].id, float(distances[row])) for row in nearest]
+        return [(snapshot.entries[row].id, float(distances[row])) for row in nearest]
 
     @abstractmethod
     def clear(self) -> None:
@@ -168,9 +170,9 @@ class InMemory(Memory):
 
     def upsert(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> None:  # noqa: D102
         array = self.check(entries, vectors)
-        held = next((vector for _, vector in self._held.values()), None)
-        if held is not None and len(array) and array.shape[1] != len(held):
-            raise InvalidParameter(f"This store holds vectors of {len(held)} numbers, not {array.shape[1]}.")
+        first = next((vector for _, vector in self._held.values()), None)
+        if first is not None and len(array) and array.shape[1] != len(first):
+            raise InvalidParameter(f"This store holds vectors of {len(first)} numbers, not {array.shape[1]}.")
         for entry, vector in zip(entries, array, strict=True):
             self._held[entry.id] = (entry, vector.copy())
 
@@ -191,8 +193,8 @@ class InMemory(Memory):
         return len(self._held)
 
     def pages(self) -> Iterator[Page]:  # noqa: D102
-        if held := list(self._held.values()):
-            yield Page([entry_to_json(entry) for entry, _ in held], np.stack([vector for _, vector in held]))
+        if pairs := list(self._held.values()):
+            yield Page([entry_to_json(entry) for entry, _ in pairs], np.stack([vector for _, vector in pairs]))
 
     def clear(self) -> None:  # noqa: D102
         self._held.clear()

@@ -210,15 +210,15 @@ def personal(personality: Personality, most: int = 2000) -> str:
 
     That is identity, goals, relationships, traits and facts; places, rules and the daily routine are left out.
     """
-    told, left = list[str](), most
+    lines, left = list[str](), most
     sections = ("identity", "long_term_goals", "relationships", "traits", "facts")
     entries = facts(personality)
     for fact in (entry for section in sections for entry in entries if entry.extras["section"] == section):
         left -= len(fact.document) + 1
         if left < 0:
             break
-        told.append(" ".join(fact.document.split()))
-    return "\n".join(told)
+        lines.append(" ".join(fact.document.split()))
+    return "\n".join(lines)
 
 
 _Path = tuple[str | int, ...]
@@ -324,10 +324,10 @@ def refuse_no_card(text: str | None) -> None:
     if text is None:
         return
     try:
-        held = json.loads(text) if len(text) <= MAX_CARD else None
+        card = json.loads(text) if len(text) <= MAX_CARD else None
     except (ValueError, RecursionError):
-        held = None
-    if not isinstance(held, dict):
+        card = None
+    if not isinstance(card, dict):
         raise InvalidParameter(f"A card is a JSON object of at most {MAX_CARD:,} characters.")
 
 

@@ -46,9 +46,9 @@ class Records(Generic[Record]):
             raise InvalidDocument((Problem("", "expected a list of objects"),), source)
         records: list[Record] = []
         problems: list[Problem] = []
-        for number, one in enumerate(value, start=1):
+        for number, item in enumerate(value, start=1):
             try:
-                records.append(self._made(one))
+                records.append(self._made(item))
             except InvalidInput as error:
                 problems.append(Problem(f"number {number}", error.sentence))
         if not problems and (problem := self._problem(records)) is not None:

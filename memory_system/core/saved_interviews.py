@@ -102,7 +102,7 @@ def _answered(value: object) -> Answered:
     return Answered(**{**value, "recalled": tuple(recalled)})
 
 
-_RECORDS = Records(Sitting, "kept interviews", MAX_SITTINGS, _MAX_BYTES, lambda one: one.id)
+_RECORDS = Records(Sitting, "kept interviews", MAX_SITTINGS, _MAX_BYTES, lambda sitting: sitting.id)
 
 
 def parse_sittings(text: str | None) -> tuple[Sitting, ...]:

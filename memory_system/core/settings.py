@@ -76,15 +76,17 @@ class Settings(BaseSettings):
 
     home: Path = Field(default_factory=data_folder, validation_alias="MEMORY_HOME")
     """The folder that holds the next two by default."""
-    database: Path = Field(default_factory=lambda told: told["home"] / "database", validation_alias="MEMORY_DATABASE")
+    database: Path = Field(
+        default_factory=lambda fields: fields["home"] / "database", validation_alias="MEMORY_DATABASE"
+    )
     """The folder of all worlds."""
     personalities: Path = Field(
-        default_factory=lambda told: told["home"] / "agent_personalities", validation_alias="MEMORY_PERSONALITIES"
+        default_factory=lambda fields: fields["home"] / "agent_personalities", validation_alias="MEMORY_PERSONALITIES"
     )
     """The folder of the static memories."""
     backups: Path | None = Field(None, validation_alias="MEMORY_BACKUPS")
     """The folder of the backups; ``backups`` in the folder of all worlds if not given."""
-    world: str = Field(default_factory=lambda told: in_use(told["database"]), validation_alias="MEMORY_WORLD")
+    world: str = Field(default_factory=lambda fields: in_use(fields["database"]), validation_alias="MEMORY_WORLD")
     """Which world of that folder to use; by default the one that was switched to."""
     cache: Path = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")
     """Where the embedding model is kept between runs."""
@@ -169,9 +171,9 @@ class Settings(BaseSettings):
 
     @field_validator("origins")
     @classmethod
-    def _origins(cls, told: str) -> str:
-        found = [one.strip().rstrip("/").lower() for one in told.split(",") if one.strip()]
-        if wrong := [one for one in found if not _ORIGIN.fullmatch(one)]:
+    def _origins(cls, origins: str) -> str:
+        found = [origin.strip().rstrip("/").lower() for origin in origins.split(",") if origin.strip()]
+        if wrong := [origin for origin in found if not _ORIGIN.fullmatch(origin)]:
             raise ValueError(
                 f"{shown(wrong[0])} is not an origin; write it like https://game.example or http://localhost:8080"
             )
@@ -210,14 +212,14 @@ class Settings(BaseSettings):
 
 def _explained(error: ValidationError) -> str:
     """What is wrong with settings, in sentences for people, without mere consequences of another mistake."""
-    told: dict[str, str] = {}
-    for one in error.errors():
-        name = str(one["loc"][0])
-        if one["type"] == "extra_forbidden":
-            told[name] = f"There is no setting {shown(name)}.{did_you_mean(name, Settings.model_fields)}"
-        elif one["type"] != "default_factory_not_called":
-            told[name] = f"The setting {name} is wrong: {problem_words(one)}."
-    return " ".join(told.values())
+    sentences: dict[str, str] = {}
+    for problem in error.errors():
+        name = str(problem["loc"][0])
+        if problem["type"] == "extra_forbidden":
+            sentences[name] = f"There is no setting {shown(name)}.{did_you_mean(name, Settings.model_fields)}"
+        elif problem["type"] != "default_factory_not_called":
+            sentences[name] = f"The setting {name} is wrong: {problem_words(problem)}."
+    return " ".join(sentences.values())
 
 
 LEAST_HISTORY = 1_000

@@ -49,54 +49,54 @@ class Together(Generic[Asked, Answer]):
 
     def ask(self, asked: Asked) -> Answer:
         """Have it done, by this thread or by another; return the result or raise the error."""
-        one = _Waiting[Asked, Answer](asked)
-        if self._begins(one) or self._waits(one):
-            self._lead(one)
-        assert one.answer is not None, "who waits is answered"
-        return _told(one.answer)
+        request = _Waiting[Asked, Answer](asked)
+        if self._begins(request) or self._waits(request):
+            self._lead(request)
+        assert request.answer is not None, "who waits is answered"
+        return _told(request.answer)
 
     def at_once(self, asked: Asked) -> Answer:
         """Do it in this thread, whose turn it is, before whatever waits for the next turn."""
         (answer,) = self._act([asked])
         return _told(answer)
 
-    def _begins(self, one: _Waiting[Asked, Answer]) -> bool:
+    def _begins(self, request: _Waiting[Asked, Answer]) -> bool:
         """Whether no thread is at work, so that this one starts immediately."""
         with self._changed:
             if self._led:
                 return False
             self._led = True
-            self._waiting.append(one)
+            self._waiting.append(request)
             return True
 
-    def _waits(self, one: _Waiting[Asked, Answer]) -> bool:
+    def _waits(self, request: _Waiting[Asked, Answer]) -> bool:
         """Wait until it is done, or until this thread has to do what is waiting; return which."""
         with self._meanwhile(), self._changed:
-            self._waiting.append(one)
+            self._waiting.append(request)
             try:
-                self._changed.wait_for(lambda: one.answer is not None or not self._led)
+                self._changed.wait_for(lambda: request.answer is not None or not self._led)
             except BaseException:
-                self._forget(one)
+                self._forget(request)
                 raise
-            if one.answer is not None:
+            if request.answer is not None:
                 return False
             self._led = True
             return True
 
-    def _forget(self, one: _Waiting[Asked, Answer]) -> None:
-        if one in self._waiting:
-            self._waiting.remove(one)
+    def _forget(self, request: _Waiting[Asked, Answer]) -> None:
+        if request in self._waiting:
+            self._waiting.remove(request)
 
-    def _lead(self, one: _Waiting[Asked, Answer]) -> None:
+    def _lead(self, request: _Waiting[Asked, Answer]) -> None:
         try:
             with self._turn():
-                while one.answer is None:
+                while request.answer is None:
                     with self._changed:
                         some = self._next()
                     self._done(some)
         finally:
             with self._changed:
-                self._forget(one)
+                self._forget(request)
                 self._led = False
                 self._changed.notify_all()
 
@@ -106,25 +106,25 @@ class Together(Generic[Asked, Answer]):
             some.append(self._waiting.popleft())
         return some
 
-    def _stays_alone(self, one: _Waiting[Asked, Answer]) -> bool:
-        return one.alone or self._by_itself(one.asked)
+    def _stays_alone(self, request: _Waiting[Asked, Answer]) -> bool:
+        return request.alone or self._by_itself(request.asked)
 
     def _done(self, some: Sequence[_Waiting[Asked, Answer]]) -> None:
         answers: Sequence[Answer | Exception]
         try:
-            answers = self._act([one.asked for one in some])
+            answers = self._act([request.asked for request in some])
         except Exception as error:  # noqa: BLE001 - raised in the thread that asked for it
             if len(some) > 1:
-                for one in some:
-                    one.alone = True
+                for request in some:
+                    request.alone = True
                 self._put_back(some)
                 return
             answers = [error]
         except BaseException:
             self._put_back(some)
             raise
-        for one, answer in zip(some, answers, strict=True):
-            one.answer = answer
+        for request, answer in zip(some, answers, strict=True):
+            request.answer = answer
 
     def _put_back(self, some: Sequence[_Waiting[Asked, Answer]]) -> None:
         with self._changed:
