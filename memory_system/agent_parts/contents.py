@@ -197,9 +197,9 @@ class Contents(Part):
         count = sum(found[name] for name in strange)
         if not count or 2 * count <= sum(found.values()):
             return ""
-        told = " and ".join(NAMES[name] for name in strange[:2])
+        names = " and ".join(NAMES[name] for name in strange[:2])
         return (
-            f"Most of these memories are in {told}, which the embedder {self.context.embedder.identity} was not made "
+            f"Most of these memories are in {names}, which the embedder {self.context.embedder.identity} was not made "
             "for: recall will be poor. Choose another one, such as “multilingual”."
         )
 

@@ -133,10 +133,10 @@ class Context:
     def parsed(self, name: str, parse: Callable[[str | None], Parsed]) -> Parsed:
         """The parsed value of a text of the journal; it is parsed again only if it changes."""
         text = self.ledger.text(name)
-        held = self._parsed.get(name)
-        if held is None or held[0] != text:
-            held = self._parsed[name] = (text, parse(text))
-        value: Parsed = held[1]
+        pair = self._parsed.get(name)
+        if pair is None or pair[0] != text:
+            pair = self._parsed[name] = (text, parse(text))
+        value: Parsed = pair[1]
         return value
 
     @property
@@ -211,11 +211,11 @@ class Context:
         """
         self.refresh()
         try:
-            wanted = Tier(tier)
+            member = Tier(tier)
         except ValueError as error:
             raise InvalidParameter(f"There is no tier {shown(tier)}; there are {', '.join(Tier)}.") from error
         with self.ledger.reading():
-            return sorted(self.ledger.tables[wanted].entries, key=lambda entry: entry.id)
+            return sorted(self.ledger.tables[member].entries, key=lambda entry: entry.id)
 
     @property
     def model(self) -> LanguageModel:

@@ -49,16 +49,16 @@ _WORDS = {True: "right", False: "wrong"}
 
 def _measured_once(hybrid: Hybrid) -> Callable[[Query, Vectors, Mapping[Tier, Table]], Measured]:
     """Measures relevancy over unchanging tables, once per cue whatever its other parameters."""
-    held: dict[tuple[str, Tier], Relevancy] = {}
+    relevancies: dict[tuple[str, Tier], Relevancy] = {}
 
     def measure(query: Query, cue: Vectors, tables: Mapping[Tier, Table]) -> Measured:
         def measured(tier: Tier, table: Table) -> Relevancy:
-            if (query.cue, tier) not in held:
+            if (query.cue, tier) not in relevancies:
                 if query.scoring.measure is Measure.HYBRID:
-                    held[query.cue, tier] = hybrid.measure(query, cue, tables)(tier, table)
+                    relevancies[query.cue, tier] = hybrid.measure(query, cue, tables)(tier, table)
                 else:
-                    held[query.cue, tier] = by_vectors(query.scoring.measure, table, cue)
-            return replace(held[query.cue, tier], parts={})
+                    relevancies[query.cue, tier] = by_vectors(query.scoring.measure, table, cue)
+            return replace(relevancies[query.cue, tier], parts={})
 
         return measured
 
@@ -217,7 +217,7 @@ class Cues(Part):
             return [hit.entry.id for hit in Retrieval(self.context).answer(tried(cue, name))]
 
         tried("any", first), tried("any", second)  # names are checked first
-        counted = None if cues is None else {one.strip() for one in edit.listed(cues, "'cues'")}
+        counted = None if cues is None else {cue.strip() for cue in edit.listed(cues, "'cues'")}
         judged = [judgment for judgment in self.judgments if counted is None or judgment.cue in counted][-MOST_JUDGED:]
         return versus((judgment, recalled(judgment.cue, first), recalled(judgment.cue, second)) for judgment in judged)
 
@@ -274,7 +274,9 @@ class Cues(Part):
         context.ledger.refuse_other_embedder()
         with context.ledger.reading():
             saved = (*self.saved_cues, *self._of_the_story())
-            labels = tuning.labelled(self.judgments, saved, lambda one: context.held_or_known(one) is not None)
+            labels = tuning.labelled(
+                self.judgments, saved, lambda entry_id: context.held_or_known(entry_id) is not None
+            )
             first = max(0, len(labels) - most)
             found = Tunable(
                 moment, context.ledger.revision, context.ledger.text("settings"), context.settings, labels[first:]
@@ -307,18 +309,18 @@ class Cues(Part):
         if not proposal:
             return planned(notes=notes)
         text = TextChange("settings", tunable.held, proposal.over(tunable.settings).to_json())
-        own = proposal.told_of(context.name, lambda one: context.last_version(one).document)
+        own = proposal.told_of(context.name, lambda entry_id: context.last_version(entry_id).document)
         return planned(texts=(text,), notes=(*notes, *own))
 
     def _of_the_story(self) -> list[SavedCue]:
         """What the tests of the world's story expect to be recalled at present, as saved cues."""
-        wanted = () if self.context.knows is None else self.context.knows.to_be_recalled()
-        entries = [entry for tier in LIVED for entry in self.context.entries(tier)] if wanted else []
-        told = {entry.id: entry.document.casefold() for entry in entries}
+        tests = () if self.context.knows is None else self.context.knows.to_be_recalled()
+        entries = [entry for tier in LIVED for entry in self.context.entries(tier)] if tests else []
+        documents = {entry.id: entry.document.casefold() for entry in entries}
         found = []
-        for number, (cue, recalls) in enumerate(wanted, start=1):
+        for number, (cue, recalls) in enumerate(tests, start=1):
             words = recalls.casefold()
-            must = [recalls] if recalls in told else [name for name, said in told.items() if words in said]
+            must = [recalls] if recalls in documents else [name for name, said in documents.items() if words in said]
             if must:
                 found.append(SavedCue(f"test {number}", cue, tuple(must[:MAX_IDS])))
         return found
@@ -326,7 +328,7 @@ class Cues(Part):
     def _judged_by_retention(self) -> list[MemoryEntry]:
         """What migration may judge, and what it last forgot: rated, and neither pinned, protected nor authored."""
         entries = [entry for tier in DECAYING for entry in self.context.entries(tier)]
-        gone = [one.entry for one in self.context.ledger.journal.forgotten(MOST_GONE, 0, "", MIGRATE)]
+        gone = [memory.entry for memory in self.context.ledger.journal.forgotten(MOST_GONE, 0, "", MIGRATE)]
         every = {entry.id: entry for entry in (*gone, *entries)}.values()
         return [entry for entry in every if entry.rating and not (entry.pinned or entry.protected or entry.authored)]
 
@@ -352,9 +354,9 @@ class Cues(Part):
         recalled = tuple(
             hit.entry.id for hit in Retrieval(self.context).answer(Retrieval(self.context).query(saved.cue, now=now))
         )
-        gone = tuple(one for one in (*saved.must, *saved.must_not) if self.context.find(one) is None)
-        missing = tuple(one for one in saved.must if one not in recalled)
-        unwanted = tuple(one for one in saved.must_not if one in recalled)
+        gone = tuple(entry_id for entry_id in (*saved.must, *saved.must_not) if self.context.find(entry_id) is None)
+        missing = tuple(entry_id for entry_id in saved.must if entry_id not in recalled)
+        unwanted = tuple(entry_id for entry_id in saved.must_not if entry_id in recalled)
         return CueResult(saved, missing, unwanted, gone, recalled)
 
     def save_cue(
@@ -389,11 +391,11 @@ class Cues(Part):
                 raise EntryNotFound(f"There is no memory {shown(entry_id)}, so it cannot be one that must be recalled.")
         for entry_id in saved.must_not:
             self.context.last_version(entry_id)
-        held = self.context.ledger.text("cues")
-        cues = parse_cues(held)
+        before = self.context.ledger.text("cues")
+        cues = parse_cues(before)
         after = with_cue(cues, saved)
-        text = held if after == cues else dump_cues(after)
-        return self._keeping(TextChange("cues", held, text), f"Save the cue “{saved.name}”")
+        text = before if after == cues else dump_cues(after)
+        return self._keeping(TextChange("cues", before, text), f"Save the cue “{saved.name}”")
 
     def remove_cue(self, name: str, *, preview: bool = False) -> ChangeSet:
         """Remove a saved cue; the case of the name does not matter.
@@ -405,13 +407,13 @@ class Cues(Part):
 
     def _removing(self, name: str) -> ChangeSet:
         key = name_key(name)
-        held = self.context.ledger.text("cues")
-        cues = parse_cues(held)
+        before = self.context.ledger.text("cues")
+        cues = parse_cues(before)
         removed = next((cue for cue in cues if name_key(cue.name) == key), None)
         if removed is None:
             raise CueNotFound(f"{self.context.name} has no saved cue {shown(name)}.")
         text = dump_cues([cue for cue in cues if cue is not removed])
-        return self._keeping(TextChange("cues", held, text), f"Remove the cue “{removed.name}”")
+        return self._keeping(TextChange("cues", before, text), f"Remove the cue “{removed.name}”")
 
     def judge(self, cue: str, entry_id: MemoryId, verdict: bool | None, *, preview: bool = False) -> ChangeSet:
         """Say that a memory is a right (true) or a wrong (false) answer to a cue, or take that back (``None``).
@@ -432,13 +434,13 @@ class Cues(Part):
         entry = self.context.find(entry_id) if verdict is not None else self.context.last_version(entry_id)
         if entry is None:
             raise EntryNotFound(f"There is no memory {shown(entry_id)}, so it cannot be judged.")
-        held = self.context.ledger.text("judgments")
-        judgments = parse_judgments(held)
+        before = self.context.ledger.text("judgments")
+        judgments = parse_judgments(before)
         after = with_verdict(judgments, asked, entry.id, verdict)
-        text = held if after == judgments else dump_judgments(after)
+        text = before if after == judgments else dump_judgments(after)
         what = f"{excerpt(entry.document)} for {excerpt(asked)}"
         title = f"Take back the judgment of {what}" if verdict is None else f"Judge {what}: {_WORDS[verdict]}"
-        return self._keeping(TextChange("judgments", held, text), title)
+        return self._keeping(TextChange("judgments", before, text), title)
 
     def _keeping(self, text: TextChange, title: str) -> ChangeSet:
         texts = (text,) if text.before != text.after else ()

@@ -73,8 +73,8 @@ class Curation(Part):
         """Change the agent's settings."""
 
         def planned() -> ChangeSet:
-            held = self.context.ledger.text("settings")
-            return edit.configure(ground(self.context), held, self.context.settings.evolve(**settings))
+            before = self.context.ledger.text("settings")
+            return edit.configure(ground(self.context), before, self.context.settings.evolve(**settings))
 
         return self.context.planned_and_done(planned, preview)
 
@@ -103,17 +103,17 @@ class Curation(Part):
         return self.context.planned_and_done(lambda: self._putting_off(kind, of, until, mark), preview)
 
     def _putting_off(self, kind: str, of: str, until: datetime | None, mark: str) -> ChangeSet:
-        told, of, mark = put_off.words(kind), text_given("of", of), text_given("mark", mark)
+        words, of, mark = put_off.words(kind), text_given("of", of), text_given("mark", mark)
         with self.context.ledger.reading():
-            held, revision = self.context.ledger.text(put_off.TEXT), self.context.ledger.revision
+            before, revision = self.context.ledger.text(put_off.TEXT), self.context.ledger.revision
         now = self.context.clock()
-        left = [one for one in put_off.parse_put_off(held) if (one.kind, one.of) != (kind, of)]
-        left = [one for one in left if one.at is None or one.at > now]
+        left = [record for record in put_off.parse_put_off(before) if (record.kind, record.of) != (kind, of)]
+        left = [record for record in left if record.at is None or record.at > now]
         moment = "" if until is None else moment_given("'until'", until).isoformat()
         made = [put_off.PutOff(kind, of, moment, mark)] if moment or mark else []
         after = put_off.dump_put_off([*left, *made][-put_off.MOST :])
-        title = f"Put off: {told}" if made else f"No longer put off: {told}"
-        texts = (TextChange(put_off.TEXT, held, after),) if after != (held or "[]") else ()
+        title = f"Put off: {words}" if made else f"No longer put off: {words}"
+        texts = (TextChange(put_off.TEXT, before, after),) if after != (before or "[]") else ()
         return self.context.plan("put-off", title if texts else "Nothing to change", texts=texts, revision=revision)
 
     def set_portrait(self, portrait: str | None, *, preview: bool = False) -> ChangeSet:
@@ -126,8 +126,8 @@ class Curation(Part):
             raise InvalidParameter(f"The portrait must be text, not {kind_of(portrait)}.")
         static_memory.refuse_no_portrait(portrait)
         self.context.refresh()
-        held = self.context.ledger.text("portrait")
-        texts = [TextChange("portrait", held, portrait)] if held != portrait else []
+        before = self.context.ledger.text("portrait")
+        texts = [TextChange("portrait", before, portrait)] if before != portrait else []
         title = "Set the portrait" if portrait else "Take the portrait away"
         return self.context.done(self.context.plan("portrait", title, texts=texts), preview)
 
@@ -150,12 +150,12 @@ class Curation(Part):
             self.context.writer()  # before a file is touched
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
-        held = self.context.ledger.text("personality")
-        if expected is not None and expected != held:
+        before = self.context.ledger.text("personality")
+        if expected is not None and expected != before:
             raise StaleChange("Somebody else has changed this personality since you loaded it. Load it again.")
         file = self._file()
         source = file.path.name
-        plan = edit.personality(self.context.plan, held, text, self.context.entries(Tier.STATIC), source)
+        plan = edit.personality(self.context.plan, before, text, self.context.entries(Tier.STATIC), source)
         if not preview:
             with as_store_errors(source):
                 file.set_aside_if_broken()
@@ -210,7 +210,7 @@ class Curation(Part):
             calls=(*calls, *added.calls),
             texts=(
                 *born.texts,
-                *(TextChange(one, None, text) for one, text in (("card", card), ("portrait", portrait)) if text),
+                *(TextChange(name, None, text) for name, text in (("card", card), ("portrait", portrait)) if text),
             ),
         )
         return self.context.done(plan, False)
@@ -263,8 +263,8 @@ class Curation(Part):
                 plan = self.save_personality(text, preview=True)
                 taken += plan.changes
                 kept_texts += plan.texts
-            elif (held := self.context.ledger.text(name)) != text:
-                kept_texts.append(TextChange(name, held, text))
+            elif (before := self.context.ledger.text(name)) != text:
+                kept_texts.append(TextChange(name, before, text))
         return self.context.plan(
             TAKE_OVER, title, taken, texts=kept_texts, reason=reason, notes=noted, calls=tuple(calls)
         )

@@ -56,7 +56,7 @@ class Duplicates(Part):
         dismissed = self.dismissed
         with self.context.ledger.reading():
             tables = [self.context.ledger.tables[tier] for tier in DECAYING]
-            held = [
+            copies = [
                 Held(
                     table.entries.copied(),
                     table.vectors.copy(),
@@ -67,7 +67,7 @@ class Duplicates(Part):
         asks = ask_model and self.context.model.name != OfflineModel.name
         share = 0.6 if asks else 1.0
         found = suspicions.look(
-            held,
+            copies,
             dismissed,
             threshold=least,
             now=self.context.clock(),
@@ -131,20 +131,20 @@ class Duplicates(Part):
         stays = None if keep is None else id_of(keep)
         return self.context.planned_and_done(lambda: self._merging(edit.ids_of(ids), text, stays), preview)
 
-    def _merging(self, wanted: list[str], text: str | None, keep: str | None) -> ChangeSet:
+    def _merging(self, ids: list[str], text: str | None, keep: str | None) -> ChangeSet:
         self.context.refresh()
         with self.context.ledger.reading():
             revision = self.context.ledger.revision
             tables = [self.context.ledger.tables[tier] for tier in DECAYING]
             every = [entry for table in tables for entry in table.entries]
-            changes, left, notes = edit.merged(self.context.ledger.find, wanted, keep, text, every)
-            kept = wanted[0] if keep is None else keep
-            texts = edit.renamed_texts(self.context.ledger.text, set(wanted) - {kept}, kept)
+            changes, left, notes = edit.merged(self.context.ledger.find, ids, keep, text, every)
+            kept = ids[0] if keep is None else keep
+            texts = edit.renamed_texts(self.context.ledger.text, set(ids) - {kept}, kept)
         stays = next(
             (change.after for change in changes if change.entry_id == kept and change.after), None
         ) or self.context.find(kept)
         assert stays is not None, "it was found a moment ago"
-        title = f"Merge {len(wanted)} memories into {excerpt(stays.document)}"
+        title = f"Merge {len(ids)} memories into {excerpt(stays.document)}"
         return self.context.plan("merge", title, changes, texts=texts, kept=left, notes=notes, revision=revision)
 
     def dismiss(self, ids: Sequence[MemoryId], *, preview: bool = False) -> ChangeSet:
@@ -162,15 +162,15 @@ class Duplicates(Part):
         """
         return self.context.planned_and_done(lambda: self._dismissing_one(edit.ids_of(ids)), preview)
 
-    def _dismissing_one(self, wanted: Sequence[str]) -> ChangeSet:
-        entries = [self.context.entry(entry_id) for entry_id in wanted]
+    def _dismissing_one(self, ids: Sequence[str]) -> ChangeSet:
+        entries = [self.context.entry(entry_id) for entry_id in ids]
         texts = {fingerprint(entry.document) for entry in entries}
         if len(entries) < 2 or len(texts) > 2:
             raise InvalidParameter("A suspicion concerns two memories, or several with the same text.")
-        one = of_texts(entry.document for entry in entries)
+        record = of_texts(entry.document for entry in entries)
         what = f"{excerpt(entries[0].document)} and {excerpt(entries[1].document)}"
         with self.context.ledger.reading():
-            after = self.dismissed if one in self.dismissed else (*self.dismissed, one)
+            after = self.dismissed if record in self.dismissed else (*self.dismissed, record)
             return self._dismissing(after, f"Leave as they are: {what}")
 
     def suspect_again(self, *, preview: bool = False) -> ChangeSet:
@@ -181,7 +181,7 @@ class Duplicates(Part):
 
     def _dismissing(self, after: tuple[Dismissed, ...], title: str) -> ChangeSet:
         with self.context.ledger.reading():
-            held, revision = self.context.ledger.text("dismissed"), self.context.ledger.revision
-        text = held if after == self.dismissed else dump_dismissed(after)
-        texts = (TextChange("dismissed", held, text),) if text != held else ()
+            before, revision = self.context.ledger.text("dismissed"), self.context.ledger.revision
+        text = before if after == self.dismissed else dump_dismissed(after)
+        texts = (TextChange("dismissed", before, text),) if text != before else ()
         return self.context.plan("dismiss", title if texts else "Nothing to change", texts=texts, revision=revision)

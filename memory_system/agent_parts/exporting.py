@@ -32,8 +32,8 @@ class Exporting(Part):
         Raises:
             InvalidParameter: there is no such form.
         """
-        wanted = form_of(form)
-        return exported(self.character(), wanted)
+        kind = form_of(form)
+        return exported(self.character(), kind)
 
     def character(self) -> Character:
         """Who it is and what it remembers at one moment, as the source of exports."""
@@ -67,11 +67,14 @@ class Exporting(Part):
         """What is stale, by id and why, and what was done with memories; empty if the journal is damaged."""
         evidence = self.context.ledger.journal.evidence
         try:
-            stale = {one.entry.id: tuple(told.sentence for told in one.alterations) for one in evidence.stale()}
+            stale = {
+                memory.entry.id: tuple(alteration.sentence for alteration in memory.alterations)
+                for memory in evidence.stale()
+            }
             return stale, evidence.traces(ids)
         except StoreError:
             return {}, {}
 
 
-def _rewrites(one: Trace) -> bool:
-    return one.before is not None and one.after is not None and one.before.document != one.after.document
+def _rewrites(trace: Trace) -> bool:
+    return trace.before is not None and trace.after is not None and trace.before.document != trace.after.document

@@ -115,9 +115,9 @@ class History(Part):
         Raises:
             InvalidParameter: one is out of its range; see ``AgentSettings``.
         """
-        given = {"history_changes": changes, "history_days": days}
+        limits = {"history_changes": changes, "history_days": days}
         agent_settings = self.context.settings.evolve(
-            **{name: value for name, value in given.items() if value is not None}
+            **{name: value for name, value in limits.items() if value is not None}
         )
         with self._ledger.reading():
             return self._ledger.journal.horizon.kept(
@@ -153,12 +153,12 @@ class History(Part):
         def planned() -> ChangeSet:
             self.context.refresh()
             with self._ledger.reading():
-                told = self._ledger.journal.get(number)
-                refuse_undone(told)
-                plan = undoing(told, self._present(told), kept, overwritten)
-                refuse_clashes(told.change_set.title, self._with_events(plan.clashes, number))
-            operation = REDO if told.change_set.operation == UNDO else UNDO
-            return self._take_back(operation, title_of(told.change_set), plan, undoes=number)
+                record = self._ledger.journal.get(number)
+                refuse_undone(record)
+                plan = undoing(record, self._present(record), kept, overwritten)
+                refuse_clashes(record.change_set.title, self._with_events(plan.clashes, number))
+            operation = REDO if record.change_set.operation == UNDO else UNDO
+            return self._take_back(operation, title_of(record.change_set), plan, undoes=number)
 
         if preview or not (kept or overwritten):
             return self.context.planned_and_done(planned, preview)
@@ -198,12 +198,12 @@ class History(Part):
         number = _number(revision)
         self.context.refresh()
         with self._ledger.reading():
-            told = self._ledger.journal.get(number)
-            if told.undone_by is not None:
-                number = told.undone_by
-                told = self._ledger.journal.get(number)
-            refuse_undone(told)
-            return self._with_events(undoing(told, self._present(told)).clashes, number)
+            record = self._ledger.journal.get(number)
+            if record.undone_by is not None:
+                number = record.undone_by
+                record = self._ledger.journal.get(number)
+            refuse_undone(record)
+            return self._with_events(undoing(record, self._present(record)).clashes, number)
 
     def undo_back_to(self, revision: Revision, *, preview: bool = False) -> ChangeSet:
         """Bring all memories and texts to what they were right after a revision, in one change set.
@@ -226,13 +226,13 @@ class History(Part):
         self.context.refresh()
         with self._ledger.reading():
             journal, newest = self._ledger.journal, self._ledger.revision
-            told = journal.get(number)
+            record = journal.get(number)
             bodies = {key: load_entry(body) for key, body in journal.past.back(number, newest).items()}
             texts = journal.past.texts(number, newest, self._ledger.texts())
             plan = going_back(number, bodies, texts, self._held(list(bodies)))
         later = newest - number
         notes = (f"It undoes what the {later:,} later changes did.",) if later else ()
-        title = f"Go back to right after {excerpt(told.change_set.title)}"
+        title = f"Go back to right after {excerpt(record.change_set.title)}"
         return self._take_back(GO_BACK, title, plan, notes=notes)
 
     def note(self, change_set: ChangeSet) -> ChangeSet:
@@ -263,7 +263,7 @@ class History(Part):
         found: list[Applied] = []
         while True:
             some = self.history(_AT_ONCE, found[-1].revision if found else None)
-            found += [one for one in some if one.revision > revision]
+            found += [record for record in some if record.revision > revision]
             if len(some) < _AT_ONCE or some[-1].revision <= revision:
                 return found
 
@@ -283,8 +283,8 @@ class History(Part):
         with self._ledger.reading():
             self._ledger.journal.refuse_let_go(revision)
             past = self._ledger.journal.past
-            wanted = list(past.back(revision, self._ledger.revision)) if ids is None else ids_of(ids)
-            return past.events(wanted, revision)
+            entry_ids = list(past.back(revision, self._ledger.revision)) if ids is None else ids_of(ids)
+            return past.events(entry_ids, revision)
 
     def texts_at(self, revision: int) -> dict[str, str | None]:
         """The texts as they were right after a revision."""
@@ -299,13 +299,15 @@ class History(Part):
         return self.context.present()
 
     def _undo_of(self, revision: Revision) -> int:
-        told = self._ledger.journal.get(_number(revision))
-        if told.undone_by is None:
-            raise Conflict(f"{in_quotes(told.change_set.title)} has not been undone, so there is nothing to do again.")
-        return told.undone_by
+        record = self._ledger.journal.get(_number(revision))
+        if record.undone_by is None:
+            raise Conflict(
+                f"{in_quotes(record.change_set.title)} has not been undone, so there is nothing to do again."
+            )
+        return record.undone_by
 
-    def _present(self, told: Applied) -> Present:
-        return self._held([change.entry_id for change in told.change_set.changes])
+    def _present(self, record: Applied) -> Present:
+        return self._held([change.entry_id for change in record.change_set.changes])
 
     def _held(self, ids: Sequence[str]) -> Present:
         """The present state; the caller keeps the tables unchanged."""
@@ -334,7 +336,7 @@ class History(Part):
         self, operation: str, title: str, plan: Undoing, *, undoes: int | None = None, notes: tuple[str, ...] = ()
     ) -> ChangeSet:
         if not (plan.changes or plan.texts):
-            left = any(one.reason != AS_BEFORE for one in plan.kept)
+            left = any(memory.reason != AS_BEFORE for memory in plan.kept)
             ending = "would change is left as it is" if left else "would have it"
             title = f"Nothing to do: {'what' if left else 'all is as'} {excerpt(title)} {ending}"
             notes = ()

@@ -203,9 +203,9 @@ class Importing(Part):
             born = self._personality(text)
             changes = [*born.changes, *changes]
             texts += born.texts
-        held = self.context.ledger.text("card")
-        if read.card is not None and (card := with_extensions(read.card, held)) != held:
-            texts.append(TextChange("card", held, card))
+        before = self.context.ledger.text("card")
+        if read.card is not None and (card := with_extensions(read.card, before)) != before:
+            texts.append(TextChange("card", before, card))
         if found.portrait is not None:
             texts.append(TextChange("portrait", self.context.ledger.text("portrait"), found.portrait))
         title = _title(read, found, source, card=any(text.name == "card" for text in texts))
@@ -265,7 +265,7 @@ class Importing(Part):
         now: datetime | None,
         reader: Progress | None = None,
     ) -> tuple[Material, Taken]:
-        wanted = _wanted(take)
+        takes = _wanted(take)
         _refuse_neither(material)
         at, context = self.context.time(now), self.context
         context.refresh()
@@ -275,13 +275,13 @@ class Importing(Part):
         )
         if reader is not None:
             read = by_model(read, context.model, who, reader)
-        held = context.ledger.text("personality")
+        text = context.ledger.text("personality")
         with context.ledger.reading():
             words = words_of(entry for tier in DECAYING for entry in context.ledger.tables[tier].entries)
-        document = json.loads(held) if held else {}
+        document = json.loads(text) if text else {}
         named_by_file, portrait = who.casefold() == context.name.casefold(), context.ledger.text("portrait")
         holding = Held(document, named_by_file, context.ledger.find, words, portrait)
-        return read, taken(read, holding, at, wanted)
+        return read, taken(read, holding, at, takes)
 
     def _embed_to_rate(self, entries: Sequence[MemoryEntry], progress: Progress) -> float:
         """Embed what the offline rules are to rate by its vector, in pieces, since they embed one by one.
@@ -303,18 +303,18 @@ class Importing(Part):
         return arriving(self.context, entries, None) if rate else (entries, False)
 
     def _personality(self, text: str) -> ChangeSet:
-        held = self.context.ledger.text("personality")
+        before = self.context.ledger.text("personality")
         static = self.context.entries(Tier.STATIC)
-        return edit.personality(self.context.plan, held, text, static, "the material")
+        return edit.personality(self.context.plan, before, text, static, "the material")
 
 
 def _wanted(take: str | Sequence[str]) -> tuple[Take, ...]:
     found = []
-    for one in edit.listed(take, "What is taken"):
+    for name in edit.listed(take, "What is taken"):
         try:
-            found.append(Take(one))
+            found.append(Take(name))
         except ValueError as error:
-            raise InvalidParameter(f"There is no {shown(one)} to take; there are: {', '.join(Take)}.") from error
+            raise InvalidParameter(f"There is no {shown(name)} to take; there are: {', '.join(Take)}.") from error
     return tuple(found) or ALL
 
 
@@ -328,8 +328,8 @@ def _title(material: Material, found: Taken, source: str, *, card: bool) -> str:
         for kind, word in (("personality", "part"), ("fact", "fact"), ("memory", "memor"))
     }
     endings = {"memor": ("y", "ies")}
-    told = [f"{count:,} {word}{endings.get(word, ('', 's'))[count != 1]}" for word, count in counts.items() if count]
+    parts = [f"{count:,} {word}{endings.get(word, ('', 's'))[count != 1]}" for word, count in counts.items() if count]
     who = material.name or source
-    if card and not told:
+    if card and not parts:
         return f"Keep the card of {who}; nothing else in it is new"
-    return f"Import {who}: {', '.join(told)}" if told else f"Nothing new in {source}"
+    return f"Import {who}: {', '.join(parts)}" if parts else f"Nothing new in {source}"

@@ -48,9 +48,9 @@ class Known:
     @classmethod
     def of(cls, table: Table) -> Known:
         """What is known according to the long-term memory of the world's agent."""
-        held = sorted(table.entries, key=lambda entry: entry.id)
-        facts = [(fact, recalled(entry)) for entry in held if (fact := Fact.of(entry)) is not None]
-        groups = (group for entry in held if (group := Group.of(entry)) is not None)
+        entries = sorted(table.entries, key=lambda entry: entry.id)
+        facts = [(fact, recalled(entry)) for entry in entries if (fact := Fact.of(entry)) is not None]
+        groups = (group for entry in entries if (group := Group.of(entry)) is not None)
         vectors = [table.vector(fact.id) for fact, _ in facts]
         return cls(
             tuple(fact for fact, _ in facts),
@@ -121,8 +121,8 @@ class Knowledge:
         Raises:
             StoreError: it cannot be opened.
         """
-        if (held := self._agent) is not None and not held.gone:
-            return held
+        if (agent := self._agent) is not None and not agent.gone:
+            return agent
         if not make and not self._folder.is_dir():
             return None
         with self._lock:

@@ -39,7 +39,7 @@ class Plans(Part):
             EntryNotFound: one of the memories does not exist.
         """
         context = self.context
-        heeded = [context.entry(one) for one in ids_of(because)]
+        heeded = [context.entry(entry_id) for entry_id in ids_of(because)]
         routine = context.personality.routine if context.personality else []
         return context.done(planning.plan(ground(context, now, progress), routine, heeded), preview)
 

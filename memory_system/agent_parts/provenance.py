@@ -39,13 +39,13 @@ class Provenance(Part):
         steps = whole("depth", depth, 1, 20)
         entry = self.context.last_version(id_of(entry_id))
         with self.context.ledger.reading():
-            flagged = {one.entry.id for one in self.stale()}
+            flagged = {memory.entry.id for memory in self.stale()}
             return provenance.trace(
                 entry,
                 steps,
                 self._versions,
                 lambda some: self.context.ledger.journal.evidence.built_on([entry.id for entry in some]),
-                held=lambda one: self.context.held_or_known(one) is not None,
+                held=lambda entry_id: self.context.held_or_known(entry_id) is not None,
                 stale=flagged,
             )
 
@@ -59,13 +59,13 @@ class Provenance(Part):
         self.context.refresh()
         with self.context.ledger.reading():
             found = self.context.ledger.journal.evidence.stale()
-            held = [(one, self.context.ledger.find(one.entry.id)) for one in found]
-        return tuple(dataclasses.replace(one, entry=entry) for one, entry in held if entry is not None)
+            pairs = [(memory, self.context.ledger.find(memory.entry.id)) for memory in found]
+        return tuple(dataclasses.replace(memory, entry=entry) for memory, entry in pairs if entry is not None)
 
     def stale_of(self, entry_id: MemoryId) -> Stale | None:
         """What has changed in the evidence of a memory; ``None`` if nothing has."""
-        wanted = id_of(entry_id)
-        return next((one for one in self.stale() if one.entry.id == wanted), None)
+        memory_id = id_of(entry_id)
+        return next((memory for memory in self.stale() if memory.entry.id == memory_id), None)
 
     def built_on(self, entry_id: MemoryId) -> list[MemoryEntry]:
         """The reflections, summaries and plans in recall that rest on a memory, the oldest first."""
@@ -73,21 +73,23 @@ class Provenance(Part):
         with self.context.ledger.reading():
             known = [entry_id] if isinstance(entry_id, str) else []
             ids = [other for _, other in self.context.ledger.journal.evidence.built_on(known)]
-            entries = [entry for one in ids if (entry := self.context.ledger.find(one)) is not None]
+            entries = [entry for other in ids if (entry := self.context.ledger.find(other)) is not None]
         found = [entry for entry in entries if entry_id in entry.evidence and entry.tier is not Tier.STATIC]
         return sorted(found, key=lambda entry: (str(entry.metadata.get("timestamp", "")), entry.id))
 
     def _versions(self, ids: Collection[str]) -> Mapping[str, MemoryEntry]:
-        entries = {one: entry for one in ids if (entry := self.context.held_or_known(one)) is not None}
-        return entries | self.context.ledger.journal.evidence.last_versions([one for one in ids if one not in entries])
+        entries = {entry_id: entry for entry_id in ids if (entry := self.context.held_or_known(entry_id)) is not None}
+        return entries | self.context.ledger.journal.evidence.last_versions(
+            [entry_id for entry_id in ids if entry_id not in entries]
+        )
 
     def _sources(self, entry: MemoryEntry) -> Sequence[MemoryEntry]:
         """The evidence of a memory as it is or last was, without what was deleted or never existed."""
         with self.context.ledger.reading():
             traces = self.context.ledger.journal.evidence.traces(entry.evidence)
             versions = self._versions(entry.evidence)
-        left = (one for one in entry.evidence if not staleness.deleted(traces.get(one, ())))
-        return [versions[one] for one in left if one in versions]
+        left = (entry_id for entry_id in entry.evidence if not staleness.deleted(traces.get(entry_id, ())))
+        return [versions[entry_id] for entry_id in left if entry_id in versions]
 
     def rederive(
         self,

@@ -154,7 +154,9 @@ class Rating(Part):
             on = ground(self.context, None, within(progress, begun, begun + share))
             plan, asked = edit.rate_entries(on, some, cancelled)
             refused = {entry.id for entry in some if entry.document in asked.refused or entry.protected}
-            kept = tuple(one for one in plan.kept if one.entry_id in refused)  # the others wait, and are asked about
+            kept = tuple(
+                memory for memory in plan.kept if memory.entry_id in refused
+            )  # the others wait, and are asked about
             stored = self._store(replace(plan, kept=kept))
             rated += stored
             failed += [entry.id for entry in some if entry.document in asked.failed]

@@ -75,7 +75,7 @@ def _set_by(change: Change, operation: str) -> set[str]:
     return {"document"} if operation == _MERGE else set()  # its words are taken to be in the memory that stays
 
 
-def _differing(one: MemoryEntry, other: MemoryEntry) -> set[str]:
+def _differing(entry: MemoryEntry, other: MemoryEntry) -> set[str]:
     """The fields in which two versions of a memory differ."""
-    left, right = entry_to_json(one), entry_to_json(other)
+    left, right = entry_to_json(entry), entry_to_json(other)
     return {name for name in left.keys() | right.keys() if left.get(name) != right.get(name)}

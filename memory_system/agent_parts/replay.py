@@ -81,20 +81,20 @@ class _Compared:
         self._then, self._now, self._events = then, now, events
         self._before = {hit.entry.id: (place, hit) for place, hit in enumerate(then.hits, start=1)}
         self._after = {hit.entry.id: (place, hit) for place, hit in enumerate(now.hits, start=1)}
-        self._common = [one for one in self._after if one in self._before]
+        self._common = [entry_id for entry_id in self._after if entry_id in self._before]
 
     def differences(self) -> tuple[Difference, ...]:
         """Those that left, entered and moved."""
-        stayed = [one for one in self._before if one in self._after]
+        stayed = [entry_id for entry_id in self._before if entry_id in self._after]
         moved = [
-            one
-            for one in self._common
-            if stayed.index(one) != self._common.index(one) or self._tier_change(one) is not None
+            entry_id
+            for entry_id in self._common
+            if stayed.index(entry_id) != self._common.index(entry_id) or self._tier_change(entry_id) is not None
         ]
         return (
-            *(self._told(one, Shift.LEFT) for one in self._before if one not in self._after),
-            *(self._told(one, Shift.ENTERED) for one in self._after if one not in self._before),
-            *(self._told(one, Shift.MOVED) for one in moved),
+            *(self._told(entry_id, Shift.LEFT) for entry_id in self._before if entry_id not in self._after),
+            *(self._told(entry_id, Shift.ENTERED) for entry_id in self._after if entry_id not in self._before),
+            *(self._told(entry_id, Shift.MOVED) for entry_id in moved),
         )
 
     def _told(self, entry_id: str, shift: Shift) -> Difference:
@@ -166,15 +166,17 @@ class _Compared:
         place, earlier = self._after[entry_id][0], self._before[entry_id][0]
         head = f"It stands at {place} instead of {earlier}" if place != earlier else "It stands among others"
         if not causes:
-            passed = [one for one in self._common if self._swapped(one, entry_id)]
+            passed = [other for other in self._common if self._swapped(other, entry_id)]
             causes = [f"“{quoted(self._after[passed[0]][1].entry)}” {self._way(passed[0], entry_id)}"] if passed else []
         return head, causes
 
-    def _swapped(self, one: str, other: str) -> bool:
-        return (self._before[one][0] < self._before[other][0]) != (self._after[one][0] < self._after[other][0])
+    def _swapped(self, entry_id: str, other: str) -> bool:
+        return (self._before[entry_id][0] < self._before[other][0]) != (
+            self._after[entry_id][0] < self._after[other][0]
+        )
 
-    def _way(self, one: str, other: str) -> str:
-        return "overtook it" if self._after[one][0] < self._after[other][0] else "fell behind it"
+    def _way(self, entry_id: str, other: str) -> str:
+        return "overtook it" if self._after[entry_id][0] < self._after[other][0] else "fell behind it"
 
     def _overtaken(
         self,
@@ -226,19 +228,19 @@ def _edited(event: Event) -> bool:
 
 def _parts(then: Score, now: Score) -> list[str]:
     """The parts that changed the score most, at most two, in words."""
-    told: list[tuple[float, str]] = []
+    parts: list[tuple[float, str]] = []
     for name in ("recency", "importance", "relevancy"):
         before, after = getattr(then, name), getattr(now, name)
         if before is None or after is None:
             if before != after:
-                told.append((1.0, f"{name} {'counts' if before is None else 'does not count any more'}"))
+                parts.append((1.0, f"{name} {'counts' if before is None else 'does not count any more'}"))
             continue
         weight = abs(now.parts[name] - then.parts[name])
         if weight >= _TELLING and before != after:
-            told.append((weight, f"{name} {'fell' if after < before else 'rose'} from {before:.2f} to {after:.2f}"))
+            parts.append((weight, f"{name} {'fell' if after < before else 'rose'} from {before:.2f} to {after:.2f}"))
         elif weight >= _TELLING:
-            told.append((weight, f"the weight of {name} changed"))
-    return [words for _, words in sorted(told, key=lambda one: -one[0])[:2]]
+            parts.append((weight, f"the weight of {name} changed"))
+    return [words for _, words in sorted(parts, key=lambda part: -part[0])[:2]]
 
 
 def _sentence(head: str, causes: Sequence[str]) -> str:
@@ -319,7 +321,7 @@ def doubts(logged: LoggedQuery, then: Explanation, embedder: str) -> tuple[str, 
 
 def parameters(then: Query, now: Query) -> tuple[str, ...]:
     """Which parameters differ now, apart from the time, in sentences."""
-    told = [
+    sentences = [
         f"The {words} was {before:g} and is {after:g}."
         for words, before, after in (
             ("number of seats", then.top_k, now.top_k),
@@ -334,16 +336,18 @@ def parameters(then: Query, now: Query) -> tuple[str, ...]:
         if before != after
     ]
     if then.scoring.measure != now.scoring.measure:
-        told.append(f"Relevancy was measured by {then.scoring.measure} and is by {now.scoring.measure}.")
+        sentences.append(f"Relevancy was measured by {then.scoring.measure} and is by {now.scoring.measure}.")
     if then.scoring.normalise != now.scoring.normalise:
-        told.append(f"The parts were {_scaled(then)} and are {_scaled(now)}.")
+        sentences.append(f"The parts were {_scaled(then)} and are {_scaled(now)}.")
     if then.scoring.decay_form != now.scoring.decay_form:
-        told.append(f"The form of decay was {then.scoring.decay_form} and is {now.scoring.decay_form}.")
+        sentences.append(f"The form of decay was {then.scoring.decay_form} and is {now.scoring.decay_form}.")
     if then.scoring.passing != now.scoring.passing:
-        told.append(f"The threshold was one of the {then.scoring.passing} and is one of the {now.scoring.passing}.")
+        sentences.append(
+            f"The threshold was one of the {then.scoring.passing} and is one of the {now.scoring.passing}."
+        )
     if then.scoring.seats != now.scoring.seats:
-        told.append(f"The seats went by {then.scoring.seats} and go by {now.scoring.seats}.")
-    return tuple(told)
+        sentences.append(f"The seats went by {then.scoring.seats} and go by {now.scoring.seats}.")
+    return tuple(sentences)
 
 
 def _scaled(query: Query) -> str:
@@ -382,10 +386,10 @@ class Replay(Part):
         Raises:
             QueryNotFound: there is no query with this number, or it has been dropped since.
         """
-        wanted, present = whole("The number", number, 0, _MOST), self.context.present()
+        log_number, present = whole("The number", number, 0, _MOST), self.context.present()
         with present.reading():
             present.flush()
-            logged = present.journal.queries.get(wanted)
+            logged = present.journal.queries.get(log_number)
         if logged is None:
             raise QueryNotFound(
                 f"The log has no query {number}; it keeps the last {self.context.settings.query_log:,}."

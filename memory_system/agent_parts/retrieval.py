@@ -66,11 +66,11 @@ class Retrieval(Part):
             answered = context.model.complete(tasks.expand(context.display_name, query.cue, most)).answer
         except ModelError as error:
             return dataclasses.replace(query, unexpanded=f"{WITHOUT_INSTANCES} {error}")
-        told = [*query.instances, *(" ".join(instance.split()) for instance in answered.instances[:most])]
+        instances = [*query.instances, *(" ".join(instance.split()) for instance in answered.instances[:most])]
         fresh: dict[str, str] = {}
-        for one in told:
-            if one.casefold() != query.cue.casefold():
-                fresh.setdefault(one.casefold(), one)
+        for instance in instances:
+            if instance.casefold() != query.cue.casefold():
+                fresh.setdefault(instance.casefold(), instance)
         if not fresh:
             return dataclasses.replace(query, unexpanded="The language model names no instances of this cue.")
         return dataclasses.replace(query, instances=tuple(fresh.values())[:MAX_INSTANCES])
@@ -92,8 +92,8 @@ class Retrieval(Part):
         **options: Unpack[QueryOptions],
     ) -> Recall:
         """The answer to a cue, logged with what it saw; the log is written later."""
-        given = {"top_k": top_k, "threshold": threshold, **options}
-        named = tuple(name for name in OF_SETTINGS if given.get(name) is not None)
+        parameters = {"top_k": top_k, "threshold": threshold, **options}
+        named = tuple(name for name in OF_SETTINGS if parameters.get(name) is not None)
         query, context = self.query(prompt, top_k, threshold, **options), self.context
         if context.policy.why is not None:
             return self.answer(query)
@@ -193,7 +193,7 @@ class Retrieval(Part):
                 nearest = np.argsort(-cosines, kind="stable")[: top_k + 1]
                 found += [(table.entries[row], float(cosines[row])) for row in nearest if np.isfinite(cosines[row])]
         found = [(other, cosine) for other, cosine in found if other.id != entry_id]
-        return sorted(found, key=lambda one: (-one[1], one[0].id))[:top_k]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0].id))[:top_k]
 
     def narrate(self, cue: str, hits: Hits) -> Narrative:
         """The hits joined into one narrative that keeps when each happened; changes and stores nothing.
@@ -222,10 +222,10 @@ class Retrieval(Part):
             gone = self.context.ledger.journal.forgotten(MOST_GONE, 0, "", MIGRATE)
             if not gone:
                 return ()
-            tables, hybrid = self._unforgotten([one.entry for one in gone], lived)
+            tables, hybrid = self._unforgotten([memory.entry for memory in gone], lived)
             measured = self._measure(query, cue, tables, hybrid)
             found = answer(query, cue, tables, self.context.display_name, explain=False, measured=measured)
-        ids = {one.entry.id for one in gone}
+        ids = {memory.entry.id for memory in gone}
         return tuple(hit for hit in found if hit.entry.id in ids)
 
     def _unforgotten(

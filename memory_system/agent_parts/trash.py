@@ -48,13 +48,13 @@ class Trash(Part):
             EntryNotFound: there was never such a memory, or it has been purged.
             Immutable: it was a fact of the personality.
         """
-        wanted = ids_of(ids)
+        entry_ids = ids_of(ids)
         journal = self.context.present().journal
 
         def planned() -> ChangeSet:
-            if journal.bin.lost(wanted):
+            if journal.bin.lost(entry_ids):
                 raise EntryNotFound("This memory was purged for good; nothing is left to bring back.")
-            return edit.restore(ground(self.context), self.context.find, journal.last_version, wanted)
+            return edit.restore(ground(self.context), self.context.find, journal.last_version, entry_ids)
 
         return self.context.planned_and_done(planned, preview)
 
@@ -70,9 +70,9 @@ class Trash(Part):
             Conflict: one is still remembered: forget it first.
             StoreError: files cannot be written; what is left to erase is erased at the next change or opening.
         """
-        wanted = ids_of(ids)
+        entry_ids = ids_of(ids)
         return self.context.planned_and_done(
-            lambda: purging.plan(self.context.plan, self.context.present(), wanted), preview
+            lambda: purging.plan(self.context.plan, self.context.present(), entry_ids), preview
         )
 
     def empty_bin(self, *, now: datetime | None = None, preview: bool = False) -> ChangeSet:
