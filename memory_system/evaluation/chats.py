@@ -83,16 +83,16 @@ def chats(lab: Lab) -> Iterator[Chat]:
 
 def _locomo(source: Source) -> Chat:
     data = read_locomo(source, captions=False)
-    answers = {one.get("q"): str(one.get("a", "")) for one in source.document["qa"]}
+    answers = {item.get("q"): str(item.get("a", "")) for item in source.document["qa"]}
     sessions = []
     for _, some in groupby(data.entries, lambda entry: entry.extras["conversation"]):
         sessions.append(tuple((*speaker_of(entry.document), entry.timestamp or _FIRST) for entry in some))
     asked = ((question.cue, answers[question.cue], question.category or "chats") for question in data.questions)
-    return Chat(source.name, tuple(sessions), tuple(one for one in asked if plain_words(one[1])))
+    return Chat(source.name, tuple(sessions), tuple(question for question in asked if plain_words(question[1])))
 
 
 def _chat(name: str, line: Mapping[str, Any]) -> Chat:
-    dialogs = [field_of(one, "dialog") for one in field_of(line, "previous_dialogs")]
+    dialogs = [field_of(session, "dialog") for session in field_of(line, "previous_dialogs")]
     sessions = []
     for number, dialog in enumerate([*dialogs, line.get("dialog") or []]):
         texts = [field_of(turn, "text") for turn in dialog]
@@ -138,23 +138,23 @@ def _living(
 
 def rouge_recall(answer: str, right: str) -> float:
     """ROUGE-L recall, 0 to 1: the longest common subsequence of words over the words of the right answer (Lin 2004)."""
-    said, wanted = plain_words(answer), plain_words(right)
+    said, right_words = plain_words(answer), plain_words(right)
     longest = [0] * (len(said) + 1)
-    for word in wanted:
+    for word in right_words:
         before = 0
         for place, other in enumerate(said, start=1):
             before, longest[place] = (
                 longest[place],
                 (before + 1 if word == other else max(longest[place], longest[place - 1])),
             )
-    return longest[-1] / len(wanted)
+    return longest[-1] / len(right_words)
 
 
 def f1(answer: str, right: str) -> float:
     """The harmonic mean of precision and recall of words, 0 to 1, as LoCoMo and SQuAD measure answers."""
-    said, wanted = plain_words(answer), plain_words(right)
-    both = sum((Counter(said) & Counter(wanted)).values())
-    return 2 * both / (len(said) + len(wanted))
+    said, right_words = plain_words(answer), plain_words(right)
+    both = sum((Counter(said) & Counter(right_words)).values())
+    return 2 * both / (len(said) + len(right_words))
 
 
 def questions(lab: Lab) -> Iterator[Item]:

@@ -38,7 +38,7 @@ def _asked(line: dict[str, object]) -> Asked:
     texts = [(field_of(passage, "title"), field_of(passage, "text")) for passage in passages]
     if not all(isinstance(part, str) for pair in texts for part in pair):
         raise InvalidEntry("the title and the text of a passage must be texts")
-    answers = tuple(one for one in ids_of(line, "answers") if plain_words(one))
+    answers = tuple(answer for answer in ids_of(line, "answers") if plain_words(answer))
     if not answers:
         raise InvalidEntry("'answers' must hold a text that is not empty")
     return Asked(cue_text(field_of(line, "question")), answers, tuple(f"# {title}\n\n{text}" for title, text in texts))
@@ -67,20 +67,20 @@ def items(lab: Lab) -> Iterator[Item]:
         problems.refuse()
     agent = lab.world.create_agent("reader", personality("Robin Hale", 0))
     loaded: set[str] = set()
-    for done, (name, one) in enumerate(asked):
+    for done, (name, question) in enumerate(asked):
         if lab.stop():
             return
         lab.say(f"loaded the passages of {done:,} of {len(asked):,} questions")
-        if new := [passage for passage in dict.fromkeys(one.passages) if passage not in loaded]:
+        if new := [passage for passage in dict.fromkeys(question.passages) if passage not in loaded]:
             load_document(agent, "\n\n".join(new).encode(), name=f"{name}.md"[-120:])
             loaded.update(new)
-    for name, one in asked:
+    for name, question in asked:
 
-        def measure(answer: str, answers: tuple[str, ...] = one.answers) -> tuple[float, ...]:
+        def measure(answer: str, answers: tuple[str, ...] = question.answers) -> tuple[float, ...]:
             return (found_in(answer, answers),)
 
-        right = " / ".join(one.answers)
-        yield Item(name, "documents", one.question, right, agent, agent.now, one.passages, measure)
+        right = " / ".join(question.answers)
+        yield Item(name, "documents", question.question, right, agent, agent.now, question.passages, measure)
 
 
 EXPERIMENT = Experiment(

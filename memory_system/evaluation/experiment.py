@@ -169,8 +169,8 @@ class Kept:
         whole = text[: text.rfind("\n") + 1]  # a line that a killed program left incomplete is asked again
         for number, line in enumerate(whole.splitlines(), start=1):
             try:
-                told = json.loads(line)
-                self._hold(Answer(**told | {"way": Way(told["way"]), "values": tuple(told["values"])}))
+                fields = json.loads(line)
+                self._hold(Answer(**fields | {"way": Way(fields["way"]), "values": tuple(fields["values"])}))
             except (ValueError, TypeError, KeyError) as error:
                 problem = Problem("", "it is not an answer that this command wrote; name another file", number)
                 raise InvalidFile((problem,), str(path)) from error
@@ -197,8 +197,8 @@ class Kept:
         self._held[self._key(answer)] = answer
 
     @staticmethod
-    def _key(one: Answer) -> tuple[object, ...]:
-        return one.experiment, one.model, one.budget, one.way, one.id, one.question
+    def _key(answer: Answer) -> tuple[object, ...]:
+        return answer.experiment, answer.model, answer.budget, answer.way, answer.id, answer.question
 
 
 class _Watched(StandIn):
@@ -323,10 +323,10 @@ def _right(answer: Answer, judge: LanguageModel) -> bool:
     """
     if not answer.answer:
         return False
-    told = {"question": answer.question, "right answer": answer.right, "answer": answer.answer}
+    fields = {"question": answer.question, "right answer": answer.right, "answer": answer.answer}
     task = (
         "Is the answer right? It is if it says what the right answer says, in whatever words and with whatever more. "
-        "Answer with RIGHT or WRONG alone.\n\n" + json.dumps(told, ensure_ascii=False)
+        "Answer with RIGHT or WRONG alone.\n\n" + json.dumps(fields, ensure_ascii=False)
     )
     said = judge.chat([{"role": "user", "content": task}]).text.upper()
     return "RIGHT" in said and "WRONG" not in said

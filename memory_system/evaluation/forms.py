@@ -130,7 +130,7 @@ def ids_of(item: object, name: str) -> list[str]:
         InvalidEntry: it is not.
     """
     value = field_of(item, name)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(entry_id, str) for entry_id in value):
         raise InvalidEntry(f"{name!r} must be a list of ids")
     return value
 

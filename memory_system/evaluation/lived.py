@@ -153,12 +153,12 @@ def table(sets: Sequence[DataSet], embedder: Embedder, say: Say, tokens: Path | 
         return [(kind, categories == kind) for kind in sorted(set(categories.tolist())) if kind]
 
     lines = []
-    for (told, held, known), some in found.items():
+    for (way_name, stm_size, known), some in found.items():
         together = [("all", np.concatenate([values for _, values in some]))] if len(some) > 1 else []
         kinds = [(f"{name}: {kind}", values[rows]) for name, values in some for kind, rows in asked_in(name)]
         for name, values in (*together, *some, *kinds):
             count = int((~np.isnan(values[:, 2])).sum())
-            lines.append(Line(name, told, held, known, count, tuple(estimates(values))))
+            lines.append(Line(name, way_name, stm_size, known, count, tuple(estimates(values))))
     return lines
 
 
@@ -175,7 +175,7 @@ def as_markdown(lines: Sequence[Line]) -> str:
 
 def as_json(lines: Sequence[Line]) -> str:
     """The figures unrounded, 0 to 1, ``null`` where there is none."""
-    told = [
+    rows = [
         {
             "data": line.data,
             "told_as": line.told,
@@ -191,7 +191,7 @@ def as_json(lines: Sequence[Line]) -> str:
         }
         for line in lines
     ]
-    return json.dumps({"lived": told}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps({"lived": rows}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def ways_of(data: DataSet) -> tuple[Way, ...]:
@@ -281,25 +281,25 @@ class _Living:
             turns.append({"speaker": name, "text": said, "timestamp": entry.timestamp})
         done = self._agent.remember_conversation(turns, now=now)
         added = [change.after for change in done.changes if change.after is not None and "turn" in change.after.extras]
-        told = {change.extras["turn"]: change.id for change in added}
-        self._told_as |= {entry.id: [told[place]] for place, entry in enumerate(session)}
+        ids = {change.extras["turn"]: change.id for change in added}
+        self._told_as |= {entry.id: [ids[place]] for place, entry in enumerate(session)}
 
     def _event(self, entry: MemoryEntry) -> dict[str, Any]:
         again = self._told_as.setdefault(entry.id, [])
         again.append(f"{entry.id} {len(again) + 1}" if again else entry.id)
-        told: dict[str, Any] = {"id": again[-1], "document": entry.document}
+        event: dict[str, Any] = {"id": again[-1], "document": entry.document}
         if entry.timestamp is not None:
-            told["timestamp"] = entry.timestamp
+            event["timestamp"] = entry.timestamp
         if entry.rating is not None and entry.rating != UNRATED:
-            told["rating"] = entry.rating
-        return told
+            event["rating"] = entry.rating
+        return event
 
     def _asked(self, question: Question) -> tuple[float, ...]:
-        right = {one for one in question.right if one in self._told_as}
+        right = {entry_id for entry_id in question.right if entry_id in self._told_as}
         kept = self._held(right)
         itself = self._told_as.get(question.itself or "", [])
         facets = Facets(without=tuple(itself)) if itself else None
-        meant = {told: one for one in right for told in self._told_as[one]}
+        meant = {memory_id: entry_id for entry_id in right for memory_id in self._told_as[entry_id]}
         five, ten = (
             [
                 meant.get(hit.entry.id, hit.entry.id)
@@ -318,7 +318,11 @@ class _Living:
 
     def _held(self, ids: Iterable[str]) -> set[str]:
         """Those of the memories that still exist."""
-        return {one for one in ids if any(self._agent.find(told) is not None for told in self._told_as[one])}
+        return {
+            entry_id
+            for entry_id in ids
+            if any(self._agent.find(memory_id) is not None for memory_id in self._told_as[entry_id])
+        }
 
     def _tell(self, doing: str) -> None:
         self._say(f"{self._data.name}, {self._life.way}, STM {self._life.stm_size}: {doing}")

@@ -46,7 +46,7 @@ def reciprocal_rank(ranking: Sequence[str], right: Collection[str]) -> float:
     """
     if not right:
         return math.nan
-    return next((1 / place for place, one in enumerate(ranking, start=1) if one in right), 0.0)
+    return next((1 / place for place, entry_id in enumerate(ranking, start=1) if entry_id in right), 0.0)
 
 
 def ndcg_at(k: int, ranking: Sequence[str], right: Collection[str]) -> float:
@@ -59,7 +59,7 @@ def ndcg_at(k: int, ranking: Sequence[str], right: Collection[str]) -> float:
     """
     if not right:
         return math.nan
-    gained = sum(1 / math.log2(place + 1) for place, one in enumerate(ranking[:k], start=1) if one in right)
+    gained = sum(1 / math.log2(place + 1) for place, entry_id in enumerate(ranking[:k], start=1) if entry_id in right)
     ideal = sum(1 / math.log2(place + 1) for place in range(1, min(k, len(right)) + 1))
     return gained / ideal
 
@@ -69,8 +69,8 @@ def wrong_at(k: int, ranking: Sequence[str], wrong: Collection[str]) -> float:
     return _share_found(ranking[:k], wrong)
 
 
-def _share_found(places: Sequence[str], wanted: Collection[str]) -> float:
-    return len(set(places) & set(wanted)) / len(wanted) if wanted else math.nan
+def _share_found(places: Sequence[str], right: Collection[str]) -> float:
+    return len(set(places) & set(right)) / len(right) if right else math.nan
 
 
 def measures(ranking: Sequence[str], right: Collection[str], wrong: Collection[str] = ()) -> tuple[float, ...]:
@@ -108,16 +108,16 @@ def estimates(values: Floats) -> list[Estimate]:
     """
     if not len(values):
         return [Estimate(math.nan, math.nan, math.nan)] * values.shape[1]
-    held = ~np.isnan(values)
-    filled = np.where(held, values, 0.0)
+    present = ~np.isnan(values)
+    filled = np.where(present, values, 0.0)
     random = np.random.default_rng(SEED)
     means = np.empty((RESAMPLES, values.shape[1]))
     rows = len(values)
     with np.errstate(invalid="ignore"):  # a draw may have no row with a value
         for draw in range(RESAMPLES):
             times = np.bincount(random.integers(rows, size=rows), minlength=rows).astype(np.float64)
-            means[draw] = (times @ filled) / (times @ held)
-        value = filled.sum(axis=0) / held.sum(axis=0)
+            means[draw] = (times @ filled) / (times @ present)
+        value = filled.sum(axis=0) / present.sum(axis=0)
     return [_estimate(float(value[column]), means[:, column]) for column in range(values.shape[1])]
 
 

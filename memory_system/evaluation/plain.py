@@ -111,8 +111,8 @@ def _now(value: object, latest: datetime) -> datetime:
 
 def _ids(value: dict[str, Any], name: str, known: dict[str, MemoryEntry]) -> frozenset[str]:
     ids = value.get(name) or []
-    if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
+    if not isinstance(ids, list) or not all(isinstance(entry_id, str) for entry_id in ids):
         raise InvalidEntry(f"{name!r} must be a list of ids")
-    if missing := [one for one in ids if one not in known]:
+    if missing := [entry_id for entry_id in ids if entry_id not in known]:
         raise InvalidEntry(f"{name!r} names {shown(missing[0])}, and no memory has that id")
     return frozenset(ids)

@@ -98,9 +98,11 @@ def _questions(
         if cue is None:
             continue
         now, itself = time_of(node, "created"), ids[node["description"]]
-        unknown += sum(one not in memories for one in node["evidence"])
-        evidence = {memories[one] for one in node["evidence"] if one in memories} - {itself}
-        right = frozenset(one for one in evidence if first_told.get(one, now.timestamp()) < now.timestamp())
+        unknown += sum(node_id not in memories for node_id in node["evidence"])
+        evidence = {memories[node_id] for node_id in node["evidence"] if node_id in memories} - {itself}
+        right = frozenset(
+            entry_id for entry_id in evidence if first_told.get(entry_id, now.timestamp()) < now.timestamp()
+        )
         if right:
             category = AGAIN if any(question.itself == itself for question in questions) else FIRST
             questions.append(Question(cue, now, right, category=category, itself=itself))

@@ -107,10 +107,10 @@ def read_pairs(path: Path) -> Pairs:
         InvalidFile: it cannot be read, or is not of that form.
     """
     try:
-        told = json.loads(read_at_most(path, MAX_FILE))
-        pairs = [(one["memory"], one["cue"]) for one in told["paraphrases"]]
+        body = json.loads(read_at_most(path, MAX_FILE))
+        pairs = [(paraphrase["memory"], paraphrase["cue"]) for paraphrase in body["paraphrases"]]
         memories, cues = tuple(memory for memory, _ in pairs), tuple(cue for _, cue in pairs)
-        found = Pairs(path.stem, memories, cues, tuple(told["unrelated"]))
+        found = Pairs(path.stem, memories, cues, tuple(body["unrelated"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = Problem(
             "", f'it is not of the form {{"paraphrases": [{{"memory", "cue"}}], "unrelated": []}}: {error}'

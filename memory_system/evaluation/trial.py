@@ -203,24 +203,24 @@ def know_cues(data: DataSet, ranker: Ranker, embedder: Embedder) -> float:
 def in_their_time(data: DataSet, ranker: Ranker, vectors: dict[str, Vectors]) -> Iterator[tuple[int, Question]]:
     """Each question with its row, while the ranker holds what happened before it, and not the cue itself."""
     rows = list(range(len(data.questions)))
-    told = 0
+    place = 0
     if data.lived:
         rows.sort(key=lambda row: data.questions[row].now)
     for row in rows:
         question = data.questions[row]
-        while told < len(data.entries) and (not data.lived or _before(data, told, question)):
-            ranker.put(data.entries[told], vectors[data.entries[told].document])
-            told += 1
+        while place < len(data.entries) and (not data.lived or _before(data, place, question)):
+            ranker.put(data.entries[place], vectors[data.entries[place].document])
+            place += 1
         if question.itself is None:
             yield row, question
             continue
         ranker.drop(question.itself)
         yield row, question
-        again = next((entry for entry in reversed(data.entries[:told]) if entry.id == question.itself), None)
+        again = next((entry for entry in reversed(data.entries[:place]) if entry.id == question.itself), None)
         if again is not None:
             ranker.put(again, vectors[again.document])
 
 
-def _before(data: DataSet, told: int, question: Question) -> bool:
-    moment = data.entries[told].timestamp
+def _before(data: DataSet, place: int, question: Question) -> bool:
+    moment = data.entries[place].timestamp
     return moment is None or moment < question.now

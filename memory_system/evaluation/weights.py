@@ -145,8 +145,8 @@ def conditional_logit(choices: Sequence[tuple[Floats, NDArray[np.intp]]]) -> Flo
     for _ in range(_ROUNDS):
         slope, bend = -_RIDGE * weights, _RIDGE * np.eye(count)
         for signs, right in choices:
-            told = signs @ weights
-            chance = np.exp(told - told.max())
+            scores = signs @ weights
+            chance = np.exp(scores - scores.max())
             chance /= chance.sum()
             mean = chance @ signs
             slope += signs[right].mean(axis=0) - mean
@@ -164,12 +164,12 @@ def _likelihood(choices: Sequence[tuple[Floats, NDArray[np.intp]]], weights: Flo
     """The logarithm of the likelihood of the right choices, less the ridge."""
     total = -_RIDGE / 2 * float(weights @ weights)
     for signs, right in choices:
-        told = signs @ weights
-        total += float(told[right].mean() - told.max() - np.log(np.exp(told - told.max()).sum()))
+        scores = signs @ weights
+        total += float(scores[right].mean() - scores.max() - np.log(np.exp(scores - scores.max()).sum()))
     return total
 
 
-def _recall(one: _Choice, mix: Mix) -> float:
-    told = one.full @ np.array(astuple(mix))
-    ranked = np.argsort(-told, kind="stable")[:_SEATS]
-    return recall_at(_SEATS, [str(row) for row in ranked.tolist()], {str(row) for row in one.right.tolist()})
+def _recall(choice: _Choice, mix: Mix) -> float:
+    scores = choice.full @ np.array(astuple(mix))
+    ranked = np.argsort(-scores, kind="stable")[:_SEATS]
+    return recall_at(_SEATS, [str(row) for row in ranked.tolist()], {str(row) for row in choice.right.tolist()})
