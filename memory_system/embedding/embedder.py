@@ -119,7 +119,9 @@ class MiniLM:
             encoded = tokenizer.encode_batch([texts[row] for row in rows])
             read: list[_Read] = [[] for _ in rows]
             pieces = [
-                (at, piece) for at, one in enumerate(encoded) for piece in (one, *one.overflowing[: MOST_PIECES - 1])
+                (at, piece)
+                for at, encoding in enumerate(encoded)
+                for piece in (encoding, *encoding.overflowing[: MOST_PIECES - 1])
             ]
             for first in range(0, len(pieces), self._batch):
                 some = pieces[first : first + self._batch]
@@ -267,7 +269,7 @@ class CachedEmbedder:
     def _embedded(self, asked: Sequence[Sequence[str]]) -> list[Vectors]:
         texts = list(dict.fromkeys(chain.from_iterable(asked)))
         made = dict(zip(texts, self._inner.embed(texts), strict=True))
-        return [np.stack([made[text] for text in one]) for one in asked]
+        return [np.stack([made[text] for text in group]) for group in asked]
 
     def make_room(self, texts: int) -> None:
         """Raise the cache size by so many texts, at most 50,000, so that none is embedded twice."""
@@ -316,8 +318,8 @@ def known_languages(embedder: Embedder) -> frozenset[str] | None:
 
     It says so with an attribute ``languages``, an iterable of codes such as ``de``.
     """
-    told = getattr(_without_cache(embedder), "languages", None)
-    return None if told is None else frozenset(map(str, told))
+    languages = getattr(_without_cache(embedder), "languages", None)
+    return None if languages is None else frozenset(map(str, languages))
 
 
 def words_too(embedder: Embedder) -> bool:

