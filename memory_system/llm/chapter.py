@@ -25,5 +25,5 @@ class Chapter(AnswerForm):
 
 def read_chapter(who: str, sentences: Sequence[str]) -> Task[Chapter]:
     """Read sentences, numbered from 1. There is no offline rule for it: without a model each is a memory."""
-    told = [{"number": number, "text": text} for number, text in enumerate(sentences, start=1)]
-    return Task("chapter", Chapter, shipped("chapter"), {"character": who, "sentences": told})
+    lines = [{"number": number, "text": text} for number, text in enumerate(sentences, start=1)]
+    return Task("chapter", Chapter, shipped("chapter"), {"character": who, "sentences": lines})

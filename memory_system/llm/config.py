@@ -111,23 +111,23 @@ def checked_endpoint(endpoint: str) -> str:
     Raises:
         InvalidParameter: it is not valid.
     """
-    told = endpoint.strip().rstrip("/")
+    address = endpoint.strip().rstrip("/")
     example = "such as http://127.0.0.1:11434/v1"
-    if not 0 < len(told) <= _MOST_ENDPOINT or not told.isascii() or not told.isprintable() or " " in told:
+    if not 0 < len(address) <= _MOST_ENDPOINT or not address.isascii() or not address.isprintable() or " " in address:
         raise InvalidParameter(f"The address must be one of http or https, {example}.")
-    parts = _split(told)
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or not host_of(told):
+    parts = _split(address)
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or not host_of(address):
         raise InvalidParameter(f"The address must begin with http:// or https:// and name a server, {example}.")
     if parts.username is not None or parts.password is not None:
         raise InvalidParameter("The address holds a name or password. Leave it out; the key has a field of its own.")
-    if parts.query or parts.fragment or "?" in told or "#" in told:
+    if parts.query or parts.fragment or "?" in address or "#" in address:
         raise InvalidParameter(f"The address must end with its path, without '?' or '#', {example}.")
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path}"
 
 
-def _split(told: str) -> SplitResult | None:
+def _split(address: str) -> SplitResult | None:
     try:
-        parts = urlsplit(told)
+        parts = urlsplit(address)
         return parts if parts.port is None or parts.port else None
     except ValueError:  # a port that is not a number, or brackets that do not close
         return None
@@ -139,10 +139,10 @@ def checked_key(key: str) -> str:
     Raises:
         InvalidParameter: it cannot; the message does not quote it.
     """
-    told = key.strip()
-    if not 0 < len(told) <= _MOST_KEY or not told.isascii() or not told.isprintable() or " " in told:
+    text = key.strip()
+    if not 0 < len(text) <= _MOST_KEY or not text.isascii() or not text.isprintable() or " " in text:
         raise InvalidParameter(f"A key has 1 to {_MOST_KEY} letters, digits and signs, and no spaces. Copy it again.")
-    return told
+    return text
 
 
 class ChoiceFile:
@@ -162,10 +162,10 @@ class ChoiceFile:
             StoreDamaged: the file cannot be read, or its contents are invalid.
         """
         try:
-            told: Any = json.loads(read_at_most(self.path, _MOST_BYTES))
-            if told["use"] == "offline":
+            body: Any = json.loads(read_at_most(self.path, _MOST_BYTES))
+            if body["use"] == "offline":
                 return ModelChoice()
-            return checked(told["endpoint"], told["model"], keyring=told.get("key") == "keyring")
+            return checked(body["endpoint"], body["model"], keyring=body.get("key") == "keyring")
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -184,11 +184,11 @@ class ChoiceFile:
                 self.path.unlink(missing_ok=True)
                 return
             server = {"use": "server", "endpoint": choice.endpoint, "model": choice.model}
-            told = (
+            body = (
                 {"use": "offline"} if choice.offline else server | {"key": "keyring" if choice.keyring else "not kept"}
             )
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            replace_text(self.path, json.dumps(told, indent=2) + "\n")
+            replace_text(self.path, json.dumps(body, indent=2) + "\n")
 
     def about(self) -> State | None:
         """The file's state, which changes with its contents; ``None`` if there is no file."""

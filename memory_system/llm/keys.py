@@ -26,8 +26,8 @@ def available() -> str:
     def ask() -> str:
         import keyring  # takes a quarter of a second, and few need it
 
-        held = keyring.get_keyring()
-        return str(held.name) if held.priority >= _REAL else ""
+        backend = keyring.get_keyring()
+        return str(backend.name) if backend.priority >= _REAL else ""
 
     try:
         return _answered(ask, "be found")

@@ -89,8 +89,8 @@ def reflect_on_person(
         entries: memories about them, oldest first.
     """
     lines = [{"number": number, "text": line} for number, line in enumerate(known, start=1)]
-    told = [{**record, "rating": entry.rating} for record, entry in zip(_records(entries), entries, strict=True)]
-    data = {"character": who, "person": person, "known": lines, "trust": trust, "records": told}
+    records = [{**record, "rating": entry.rating} for record, entry in zip(_records(entries), entries, strict=True)]
+    data = {"character": who, "person": person, "known": lines, "trust": trust, "records": records}
     return Task("person", Known, shipped("person"), data)
 
 

@@ -59,8 +59,8 @@ def read(folder: Path) -> dict[str, Price]:
     """
     path = folder / FILE
     try:
-        told: Any = json.loads(read_at_most(path, _MAX_BYTES))
-        return checked({name: Price(**price) for name, price in told.items()})
+        body: Any = json.loads(read_at_most(path, _MAX_BYTES))
+        return checked({name: Price(**price) for name, price in body.items()})
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -74,10 +74,10 @@ def write(folder: Path, prices: Mapping[str, Price]) -> None:
         InvalidParameter: there are more than 200, or one is invalid or has no name.
         StoreError: the file cannot be written.
     """
-    told = {name: {"prompt": price.prompt, "answer": price.answer} for name, price in checked(prices).items()}
+    body = {name: {"prompt": price.prompt, "answer": price.answer} for name, price in checked(prices).items()}
     with as_store_errors(f"The world's folder {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        replace_text(folder / FILE, json.dumps(told, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
+        replace_text(folder / FILE, json.dumps(body, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
 
 
 def checked(prices: Mapping[str, Price]) -> dict[str, Price]:

@@ -91,8 +91,8 @@ class PromptFile:
             InvalidParameter: there is no such prompt, or the text is invalid. Nothing was changed.
             StoreError: the world's folder cannot be written, or the file is full.
         """
-        told = checked(name, text)
-        return self._add(Wording(name, None if told == shipped(name) else told, now or real_clock(), by))
+        wording = checked(name, text)
+        return self._add(Wording(name, None if wording == shipped(name) else wording, now or real_clock(), by))
 
     def restore(self, name: str, *, by: str = "", now: datetime | None = None) -> Wording:
         """Return a prompt to the wording that ships; its other wordings stay among its versions.
@@ -138,10 +138,10 @@ def _told(of: State, data: bytes) -> _Read:
     broken = 0
     for line in data.splitlines():
         try:
-            told = json.loads(line)
-            name, text = prompt(told["prompt"]).name, told["text"]
+            body = json.loads(line)
+            name, text = prompt(body["prompt"]).name, body["text"]
             text = None if text is None else checked(name, text)
-            found.append(Wording(name, text, parse_time(told["at"]), _writable(str(told.get("by", ""))[:200])))
+            found.append(Wording(name, text, parse_time(body["at"]), _writable(str(body.get("by", ""))[:200])))
         except (InvalidParameter, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             broken += 1
     problem = f"{broken} of the lines in {FILE} cannot be read or used, and are passed over." if broken else ""

@@ -244,25 +244,25 @@ def checked(name: str, text: object) -> str:
     about = prompt(name)
     if not isinstance(text, str) or "\x00" in text or not _is_unicode(text):
         raise InvalidParameter(f"The prompt '{about.title}' must be a text without control characters.")
-    told = text.strip()
-    if not told:
+    wording = text.strip()
+    if not wording:
         raise InvalidParameter(f"The prompt '{about.title}' is empty. Write it, or restore the shipped text.")
-    if len(told) > about.most:
+    if len(wording) > about.most:
         raise InvalidParameter(
-            f"The prompt '{about.title}' has {len(told):,} characters; at most {about.most:,} are sent. Shorten it."
+            f"The prompt '{about.title}' has {len(wording):,} characters; at most {about.most:,} are sent. Shorten it."
         )
-    places = set(_PLACE.findall(told))
-    if lacking := [one for one in about.needed if one not in places]:
+    places = set(_PLACE.findall(wording))
+    if lacking := [place for place in about.needed if place not in places]:
         raise InvalidParameter(
             f"The prompt '{about.title}' lacks {{{lacking[0]}}}, which is filled in. Write it where it belongs."
         )
     known = (*about.needed, *about.allowed)
     if strange := sorted(places - set(known)):
-        can = f"only {' and '.join(f'{{{one}}}' for one in known)} can" if known else "nothing can"
+        can = f"only {' and '.join(f'{{{place}}}' for place in known)} can" if known else "nothing can"
         raise InvalidParameter(
             f"The prompt '{about.title}' holds {{{strange[0]}}}, and {can} be filled in here. Write it without braces."
         )
-    return told
+    return wording
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
@@ -286,8 +286,8 @@ SHIPPED = Prompts()
 
 def prompts_of(model: object) -> Prompts:
     """The prompts for a language model's tasks: those of its world, if it has them."""
-    held = getattr(model, "prompts", None)
-    return held if isinstance(held, Prompts) else SHIPPED
+    prompts = getattr(model, "prompts", None)
+    return prompts if isinstance(prompts, Prompts) else SHIPPED
 
 
 def _is_unicode(text: str) -> bool:

@@ -46,8 +46,8 @@ class Redaction:
 
     def quoted(self, said: str) -> str:
         """What a server said, as the end of a sentence: 200 characters at most."""
-        told = self.strict(said)[:_QUOTED].rstrip()
-        return told if told.endswith((".", "!", "?")) else f"{told}."
+        text = self.strict(said)[:_QUOTED].rstrip()
+        return text if text.endswith((".", "!", "?")) else f"{text}."
 
     def stream(self) -> Stream:
         """Removes the key from a text that arrives in pieces."""
@@ -60,7 +60,7 @@ class Redaction:
 
     def _begins(self, text: str) -> bool:
         """Whether the key may continue where this text ends."""
-        if any(one.startswith(text) for one in self._encoded):
+        if any(form.startswith(text) for form in self._encoded):
             return True
         places = {0}  # a character such as % may be literal, or begin an escape
         for letter, *escapes in self._letters:
@@ -87,14 +87,14 @@ class Stream:
     def more(self, piece: str) -> str:
         """What can be released of the text after this piece."""
         text = self._redaction.text(self._held + piece)
-        told = len(text) - self._redaction.begun(text)
-        self._held = text[told:]
-        return text[:told]
+        end = len(text) - self._redaction.begun(text)
+        self._held = text[end:]
+        return text[:end]
 
     def rest(self) -> str:
         """What was held back, at the end."""
-        held, self._held = self._held, ""
-        return held
+        text, self._held = self._held, ""
+        return text
 
 
 def _escaped(letter: str) -> Iterator[str]:

@@ -75,8 +75,8 @@ def _asked(client: httpx.Client, address: str) -> bytes:
 
 def _names(data: bytes, key: str) -> tuple[str, ...]:
     try:
-        told = json.loads(data)
-        found = {one["id"] for one in told["data"]}
+        body = json.loads(data)
+        found = {model["id"] for model in body["data"]}
         names = sorted(name for name in found if isinstance(name, str) and 0 < len(name) <= _MOST_NAME)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelNonsense("The server's list of its models is not of the OpenAI form.") from error

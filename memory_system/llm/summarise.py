@@ -78,8 +78,8 @@ def fold(who: str, summary: str, lines: Sequence[Line], words: int, template: st
 
 def limit(template: str) -> int | None:
     """The most words that a template itself allows, such as "in 40 words" or "Ten words at most"; ``None`` if any."""
-    found = [_WORDS.get(one.casefold()) or int(one) for one in _LIMIT.findall(template)]
-    return min((one for one in found if one), default=None)
+    found = [_WORDS.get(word.casefold()) or int(word) for word in _LIMIT.findall(template)]
+    return min((number for number in found if number), default=None)
 
 
 def parts(lines: Iterable[Line], most: int, size: Callable[[str], int]) -> Iterator[list[Line]]:

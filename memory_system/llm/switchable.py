@@ -296,16 +296,16 @@ class WorldModel:
             before = self.chosen
             if not choice.offline:
                 choice = checked(choice.endpoint, choice.model)
-                told = checked_key(key) if key.strip() else ""
-                if told and in_keyring:
-                    keys.keep(choice.endpoint, told)
-                held = before is not None and before.keyring and before.endpoint == choice.endpoint
-                choice = ModelChoice(choice.endpoint, choice.model, in_keyring if told else held)
+                secret = checked_key(key) if key.strip() else ""
+                if secret and in_keyring:
+                    keys.keep(choice.endpoint, secret)
+                as_before = before is not None and before.keyring and before.endpoint == choice.endpoint
+                choice = ModelChoice(choice.endpoint, choice.model, in_keyring if secret else as_before)
                 self._file.write(choice)
-                if told:
+                if secret:
                     self._keys.pop(choice.endpoint, None)
                     if not in_keyring:
-                        self._keys[choice.endpoint] = told
+                        self._keys[choice.endpoint] = secret
             else:
                 self._file.write(ModelChoice())
             self._forget_made()
@@ -358,8 +358,10 @@ class WorldModel:
         if choice.offline:
             return tried(self._offline, prompts=self.prompts)
         choice = checked(choice.endpoint, choice.model)
-        told = checked_key(key) if key.strip() else self._key(choice.endpoint)
-        return tried(self._server(choice, told), lambda: servers.models(choice.endpoint, told, _LISTING), self.prompts)
+        secret = checked_key(key) if key.strip() else self._key(choice.endpoint)
+        return tried(
+            self._server(choice, secret), lambda: servers.models(choice.endpoint, secret, _LISTING), self.prompts
+        )
 
     def try_in_use(self) -> Trial:
         """Ask the model that is in use, whoever chose it.

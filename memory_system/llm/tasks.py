@@ -155,12 +155,12 @@ class Task(Generic[AnswerT]):
         """The chat messages: instructions as the system's, data as the user's."""
         form = _schema(self.form)
         data = json.dumps(self.data, ensure_ascii=False, indent=1)
-        fence, told, asked = FENCE, self.told(), data
+        fence, system, asked = FENCE, self.told(), data
         if self.place:
             values = {**self.values, self.place: data}
-            fence, told, asked = FENCE_WITHIN, _WITHIN + self.more, filled(self.instructions, values)
+            fence, system, asked = FENCE_WITHIN, _WITHIN + self.more, filled(self.instructions, values)
         return [
-            {"role": "system", "content": f"{told}\n{fence}\nThe JSON object has this form: {form}"},
+            {"role": "system", "content": f"{system}\n{fence}\nThe JSON object has this form: {form}"},
             {"role": "user", "content": asked},
         ]
 

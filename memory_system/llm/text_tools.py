@@ -35,7 +35,7 @@ def names(tools: Sequence[Mapping[str, Any]]) -> frozenset[str]:
 def explained(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The conversation with the tools explained in its system message, and all calls and results as text."""
     functions = "\n".join(json.dumps(tool["function"], ensure_ascii=False) for tool in tools)
-    told, made = list[dict[str, Any]](), dict[str, str]()
+    conversation, made = list[dict[str, Any]](), dict[str, str]()
     for message in messages:
         calls = message.get("tool_calls") or ()
         made.update({str(call["id"]): str(call["function"]["name"]) for call in calls})
@@ -44,16 +44,16 @@ def explained(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str
             content = f"{content}\n{_written(calls)}".strip()
         if message["role"] == "tool":
             name = made.get(str(message.get("tool_call_id")), "a function")
-            told.append({"role": "user", "content": _RESULT.format(name=name, content=content)})
+            conversation.append({"role": "user", "content": _RESULT.format(name=name, content=content)})
         else:
-            told.append({"role": message["role"], "content": content})
+            conversation.append({"role": message["role"], "content": content})
     if tools:
         note = _EXPLAINED.format(functions=functions)
-        if told and told[0]["role"] == "system":
-            told[0] = {"role": "system", "content": f"{told[0]['content']}\n\n{note}"}
+        if conversation and conversation[0]["role"] == "system":
+            conversation[0] = {"role": "system", "content": f"{conversation[0]['content']}\n\n{note}"}
         else:
-            told.insert(0, {"role": "system", "content": note})
-    return told
+            conversation.insert(0, {"role": "system", "content": note})
+    return conversation
 
 
 def alternating(messages: Sequence[Mapping[str, Any]], *, system: bool) -> list[dict[str, Any]]:

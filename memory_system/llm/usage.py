@@ -74,10 +74,10 @@ def total(spent: tuple[Spent, ...]) -> Spent:
     return Spent(
         "",
         "",
-        sum(one.calls for one in spent),
-        sum(one.prompt for one in spent),
-        sum(one.answer for one in spent),
-        sum(one.cost for one in spent),
+        sum(row.calls for row in spent),
+        sum(row.prompt for row in spent),
+        sum(row.answer for row in spent),
+        sum(row.cost for row in spent),
     )
 
 

@@ -59,20 +59,20 @@ def learn(data: Mapping[str, Any], embed: Callable[[Sequence[str]], Vectors]) ->
         if named.search(sentence) and not sentence.startswith("Conversation of ")
     ]
     others = re.compile(rf"(?!(?:{pattern}): )(?:{re.escape(str(data['character']))}|{_NAME}): ")
-    told = [
+    sentences = [
         *(
-            (one, record)
-            for one, record in said
+            (sentence, record)
+            for sentence, record in said
             if not is_talk(str(record["text"])) and not others.match(str(record["text"]))
         ),
         *(
-            (f"{speaker}: {one}" if speaker else one, record)
+            (f"{speaker}: {sentence}" if speaker else sentence, record)
             for record in records
-            for speaker, one in sayings(str(record["text"]))
-            if speaker.casefold() == person.casefold() or (not speaker and named.search(one))
+            for speaker, sentence in sayings(str(record["text"]))
+            if speaker.casefold() == person.casefold() or (not speaker and named.search(sentence))
         ),
     ]
-    whole = [(one, record) for one, record in told if _is_whole(one, str(record["text"]))]
+    whole = [(sentence, record) for sentence, record in sentences if _is_whole(sentence, str(record["text"]))]
     return Known(learned=_quoted(whole, known, embed), **_trust(said, deed, data["trust"]))
 
 
@@ -87,17 +87,17 @@ def _quoted(said: list[tuple[str, Any]], known: str, embed: Callable[[Sequence[s
     if not fresh:
         return []
     worth = np.array([(record["rating"] or _UNRATED) / 10 for _, record in fresh])
-    rows = sorted(choose(embed([told for told, _ in fresh]), worth, _MOST))
+    rows = sorted(choose(embed([text for text, _ in fresh]), worth, _MOST))
     found = {
-        f"{told} ({when.day} {when:%B %Y}).": record["number"]
-        for told, record in (fresh[row] for row in rows)
+        f"{text} ({when.day} {when:%B %Y}).": record["number"]
+        for text, record in (fresh[row] for row in rows)
         for when in (datetime.fromisoformat(record["when"]),)
     }
     return [Learned(text=text, because_of=[number]) for text, number in found.items()]
 
 
 def _trust(said: list[tuple[str, Any]], deed: re.Pattern[str], trust: float | None) -> dict[str, Any]:
-    step, numbers, told = 0.0, list[int](), list[str]()
+    step, numbers, words = 0.0, list[int](), list[str]()
     for sentence, record in said:
         for found in deed.finditer(sentence):
             between = found["between"]
@@ -106,11 +106,11 @@ def _trust(said: list[tuple[str, Any]], deed: re.Pattern[str], trust: float | No
             kind = bool(found["good"]) is not bool(_NOT.search(between))
             step += (1 if kind else -1) * _STEP * (record["rating"] or _UNRATED)
             numbers.append(record["number"])
-            told.append(" ".join((found["good"] or found["bad"]).split()))
+            words.append(" ".join((found["good"] or found["bad"]).split()))
     if not numbers:
         return {}
     became = min(1.0, max(0.0, (_NEUTRAL if trust is None else trust) + step))
-    deeds = ", ".join(f"“{one}”" for one in dict.fromkeys(told))
+    deeds = ", ".join(f"“{text}”" for text in dict.fromkeys(words))
     return {
         "trust": became,
         "why": f"Offline rules: by the words {deeds}."[:600],

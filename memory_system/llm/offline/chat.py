@@ -76,12 +76,14 @@ def answer(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, A
         return _unprompted(prompt, len(messages))
     heard = listen(prompt.message)
     if prompt.by_rules:
-        asked = [one for one in sentences_of(prompt.message) if one.endswith("?")]
+        asked = [sentence for sentence in sentences_of(prompt.message) if sentence.endswith("?")]
         about = words(" ".join(asked)) or words(prompt.message)
         heard = replace(heard, name="", facts=(), keep="", greets=False, asks=False, words=about or heard.words)
     calls = _noting(prompt, heard) or _keeping(prompt, heard) or _looking_up(prompt, heard, messages)
     if calls:
-        return Said("", tuple(_call(name, given, len(messages), place) for place, (name, given) in enumerate(calls)))
+        return Said(
+            "", tuple(_call(name, arguments, len(messages), place) for place, (name, arguments) in enumerate(calls))
+        )
     return _spoken(prompt, _answer(prompt, heard, embed), len(messages))
 
 
@@ -96,8 +98,8 @@ def _unprompted(prompt: Prompt, length: int) -> Said:
     return _spoken(prompt, f"{begun}: {cite(new[0])}.", length)
 
 
-def _spoken(prompt: Prompt, told: str, length: int) -> Said:
-    text = f"{SIGN} {told}"
+def _spoken(prompt: Prompt, reply: str, length: int) -> Said:
+    text = f"{SIGN} {reply}"
     if SPOKEN[0] in prompt.offered:
         return Said("", (_call(SPOKEN[0], {SPOKEN[1]: text}, length, 0),))
     return Said(text, ())
@@ -128,10 +130,10 @@ def _noting(prompt: Prompt, heard: Listened) -> _Calls:
             start = known.start("name") - known.start()
             new = f"{known.group()[:start]}{heard.name}"
             calls.append((_REPLACE, {"name": "human", "old_content": known.group(), "new_content": new}))
-    held = prompt.block.casefold()
-    facts = [fact for fact in heard.facts if fact.casefold() not in held]
+    block = prompt.block.casefold()
+    facts = [fact for fact in heard.facts if fact.casefold() not in block]
     calls += [(_APPEND, {"name": "human", "content": quote(fact)}) for fact in facts]
-    return [(name, {**given, _BEAT: True}) for name, given in calls if name in prompt.offered]
+    return [(name, {**arguments, _BEAT: True}) for name, arguments in calls if name in prompt.offered]
 
 
 def _keeping(prompt: Prompt, heard: Listened) -> _Calls:
@@ -145,8 +147,8 @@ def _keeping(prompt: Prompt, heard: Listened) -> _Calls:
     ]
     texts = [heard.keep, *(text for text in failed if isinstance(text, str))]
     who = prompt.human if prompt.human != "You" else "The one I talk with"
-    told = [f"{who} said: {text if text.startswith('“') else quote(text)}" for text in texts if text]
-    return [(_INSERT, {"content": text, _BEAT: True}) for text in told[:3]]
+    lines = [f"{who} said: {text if text.startswith('“') else quote(text)}" for text in texts if text]
+    return [(_INSERT, {"content": text, _BEAT: True}) for text in lines[:3]]
 
 
 # -- what is looked up -------------------------------------------------------------------------------------
@@ -158,21 +160,21 @@ def _looking_up(prompt: Prompt, heard: Listened, messages: Sequence[Mapping[str,
         return _remembering(prompt, heard)
     if not heard.asks or heard.greets or (heard.asks_who and prompt.persona):
         return []
-    wanted = list[tuple[str, dict[str, Any]]]()
+    searches = list[tuple[str, dict[str, Any]]]()
     if heard.about_talk and heard.day and (span := _span(heard.day, messages)):
-        wanted.append((_DATES, {"start_date": span[0], "end_date": span[1]}))
+        searches.append((_DATES, {"start_date": span[0], "end_date": span[1]}))
     elif heard.about_talk and (query := _query(heard)):
-        wanted.append((_SEARCH, {"query": query}))
+        searches.append((_SEARCH, {"query": query}))
     elif heard.asks_name and not _own_name(prompt):
-        wanted.append((_SEARCH, {"query": "my name is"}))
-    if wanted and wanted[0][0] == _SEARCH and (page := _next_page(prompt)):
+        searches.append((_SEARCH, {"query": "my name is"}))
+    if searches and searches[0][0] == _SEARCH and (page := _next_page(prompt)):
         return [(_SEARCH, {**prompt.called(_SEARCH)[-1].arguments, "page": page, _BEAT: True})]
     nothing = not any(made.results for made in prompt.called(_SEARCH, _DATES))
     if heard.words and (not heard.about_talk or nothing) and not (prompt.recalled and not heard.about_talk):
-        wanted.append((_ARCHIVE, {"query": _query(heard)}))
-    for name, given in wanted:
+        searches.append((_ARCHIVE, {"query": _query(heard)}))
+    for name, arguments in searches:
         if name in prompt.offered and not prompt.called(name) and _reached(prompt) <= _ORDER[name]:
-            return [(name, {**given, _BEAT: True})]
+            return [(name, {**arguments, _BEAT: True})]
     return []
 
 
@@ -198,7 +200,7 @@ def _remembering(prompt: Prompt, heard: Listened) -> _Calls:
     """
     made = prompt.called(_ARCHIVE)
     known = prompt.human != "You" and len(made) == len(prompt.made) and _ARCHIVE in prompt.offered
-    found = [source for one in made for source in one.results]
+    found = [source for call in made for source in call.results]
     asked = _ASKED_BACK.search(prompt.message)
     if not known or _dated_about(_aloud_of(prompt, [*prompt.recalled, *found]), asked["name"] if asked else ""):
         return []
@@ -213,22 +215,22 @@ def _told(prompt: Prompt) -> list[str]:
 
 def _query(heard: Listened) -> str:
     """The words of the question, and other words for mothers and fathers."""
-    wanted = list(heard.words[:_QUERY])
+    terms = list(heard.words[:_QUERY])
     for name, others in KIN.items():
-        if any(stem(word) == name for word in wanted):
-            wanted += [other for other in others if other not in wanted]
-    return " ".join(wanted)
+        if any(stem(word) == name for word in terms):
+            terms += [other for other in others if other not in terms]
+    return " ".join(terms)
 
 
 def _span(day: str, messages: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
     """The first and last day that the question is about, by the time in the prompt; ``None`` if not given."""
     system = str(messages[0].get("content") or "") if messages else ""
-    told = re.search(r"\bIt is \w{3} (\d{1,2} \w{3} \d{4}), (\d\d:\d\d)", system)
+    match = re.search(r"\bIt is \w{3} (\d{1,2} \w{3} \d{4}), (\d\d:\d\d)", system)
     try:
         if re.match(r"\d{4}", day):
             first = last = datetime.fromisoformat(day)
-        elif told:
-            now = datetime.strptime(told[1], "%d %b %Y")
+        elif match:
+            now = datetime.strptime(match[1], "%d %b %Y")
             monday = now - timedelta(days=now.weekday())
             first, last = {
                 "today": (now, now),
@@ -261,8 +263,8 @@ def _answer(prompt: Prompt, heard: Listened, embed: Embed) -> str:
         parts.append(_quoted(prompt, heard, embed))
     elif heard.asks and not heard.asks_name:
         last = [source for source in prompt.said if not source.mine][-3:]
-        told = f"{'; '.join(cite(source) for source in last)}." if last and heard.about_talk else ""
-        parts.append(told or (_closest(prompt) if prompt.recalled else _introduced(prompt)))
+        quotation = f"{'; '.join(cite(source) for source in last)}." if last and heard.about_talk else ""
+        parts.append(quotation or (_closest(prompt) if prompt.recalled else _introduced(prompt)))
     if not parts:
         parts.append(_acknowledged(prompt, heard, embed))
     return " ".join(parts)
@@ -336,8 +338,8 @@ def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
     talk = found if prompt.called(_SEARCH, _DATES) else list(prompt.said)
     theirs = [source for source in talk if not source.mine and not only_asks(source.text)]
     if (about := _WHO_IS.search(prompt.message)) and not heard.about_talk:
-        told = (source for source in life if _relation_to(about["name"], source.text))
-        if known := next((source for source in told if fact(source.text, prompt.who)), None):
+        sources = (source for source in life if _relation_to(about["name"], source.text))
+        if known := next((source for source in sources if fact(source.text, prompt.who)), None):
             return f"{cite(known, prompt.who)}."
     groups = [[*theirs, *core], talk, life] if heard.about_talk else [life, theirs]
     for group in groups:
@@ -416,11 +418,11 @@ def _told_of(prompt: Prompt, source: Source, turns: int) -> str:
     return f"On {day} {said}{end}" if in_diary_voice(said) else f"I remember {day}: {_uncapital(said, keep=True)}{end}"
 
 
-def _asked_back(prompt: Prompt, told: Sequence[Source], turns: int) -> str:
+def _asked_back(prompt: Prompt, sources: Sequence[Source], turns: int) -> str:
     """A question about somebody or something by name that neither has asked about yet; empty for none."""
     before = "\n".join([*(source.text for source in prompt.said), prompt.message])
-    asked = {one["name"] for one in _ASKED_BACK.finditer(before)}
-    text = "\n".join([*(source.text for source in told if not source.who), prompt.message])
+    asked = {match["name"] for match in _ASKED_BACK.finditer(before)}
+    text = "\n".join([*(source.text for source in sources if not source.who), prompt.message])
     both = f"{prompt.who} {prompt.human}"
     for name, called in asked_about(names_in([text], both), text):
         known = set(name.split()) & {part.strip(",") for part in both.split()} or name in asked
@@ -458,21 +460,21 @@ def _fact_of(prompt: Prompt, source: Source) -> str:
 
 def _aloud_of(prompt: Prompt, group: Sequence[Source]) -> list[Source]:
     """The sources that can be said aloud and have not been, by either of the two."""
-    told = _told(prompt)
+    texts = _told(prompt)
     sayable = [source for source in group if _say(prompt, source)]
-    new = unquoted(sayable, told)
-    said = unquoted([replace(source, text=_say(prompt, source)) for source in new], told)
+    new = unquoted(sayable, texts)
+    said = unquoted([replace(source, text=_say(prompt, source)) for source in new], texts)
     fresh = {source.text for source in said}
     return [source for source in new if _say(prompt, source) in fresh]
 
 
 def _longest_ago(prompt: Prompt, group: Sequence[Source]) -> Source | None:
     """The one said longest ago; the first if there are several."""
-    told = _told(prompt)[1:]
+    texts = _told(prompt)[1:]
 
     def last(source: Source) -> int:
         said = replace(source, text=_say(prompt, source))
-        return max((place for place, text in enumerate(told) if not unquoted([said], [text])), default=-1)
+        return max((place for place, text in enumerate(texts) if not unquoted([said], [text])), default=-1)
 
     return min((source for source in group if _say(prompt, source)), key=last, default=None)
 
@@ -482,9 +484,9 @@ def _introduced(prompt: Prompt) -> str:
     return f"{who} by plain rules, without a language model: I note what you tell me, and quote what I remember."
 
 
-def _call(name: str, given: Mapping[str, Any], length: int, place: int) -> ToolCall:
+def _call(name: str, values: Mapping[str, Any], length: int, place: int) -> ToolCall:
     """A call whose id depends only on the conversation."""
-    arguments = json.dumps(given, ensure_ascii=False)
+    arguments = json.dumps(values, ensure_ascii=False)
     digest = hashlib.sha256(f"{length} {place} {name} {arguments}".encode()).hexdigest()
     return ToolCall(digest[:9], name, arguments)
 
@@ -531,8 +533,8 @@ def best(asked: str, group: Sequence[Source], embed: Embed, count: int) -> list[
 
 def unquoted(group: Sequence[Source], texts: Sequence[str]) -> list[Source]:
     """The sources that these texts do not quote already, to avoid endless repetition."""
-    told = "\n".join(_plain(text) for text in texts)
-    return [source for source in group if _plain(source.text)[:_BEGINNING].rstrip(" .…") not in told]
+    haystack = "\n".join(_plain(text) for text in texts)
+    return [source for source in group if _plain(source.text)[:_BEGINNING].rstrip(" .…") not in haystack]
 
 
 def _plain(text: str) -> str:
@@ -554,8 +556,8 @@ def cite(source: Source, who: str = "") -> str:
     A fact of the personality of ``who`` is said in the first person instead, if a rule can do that.
     """
     text = source.text
-    if source.cited and who and (told := fact(text, who)):
-        return told if source.cited == PERSONA else f"{told} {source.cited}"
+    if source.cited and who and (sentence := fact(text, who)):
+        return sentence if source.cited == PERSONA else f"{sentence} {source.cited}"
     if source.cited:
         return f"{quote(_cut(text))}{_day(source.when)} {source.cited}"
     when = _day(source.when)

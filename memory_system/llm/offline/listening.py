@@ -144,15 +144,15 @@ def listen(message: str) -> Listened:
     text = _QUOTATION.sub(" ", message[:_READ])
     sentences = [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
     questions = [sentence for sentence in sentences if _ASKS.search(sentence)]
-    told = [sentence for sentence in sentences if not _QUESTION.search(sentence)]
+    statements = [sentence for sentence in sentences if not _QUESTION.search(sentence)]
     asked = " ".join(questions)
     day = _DAY.search(asked)
     about = words(_DAY.sub(" ", asked))
     return Listened(
-        name_in(told),
+        name_in(statements),
         bool(_GREETS.match(text)),
-        tuple(_facts(told)),
-        _keep(" ".join(told)),
+        tuple(_facts(statements)),
+        _keep(" ".join(statements)),
         bool(questions),
         bool(_ASKS_NAME.search(asked)),
         bool(_ASKS_WHO.search(asked)),
@@ -167,8 +167,8 @@ def _keep(text: str) -> str:
     found = _KEEP.search(text)
     if found is None:
         return ""
-    wanted = found["what"] if _WORD.search(found["what"]) else text[: found.start()]
-    return " ".join(wanted.split())[:1000] if _WORD.search(wanted) else ""
+    content = found["what"] if _WORD.search(found["what"]) else text[: found.start()]
+    return " ".join(content.split())[:1000] if _WORD.search(content) else ""
 
 
 def _quotes(message: str, day: re.Match[str] | None) -> tuple[str, ...]:

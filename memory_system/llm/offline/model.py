@@ -108,8 +108,8 @@ class OfflineModel:
             self._anchors = json.loads(path.read_text(encoding="utf-8"))
         made_by, anchors = self._embedder.identity, self._embedded
         if anchors is None or anchors[0] != made_by:  # a world may change its embedder
-            told = self._embedder.embed([anchor["text"] for anchor in self._anchors])
-            anchors = self._embedded = made_by, told
+            vectors = self._embedder.embed([anchor["text"] for anchor in self._anchors])
+            anchors = self._embedded = made_by, vectors
         similar = np.maximum((anchors[1] @ self._embedder.embed([text])[0]).astype(np.float64), 0)
         nearest = np.argsort(-similar, kind="stable")[:_NEIGHBOURS]
         weights = similar[nearest] ** _POWER
@@ -230,9 +230,9 @@ def _in_time(rows: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[in
 
 
 def _quoted(record: Mapping[str, Any]) -> str:
-    told = _unfolded([record])[0]  # what a summary quotes, so that there is no quotation of a quotation
-    if "day" in told:
-        return f"“{told['text']}” ({told['day']})" if told["day"] else f"“{told['text']}”"
+    quotation = _unfolded([record])[0]  # what a summary quotes, so that there is no quotation of a quotation
+    if "day" in quotation:
+        return f"“{quotation['text']}” ({quotation['day']})" if quotation["day"] else f"“{quotation['text']}”"
     if record["when"] == "always":
         return quote(record["text"])
     when = datetime.fromisoformat(record["when"])

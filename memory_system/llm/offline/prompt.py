@@ -99,7 +99,7 @@ def read(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any
     system = "\n\n".join(_content(message) for message in messages if message.get("role") == "system")
     named = _WHO.match(system)
     who, human = (named["who"], named["human"]) if named else ("", "You")
-    last = max((place for place, one in enumerate(messages) if one.get("role") == "user"), default=-1)
+    last = max((place for place, message in enumerate(messages) if message.get("role") == "user"), default=-1)
     core = _section(system, "Core memory")
     persona = _between(core, "persona") or _section(system, "Who you are")
     summary = _section(system, "Summary")
@@ -110,8 +110,8 @@ def read(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any
         tuple(Source(line.strip(), cited=PERSONA) for line in persona.splitlines() if line.strip()),
         tuple(
             source
-            for one in _RECALLED.finditer(_section(system, "Recalled memories"))
-            for source in _lived(one["text"], one["when"], f"[{one['number']}]", who, human)
+            for match in _RECALLED.finditer(_section(system, "Recalled memories"))
+            for source in _lived(match["text"], match["when"], f"[{match['number']}]", who, human)
         ),
         (*_summarised(summary, who, human), *_said(messages[: max(0, last)])),
         _content(messages[last]).removeprefix(SIGN).strip() if last >= 0 else "",
@@ -136,7 +136,7 @@ def _between(core: str, block: str) -> str | None:
 
 
 def _summarised(summary: str, who: str, human: str) -> list[Source]:
-    quoted = [_by(one["text"], "", one["speaker"], who, human) for one in _QUOTED.finditer(summary)]
+    quoted = [_by(match["text"], "", match["speaker"], who, human) for match in _QUOTED.finditer(summary)]
     return quoted or [Source(line.strip(), who="the summary") for line in summary.splitlines() if line.strip()]
 
 
@@ -172,10 +172,10 @@ def _made(messages: Sequence[Mapping[str, Any]], who: str, human: str) -> list[M
 def _results(result: Mapping[str, Any], who: str, human: str, *, life: bool) -> list[Source]:
     listed = result.get("results")
     found = list[Source]()
-    for one in listed if isinstance(listed, list) else ():
-        text = one.get("text") if isinstance(one, dict) else None
+    for item in listed if isinstance(listed, list) else ():
+        text = item.get("text") if isinstance(item, dict) else None
         if isinstance(text, str) and text.strip() and not text.startswith(_CALLS):
-            when, source = str(one.get("when") or ""), str(one.get("source") or "")
+            when, source = str(item.get("when") or ""), str(item.get("source") or "")
             found += _lived(text, when, f"[{source}]", who, human) if life else [_by(text, when, source, who, human)]
     return found
 
@@ -205,8 +205,8 @@ def _result(content: str) -> Mapping[str, Any]:
     listed = list[dict[str, str]]()
     for begun in _BEGUN.finditer(_CUT_OFF.sub("", content)):
         rest = begun.string[begun.start() :]
-        told = {name: Spoken(name).more(rest[:_LONGEST]) for name in ("when", "source", "text")}
-        listed.append(told)
+        fields = {name: Spoken(name).more(rest[:_LONGEST]) for name in ("when", "source", "text")}
+        listed.append(fields)
     return {"status": "Failed" if '"status": "Failed"' in content else "OK", "results": listed[:_MOST]}
 
 

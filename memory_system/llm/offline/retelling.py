@@ -24,13 +24,13 @@ def retell(data: Mapping[str, Any]) -> Retold:
     if teller:
         began = f"{_known(teller, relations)} told me" if teller in relations else f"{teller} told me"
     where = f" at {place}" if place and not teller else ""
-    told = str(data["what_happened"])
+    event = str(data["what_happened"])
     for name in sorted(relations, key=len, reverse=True):
         if name != teller:  # the teller has already been named with theirs
-            told = re.sub(
-                rf"(?<!\w){re.escape(name)}(?!['’\w])(?P<end>[.,;:!?)]|$)?", _naming(name, relations), told, count=1
+            event = re.sub(
+                rf"(?<!\w){re.escape(name)}(?!['’\w])(?P<end>[.,;:!?)]|$)?", _naming(name, relations), event, count=1
             )
-    text = f"{began}{where}: {told}"
+    text = f"{began}{where}: {event}"
     if len(text) > MAX_TEXT:
         raise ModelNonsense(f"It is retold in at most {MAX_TEXT:,} characters, and this has {len(text):,}.")
     return Retold(text=text)

@@ -57,8 +57,12 @@ def sayings(text: str) -> list[tuple[str, str]]:
         if piece in names:
             speaker = piece
             continue
-        told = [one["text"] for one in _RETOLD.finditer(piece)]
-        said += [(speaker, one) for one in told if not one.endswith("…") and len(one.split()) >= _FEWEST_WORDS]
+        quotations = [match["text"] for match in _RETOLD.finditer(piece)]
+        said += [
+            (speaker, quotation)
+            for quotation in quotations
+            if not quotation.endswith("…") and len(quotation.split()) >= _FEWEST_WORDS
+        ]
         for sentence in _SENTENCE.split(_RETOLD.sub("", piece)):
             if _OTHER.match(sentence):
                 break

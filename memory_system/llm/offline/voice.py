@@ -86,7 +86,7 @@ def inner(text: str) -> list[tuple[str, str]]:
     """What a digest quotes, without marks and nested quotations, each with its day; empty for none."""
     if not is_digest(text):
         return []
-    found = [(one["quote"].strip("“”"), one["day"] or "") for one in _INNER.finditer(text)]
+    found = [(match["quote"].strip("“”"), match["day"] or "") for match in _INNER.finditer(text)]
     whole = [(quoted, day) for quoted, day in found if not _quotes_again(quoted)]
     return whole or found
 
@@ -114,14 +114,14 @@ def fact(text: str, who: str, human: str = "") -> str:
 
 def _facts(name: str, human: str) -> list[tuple[str, Callable[[re.Match[str]], str]]]:
     return [
-        (rf"The name is {name}", lambda one: f"My name is {one.string.removeprefix('The name is ')}"),
-        (rf"{name} is (?P<age>\d+) years old", lambda one: f"I am {one['age']} years old"),
-        (rf"{name} works as: (?P<what>.+)", lambda one: f"I work as {_a(one['what'])}"),
-        (rf"{name}, (?P<what>birthplace|home): (?P<where>.+)", lambda one: f"My {one['what']} is {one['where']}"),
+        (rf"The name is {name}", lambda match: f"My name is {match.string.removeprefix('The name is ')}"),
+        (rf"{name} is (?P<age>\d+) years old", lambda match: f"I am {match['age']} years old"),
+        (rf"{name} works as: (?P<what>.+)", lambda match: f"I work as {_a(match['what'])}"),
+        (rf"{name}, (?P<what>birthplace|home): (?P<where>.+)", lambda match: f"My {match['what']} is {match['where']}"),
         (rf"A long-term goal of {name}: (?P<what>.+)", _goal),
-        (rf"{name} is: (?P<what>.+)", lambda one: f"What I am like: {one['what']}"),
-        (rf"A rule where {name} lives: (?P<what>.+)", lambda one: f"Where I live we say: {one['what']}"),
-        (_RELATION.format(name=name), lambda one: _relation(one, human)),
+        (rf"{name} is: (?P<what>.+)", lambda match: f"What I am like: {match['what']}"),
+        (rf"A rule where {name} lives: (?P<what>.+)", lambda match: f"Where I live we say: {match['what']}"),
+        (_RELATION.format(name=name), lambda match: _relation(match, human)),
     ]
 
 
@@ -153,8 +153,8 @@ def spoken(text: str, who: str, human: str = "") -> str:
     line = " ".join(text.split())
     if _OUTSIDE.match(line) or is_digest(line):
         return ""
-    if told := fact(line, who, human):
-        return told
+    if sentence := fact(line, who, human):
+        return sentence
     if who and re.match(rf"(?:A long-term goal of )?{re.escape(who)}(?:,| is:|:| works as:| is to )", line):
         return ""
     line = re.sub("[“”]", '"', re.sub("[‘’]", "'", line))
@@ -204,7 +204,7 @@ def _clause(line: str) -> str:
     """As many clauses as fit; a single long one is cut between words."""
     if len(line) <= _LONGEST:
         return line.rstrip(" .;")
-    ends = [one.start() for one in _CLAUSE_END.finditer(line[:_LONGEST])]
+    ends = [match.start() for match in _CLAUSE_END.finditer(line[:_LONGEST])]
     if ends and ends[-1] >= 20:
         end = ends[-1]
         return line[: end + 1] if line[end] in "!?" else line[:end]
@@ -216,8 +216,8 @@ def _called(human: str) -> re.Pattern[str] | None:
     parts = [part for part in human.split() if len(part) > 2 and part.lower() not in _TITLES]
     if not parts:
         return None
-    *given, family = map(re.escape, parts)
-    called = "|".join((re.escape(human), *given, f"(?P<family>{family})"))
+    *first_names, family = map(re.escape, parts)
+    called = "|".join((re.escape(human), *first_names, f"(?P<family>{family})"))
     return re.compile(
         rf"(?<![\w’'-])(?:{called})(?P<own>['’]s?(?!\w))?(?:(?P<gap> )(?P<next>[\w’']+))?(?![\w’'])", re.IGNORECASE
     )
@@ -225,21 +225,21 @@ def _called(human: str) -> re.Pattern[str] | None:
 
 def _to(line: str, named: re.Pattern[str]) -> str:
     """The line with "you" for the listener; empty if its verbs do not go with "you"."""
-    for one in named.finditer(line):
-        after = one["next"] or "x"
-        before = _BEFORE.search(line[: one.start()])
+    for match in named.finditer(line):
+        after = match["next"] or "x"
+        before = _BEFORE.search(line[: match.start()])
         word = before[0].strip(" .") if before else ""
-        if word.lower() in _TITLES or (word and one["family"] and not _is_past(word)):
+        if word.lower() in _TITLES or (word and match["family"] and not _is_past(word)):
             return ""  # "Mrs Marsh", or somebody else of the same family, as "Hester Marsh"
-        if after[0].isupper() or (not one["own"] and after.endswith("s") and after not in _WITH_YOU):
+        if after[0].isupper() or (not match["own"] and after.endswith("s") and after not in _WITH_YOU):
             return ""  # somebody else of the same first name, or "Tobias says"
 
-    def you(one: re.Match[str]) -> str:
-        word = "your" if one["own"] else "you"
-        after = one["next"] or ""
-        after = after if one["own"] else _WITH_YOU.get(after, after)
-        begins = not line[: one.start()].strip() or line[: one.start()].rstrip()[-1] in ".!?"
-        return f"{word.capitalize() if begins else word}{one['gap'] or ''}{after}"
+    def you(match: re.Match[str]) -> str:
+        word = "your" if match["own"] else "you"
+        after = match["next"] or ""
+        after = after if match["own"] else _WITH_YOU.get(after, after)
+        begins = not line[: match.start()].strip() or line[: match.start()].rstrip()[-1] in ".!?"
+        return f"{word.capitalize() if begins else word}{match['gap'] or ''}{after}"
 
     return named.sub(you, line)
 

@@ -114,7 +114,7 @@ def told_error(body: object) -> tuple[str, object]:
     """An error's text and code, from the many forms of response bodies."""
     inner = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(inner, dict):
-        told = inner.get("message") or inner.get("detail") or inner.get("error") or ""
+        text = inner.get("message") or inner.get("detail") or inner.get("error") or ""
         code = inner.get("code") if isinstance(inner.get("code"), str) else inner.get("type")
-        return told if isinstance(told, str) else str(told), code
+        return text if isinstance(text, str) else str(text), code
     return (inner, None) if isinstance(inner, str) else ("", None)

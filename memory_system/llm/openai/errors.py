@@ -109,11 +109,11 @@ def in_words(refusal: Refusal, model: str, label: str, redaction: Redaction) -> 
     if refusal.status == TOO_MANY:
         words = "too many requests." if later else "too many requests, or no credit left."
         return ModelUnavailable(f"The language model server says: {words}{later}", retry_after=refusal.told)
-    told = redaction.quoted(refusal.said)
+    text = redaction.quoted(refusal.said)
     if refusal.status is None:
-        return ModelUnavailable(f"The language model server reported an error: {told}")
+        return ModelUnavailable(f"The language model server reported an error: {text}")
     return ModelUnavailable(
-        f"The language model server answered {refusal.status}: {told}{later}", retry_after=refusal.told
+        f"The language model server answered {refusal.status}: {text}{later}", retry_after=refusal.told
     )
 
 

@@ -90,8 +90,8 @@ class OpenAIModel:
                         {"role": "user", "content": f"{problem} Answer again with the JSON object alone."},
                     ]
                     continue
-                told, milliseconds = self._redaction.strict(text), (time.monotonic() - started) * 1000
-                call = ModelCall(task.name, self.name, task.prompt(), told, milliseconds, got.tokens)
+                reply, milliseconds = self._redaction.strict(text), (time.monotonic() - started) * 1000
+                call = ModelCall(task.name, self.name, task.prompt(), reply, milliseconds, got.tokens)
                 return Completion(answer, call, spent)
             nonsense = ModelNonsense(problem)
             nonsense.usage = _pair(spent)
@@ -298,8 +298,8 @@ def _refusal(error: openai.OpenAIError) -> Refusal:
         return Refusal(Kind.UNREACHED if "Connect" in type(error.__cause__).__name__ else Kind.BROKEN_OFF)
     said, code = told_error(error.body) if isinstance(error, openai.APIError) else ("", None)
     if isinstance(error, openai.APIStatusError):
-        told = retry.retry_after(error.response.headers)
-        return Refusal(Kind.TOLD, error.status_code, said or error.message, code, told)
+        pause = retry.retry_after(error.response.headers)
+        return Refusal(Kind.TOLD, error.status_code, said or error.message, code, pause)
     shapeless = isinstance(error, openai.APIResponseValidationError)
     return Refusal(Kind.SHAPELESS if shapeless else Kind.TOLD, None, said or str(error), code)
 

@@ -37,9 +37,9 @@ class Spoken:
         return self._read()
 
     def _read(self) -> str:
-        said, place, held = list[str](), 0, self._held
-        while place < len(held):
-            letter = held[place]
+        said, place, text = list[str](), 0, self._held
+        while place < len(text):
+            letter = text[place]
             if letter == '"':
                 self._closed = True
                 break
@@ -47,22 +47,22 @@ class Spoken:
                 said.append(letter)
                 place += 1
                 continue
-            taken, value = _escape(held, place)
+            taken, value = _escape(text, place)
             if not taken:
                 break
             said.append(value)
             place += taken
-        self._held = held[place:]
+        self._held = text[place:]
         return "".join(said)
 
 
-def _escape(held: str, place: int) -> tuple[int, str]:
+def _escape(text: str, place: int) -> tuple[int, str]:
     """The length of the escape at this position, and its meaning; 0 if it is not complete."""
-    if place + 1 >= len(held):
+    if place + 1 >= len(text):
         return 0, ""
-    if held[place + 1] != "u":
-        return 2, _ESCAPES.get(held[place + 1], held[place + 1])
-    high = held[place + 2 : place + 6]
+    if text[place + 1] != "u":
+        return 2, _ESCAPES.get(text[place + 1], text[place + 1])
+    high = text[place + 2 : place + 6]
     if len(high) < 4:
         return 0, ""
     if not _HEXADECIMAL.fullmatch(high):
@@ -70,9 +70,9 @@ def _escape(held: str, place: int) -> tuple[int, str]:
     code = int(high, 16)
     if not 0xD800 <= code < 0xDC00:
         return 6, "" if 0xDC00 <= code < 0xE000 else chr(code)
-    if len(held) < place + 12 and '"' not in held[place + 6 :]:
+    if len(text) < place + 12 and '"' not in text[place + 6 :]:
         return 0, ""
-    low = held[place + 8 : place + 12]
-    if held[place + 6 : place + 8] != "\\u" or not _HEXADECIMAL.fullmatch(low) or not 0xDC00 <= int(low, 16) < 0xE000:
+    low = text[place + 8 : place + 12]
+    if text[place + 6 : place + 8] != "\\u" or not _HEXADECIMAL.fullmatch(low) or not 0xDC00 <= int(low, 16) < 0xE000:
         return 6, ""
     return 12, chr(0x10000 + ((code - 0xD800) << 10) + int(low, 16) - 0xDC00)

@@ -47,31 +47,31 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         headers: of the answer; names in any case if the mapping finds them so.
     """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        if (told := headers.get(name)) is not None:
-            seconds = _number(told)
-            seconds = seconds / unit if seconds is not None else _until(told, headers.get("date"))
+        if (value := headers.get(name)) is not None:
+            seconds = _number(value)
+            seconds = seconds / unit if seconds is not None else _until(value, headers.get("date"))
             if seconds is not None:
                 return max(0.0, seconds)
     return None
 
 
-def _number(told: str) -> float | None:
+def _number(value: str) -> float | None:
     try:
-        number = float(told)
+        number = float(value)
     except ValueError:
         return None
     return number if math.isfinite(number) else None
 
 
-def _until(told: str, date: str | None) -> float | None:
-    then, now = _moment(told), _moment(date or "")
+def _until(value: str, date: str | None) -> float | None:
+    then, now = _moment(value), _moment(date or "")
     if then is None or now is None or (then.tzinfo is None) != (now.tzinfo is None):
         return None
     return (then - now).total_seconds()
 
 
-def _moment(told: str) -> datetime | None:
+def _moment(value: str) -> datetime | None:
     try:
-        return parsedate_to_datetime(told)
+        return parsedate_to_datetime(value)
     except (ValueError, TypeError, OverflowError, IndexError):
         return None

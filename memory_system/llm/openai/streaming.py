@@ -133,15 +133,15 @@ class Gathering:
     def _called(self, call: Any, place: int) -> None:
         """Process a call. Some servers number them, some call all of them 0, some none: a new id begins a new call."""
         function = getattr(call, "function", None)
-        given, index = getattr(call, "id", None), getattr(call, "index", None)
+        call_id, index = getattr(call, "id", None), getattr(call, "index", None)
         number = index if isinstance(index, int) else place
         known = self._places.get(number)
-        fresh = isinstance(given, str) and given and known is not None and self._made[known].id not in ("", given)
+        fresh = isinstance(call_id, str) and call_id and known is not None and self._made[known].id not in ("", call_id)
         if known is None or fresh:
             self._made.append(_Made())
             known = self._places[number] = len(self._made) - 1
         made = self._made[known]
-        made.id = given if isinstance(given, str) and given else made.id
+        made.id = call_id if isinstance(call_id, str) and call_id else made.id
         name, arguments = getattr(function, "name", None), getattr(function, "arguments", None)
         if isinstance(name, str) and name != made.name:
             made.name += name[:200]
