@@ -166,9 +166,9 @@ class AgentMemory(HeldOpen):
             ledger.messages.append(THROWN_AWAY)
         tokens, clock = tokens or TokenStates.of(embedder), clock or world_clock(world_folder)
         if knowledge is None and checked != WORLD_AGENT:
-            given: dict[str, Any] = {"personalities": personalities, "author": author, "settings": settings}
-            given |= {"embedder": embedder, "tokens": tokens, "journals": journals, "take_over": take_over}
-            knowledge = alone(world_folder, AgentMemory, clock=clock, **given)
+            options: dict[str, Any] = {"personalities": personalities, "author": author, "settings": settings}
+            options |= {"embedder": embedder, "tokens": tokens, "journals": journals, "take_over": take_over}
+            knowledge = alone(world_folder, AgentMemory, clock=clock, **options)
             self._own.callback(knowledge.close)
         self._context = Context(
             checked,
@@ -254,8 +254,8 @@ class AgentMemory(HeldOpen):
     @property
     def portrait(self) -> str | None:
         """The agent's picture, as ``data:image/webp;base64,...``; ``None`` = it has none."""
-        held = self._context.ledger.text("portrait")
-        return held if held and is_portrait(held) else None
+        text = self._context.ledger.text("portrait")
+        return text if text and is_portrait(text) else None
 
     @property
     def personality_problem(self) -> str | None:

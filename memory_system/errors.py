@@ -67,13 +67,13 @@ _SHOWN = 60
 def shown(value: object) -> str:
     """A value as a message shows it, cut short; handles whole numbers of thousands of digits, which have no text."""
     try:
-        told = repr(value)
+        text = repr(value)
     except ValueError:
         return "a number of thousands of digits"
-    if len(told) <= _SHOWN:
-        return told
-    end = told[-1] if told[-1] in "'\")]}>" else ""
-    return f"{told[: _SHOWN - 1 - len(end)]}…{end}"
+    if len(text) <= _SHOWN:
+        return text
+    end = text[-1] if text[-1] in "'\")]}>" else ""
+    return f"{text[: _SHOWN - 1 - len(end)]}…{end}"
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:
@@ -107,12 +107,12 @@ def problem_words(problem: Mapping[str, Any]) -> str:
     kind = str(problem["type"])
     if kind.startswith("datetime_"):
         kind = "datetime"
-    if (told := _PROBLEMS.get(kind)) is None:
+    if (template := _PROBLEMS.get(kind)) is None:
         return str(problem["msg"]).removeprefix("Value error, ").rstrip(".")
     about = problem.get("ctx", {})
     if about.get("min_length") == 1:
         return "It is empty"
-    return told.format(**{name: _grouped(value) for name, value in about.items()})
+    return template.format(**{name: _grouped(value) for name, value in about.items()})
 
 
 def _grouped(value: object) -> object:
@@ -176,9 +176,9 @@ class MemorySystemError(Exception):
         return _raised_elsewhere, (type(self), self.args, self.__dict__)
 
 
-def _raised_elsewhere(kind: type[MemorySystemError], told: tuple[object, ...], more: dict[str, Any]) -> Any:
-    error = kind.__new__(kind, *told)
-    error.args = told
+def _raised_elsewhere(kind: type[MemorySystemError], arguments: tuple[object, ...], more: dict[str, Any]) -> Any:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
     error.__dict__.update(more)
     return error
 
