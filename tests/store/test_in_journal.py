@@ -77,7 +77,9 @@ def test_pgvector_without_a_server_is_refused(monkeypatch: pytest.MonkeyPatch) -
 # -- on one machine ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("damage", ["substr(data, 1, 400)", "substr(data, 1, 401)", "substr(data, 1, 402)", "'rubbish'", "NULL"])
+@pytest.mark.parametrize(
+    "damage", ["substr(data, 1, 400)", "substr(data, 1, 401)", "substr(data, 1, 402)", "'rubbish'", "NULL"]
+)
 def test_a_damaged_vector_is_made_again_of_its_text(damage: str, world: World, agent: AgentMemory) -> None:
     agent.add_short_term([*EVENTS, {"document": "Paid the ferryman", "id": "paid", "rating": 5}])
     place = world.folder / "mira"
