@@ -3,11 +3,12 @@
     python -m benchmarks.life [--events 100000] [--at 1000 10000 100000] [--history 1000] [--profile FOLDER]
 
 Events come in batches of 50, each followed by a migration and a question; reflection is off. At each of the given
-numbers of events the last rounds are shown as medians of processor time, which a loaded machine hardly changes,
-without embedding; there, single events are also added, and a migration is undone. The sizes are those of the files
-then. ``All of it`` also has the migrations, the questions and what follows in the background. The last column compares
-the last row with the first. ``--history`` limits the history to so many change sets. With ``--profile``
-what is computed between two rows is profiled into files of that folder, for ``python -m pstats``.
+numbers of events the last rounds are shown as medians of the processor time of the thread that asks, which a loaded
+machine hardly changes, without embedding; there, single events are also added, and a migration is undone. The sizes are
+those of the files then. ``All of it`` is the processor time of the whole process: also of the migrations, of the
+questions, and of what follows in the background. The last column compares the last row with the first. ``--history``
+limits the history to so many change sets. With ``--profile`` what is computed between two rows is profiled into files
+of that folder, for ``python -m pstats``.
 """
 
 from __future__ import annotations
@@ -51,24 +52,24 @@ class Apart(Drawn):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Shape (n, 384)."""
-        started = time.process_time()
+        started = time.thread_time()
         vectors = super().embed(texts)
-        self.spent += time.process_time() - started
+        self.spent += time.thread_time() - started
         return vectors
 
 
 @dataclass
 class Measured:
-    """Processor time of the last acts of each kind, in milliseconds, without embedding."""
+    """Processor time of this thread in the last acts of each kind, in milliseconds, without embedding."""
 
     embedder: Apart
     last: dict[str, deque[float]] = field(default_factory=dict)
 
     def timed(self, what: str, act: Callable[[], object], share: int = 1) -> None:
         """Do something, and record a share of its time."""
-        started, apart = time.process_time(), self.embedder.spent
+        started, apart = time.thread_time(), self.embedder.spent
         act()
-        took = time.process_time() - started - (self.embedder.spent - apart)
+        took = time.thread_time() - started - (self.embedder.spent - apart)
         self.last.setdefault(what, deque(maxlen=_LAST)).append(took * 1000 / share)
 
     def median(self, what: str) -> float:
