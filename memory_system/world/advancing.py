@@ -118,11 +118,11 @@ class Advanced:
 
     def __str__(self) -> str:
         """The time, and counts of what was done and what waits."""
-        told = (
+        counts = (
             ", ".join(f"{count} {what}" for what, count in Counter(step.what for step in steps).items())
             for steps in (self.steps, self.waiting)
         )
-        done, waiting = told
+        done, waiting = counts
         return f"{stamp(self.now)}: {done or 'nothing'} done{f', waiting: {waiting}' if waiting else ''}"
 
 
@@ -207,10 +207,10 @@ def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[Memo
         if isinstance(each, str | Path) or not isinstance(each, Iterable):
             raise InvalidEntry(f"The events of {shown(name)} must be a list of them, not {shown(some)}.")
         each = list(each)
-        if any(isinstance(one, Mapping) and not one.get("id") for one in each):
+        if any(isinstance(event, Mapping) and not event.get("id") for event in each):
             raise InvalidEntry(f"Each event of {shown(name)} needs an id, so that it happens once.")
         entries = read(each, now).entries
-        found[name] = sorted(entries, key=lambda one: ((one.timestamp or now).timestamp(), one.id))
+        found[name] = sorted(entries, key=lambda entry: ((entry.timestamp or now).timestamp(), entry.id))
     return found
 
 
@@ -233,18 +233,18 @@ def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> 
         yield last.change_set.planned_at.astimezone(at.tzinfo).date()
 
 
-def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> Iterator[str]:
+def _stirring(agent: AgentMemory, entries: Sequence[MemoryEntry], at: datetime) -> Iterator[str]:
     """The important events since the day was planned, if some of that plan lies ahead; the earliest first.
 
     An earlier event of the day counts too if it became known, or important, after that plan.
     """
     day, clock = at.date().isoformat(), f"{at:%H:%M}"
-    plans = [entry.extras for entry in held if entry.kind is Kind.PLAN and entry.extras.get("plan_day") == day]
+    plans = [entry.extras for entry in entries if entry.kind is Kind.PLAN and entry.extras.get("plan_day") == day]
     planned = agent.timeline.last_act(PLAN)
     if planned is None or not any(str(plan.get("end", "")) > clock for plan in plans):
         return
     since = planned.change_set.planned_at
-    for event in sorted(held, key=by_age):
+    for event in sorted(entries, key=by_age):
         when = event.timestamp
         lived = event.kind in (Kind.OBSERVATION, Kind.CONVERSATION) and _important(event)
         if lived and when is not None and when <= at and when.astimezone(at.tzinfo).date() == at.date():
@@ -269,10 +269,10 @@ def _people(agent: AgentMemory, at: datetime) -> Iterator[Felt]:
     """The people with enough new mentions; after an undone reflection on one, only once there are more."""
     everybody = people(agent)
     undone = {
-        text.name: one.change_set.planned_at
-        for one in reversed(_own(agent, PERSON, _TALKS))
-        if one.undone_by is not None
-        for text in one.change_set.texts
+        text.name: act.change_set.planned_at
+        for act in reversed(_own(agent, PERSON, _TALKS))
+        if act.undone_by is not None
+        for text in act.change_set.texts
     }
     for person in everybody:
         found = about(agent, everybody, person, at)
@@ -284,11 +284,11 @@ def _people(agent: AgentMemory, at: datetime) -> Iterator[Felt]:
 
 
 def _left(agent: AgentMemory) -> Iterator[Left]:
-    talks = [one for one in unremembered(agent) if one.last is not None]
+    talks = [talk for talk in unremembered(agent) if talk.last is not None]
     tried = _own(agent, OF_TALK, _TALKS) if talks else []
     for talk in talks:
         assert talk.last is not None, "those without a word are left out"
-        since = (one.change_set for one in tried if one.change_set.planned_at >= talk.last)
+        since = (act.change_set for act in tried if act.change_set.planned_at >= talk.last)
         if not any(talk.id in _talks_of(change_set) for change_set in since):
             yield Left(talk.id, talk.title, talk.last)
 
@@ -301,7 +301,7 @@ def _beats(agent: AgentMemory, at: datetime) -> Iterator[Beat]:
         said = message_slice(agent, talk.id, max(0, talk.next_number - _SINCE), _SINCE)
         heard = max((n for n, message in enumerate(said) if message.role is Role.USER and message.said), default=-1)
         beats = [message.at for message in said[heard + 1 :] if message.speaker == UNPROMPTED]
-        last = next((one for one in tried if talk.id in _talks_of(one.change_set)), None)
+        last = next((act for act in tried if talk.id in _talks_of(act.change_set)), None)
         undone = last is not None and last.undone_by is not None
         if last is not None and undone and not (listed.last and listed.last > last.change_set.planned_at):
             continue
@@ -464,10 +464,10 @@ def foresee(
         if at == end:
             known = {(step.agent, step.what, step.of) for step in present}  # what waits at present has a reason
             waiting += [*present, *(step for step in left if (step.agent, step.what, step.of) not in known)]
-            for one in steps.copy():
-                if one.at == begin and (why := whys.get((one.agent, one.what, one.of))):
-                    steps.remove(one)
-                    waiting.append(dataclasses.replace(one, waits=why))
+            for step_ahead in steps.copy():
+                if step_ahead.at == begin and (why := whys.get((step_ahead.agent, step_ahead.what, step_ahead.of))):
+                    steps.remove(step_ahead)
+                    waiting.append(dataclasses.replace(step_ahead, waits=why))
             return Advanced(end, tuple(steps), tuple(waiting))
         at = min([end, *(next_time(life, at) for life in lives.values())])
 
@@ -594,7 +594,9 @@ class Advance:
         """Plan a step and apply it, unless somebody else has done it meanwhile."""
         plan = dataclasses.replace(self._planned(agent, step, life, share), reason=step.why)
         with agent.contents.alone():
-            if all((one.what, one.of) != (step.what, step.of) for one in due(self._life(agent, step.at), step.at)):
+            if all(
+                (other.what, other.of) != (step.what, step.of) for other in due(self._life(agent, step.at), step.at)
+            ):
                 return None
             return agent.apply(plan) if plan else agent.timeline.note(plan)
 
@@ -658,7 +660,7 @@ class Advance:
             raise away[0] if away else ModelError(plan.kept[0].reason)
         for error in away:
             self._waits_for(step, error)
-        kept = tuple(one for one in plan.kept if one.reason in tired)
+        kept = tuple(memory for memory in plan.kept if memory.reason in tired)
         return dataclasses.replace(plan, planned_at=step.at, kept=kept)
 
     def _coming(self, agent: AgentMemory) -> Sequence[MemoryEntry]:

@@ -54,34 +54,34 @@ class Throttle:
     def wait(self, address: str) -> float:
         """Seconds that an address has to wait before its next secret is checked; 0 = none."""
         with self._lock:
-            held = self._held.get(_who(address))
-            return max(0.0, held.until - self._clock()) if held else 0.0
+            failures = self._held.get(_who(address))
+            return max(0.0, failures.until - self._clock()) if failures else 0.0
 
     def failed(self, address: str) -> None:
         """Note that an address came with a wrong secret."""
         now, who = self._clock(), _who(address)
         with self._lock:
-            held = self._held.pop(who, None)
-            if held is None or now - held.last > _FORGOTTEN:
-                held = _Failures()
-            held.count, held.last = held.count + 1, now
-            if held.count >= _FREE:
-                held.until = now + min(2.0 ** min(held.count - _FREE, 10), _LONGEST_WAIT)
-            self._held[who] = held
+            failures = self._held.pop(who, None)
+            if failures is None or now - failures.last > _FORGOTTEN:
+                failures = _Failures()
+            failures.count, failures.last = failures.count + 1, now
+            if failures.count >= _FREE:
+                failures.until = now + min(2.0 ** min(failures.count - _FREE, 10), _LONGEST_WAIT)
+            self._held[who] = failures
             while len(self._held) > _MOST_ADDRESSES:
                 self._held.popitem(last=False)
-            self.noted(held.until)
+            self.noted(failures.until)
 
 
 def _who(address: str) -> str:
     """What has to wait: an address or, for IPv6, the network of the many addresses that one machine has."""
     try:
-        told = ipaddress.ip_address(address)
+        ip = ipaddress.ip_address(address)
     except ValueError:
         return address[:100]
-    if told.version == 6:
-        return str(ipaddress.ip_network((told, 64), strict=False))
-    return str(told)
+    if ip.version == 6:
+        return str(ipaddress.ip_network((ip, 64), strict=False))
+    return str(ip)
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class Door:
     @classmethod
     def of(cls, settings: Settings, curator: SecretStr | None, viewer: SecretStr | None) -> Self:
         """The door that these secrets open."""
-        given = ((curator, Role.CURATOR), (viewer, Role.VIEWER))
-        secrets = tuple((_digest(_told(secret)), role) for secret, role in given if _told(secret))
+        pairs = ((curator, Role.CURATOR), (viewer, Role.VIEWER))
+        secrets = tuple((_digest(_told(secret)), role) for secret, role in pairs if _told(secret))
         return cls(secrets, Role(settings.role))
 
     @classmethod
@@ -139,8 +139,8 @@ class Door:
 
     def _given_by(self, secret: str) -> Role | None:
         digest, found = _digest(secret), None
-        for held, role in self.secrets:  # all are compared, so that the time taken says nothing
-            if hmac.compare_digest(held, digest):
+        for right_digest, role in self.secrets:  # all are compared, so that the time taken says nothing
+            if hmac.compare_digest(right_digest, digest):
                 found = self.at_most(role)
         return found
 
@@ -177,13 +177,13 @@ def refuse_unsafe(settings: Settings, *, dashboard: bool, api: bool) -> None:
         InvalidParameter: other machines could come in without a secret, or a secret is too short. The
             sentence names the variable, never its value.
     """
-    held = {
+    variables = {
         "MEMORY_PASSWORD": settings.password,
         "MEMORY_VIEWER_PASSWORD": settings.viewer_password,
         "MEMORY_TOKEN": settings.token,
         "MEMORY_VIEWER_TOKEN": settings.viewer_token,
     }
-    secrets = {name: _told(secret) for name, secret in held.items() if _told(secret)}
+    secrets = {name: _told(secret) for name, secret in variables.items() if _told(secret)}
     for name, secret in secrets.items():
         least = SHORTEST[name.rpartition("_")[2]]
         if len(secret) < least:
@@ -193,8 +193,8 @@ def refuse_unsafe(settings: Settings, *, dashboard: bool, api: bool) -> None:
             raise InvalidParameter(f"MEMORY_{kind} and MEMORY_VIEWER_{kind} are the same; a viewer needs another one.")
     if is_this_machine(settings.host):
         return
-    wanted = (("the dashboard", "PASSWORD") if dashboard else None, ("the HTTP API", "TOKEN") if api else None)
-    for what, kind in filter(None, wanted):
+    servers = (("the dashboard", "PASSWORD") if dashboard else None, ("the HTTP API", "TOKEN") if api else None)
+    for what, kind in filter(None, servers):
         if not {f"MEMORY_{kind}", f"MEMORY_VIEWER_{kind}"} & set(secrets):
             raise InvalidParameter(
                 f"MEMORY_HOST is {shown(settings.host)}, where other machines reach {what}, so it is not served "

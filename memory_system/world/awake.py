@@ -119,14 +119,14 @@ class Awake:
     def agent(self, name: str) -> AgentMemory | None:
         """An open agent, marked as used now; ``None`` if it is not open, or was closed or replaced by others."""
         with self._lock:
-            one = self._agents.get(name)
-            if one is None or one.agent.gone:
+            open_agent = self._agents.get(name)
+            if open_agent is None or open_agent.agent.gone:
                 return None
             if next(reversed(self._agents)) != name:  # another was used meanwhile
                 self._weigh_last()
                 self._agents.move_to_end(name)
             self._weigh_all()
-            agent = one.agent  # from here on somebody refers to it
+            agent = open_agent.agent  # from here on somebody refers to it
         self._have_others_rest(name)
         return agent
 
@@ -174,16 +174,16 @@ class Awake:
         for older in others:
             if asleep >= surplus and len(self._agents) <= self._most and self._bytes <= self._most_bytes:
                 break
-            if (one := self._taken_out(older, at_rest=True)) is not None:
-                self._put_to_sleep(older, one)
+            if (open_agent := self._taken_out(older, at_rest=True)) is not None:
+                self._put_to_sleep(older, open_agent)
                 asleep += 1
         return asleep
 
     def close(self, name: str, *, asleep: bool = False) -> None:
         """Close an agent, if it is open; ``asleep``: a little that its store lacks may wait for its next opening."""
         self.unrated -= {name}
-        if (one := self._taken_out(name)) is not None:
-            one.close(asleep=asleep)
+        if (open_agent := self._taken_out(name)) is not None:
+            open_agent.close(asleep=asleep)
 
     def close_all(self) -> None:
         """Close all; if there are many, each leaves a little to its next opening, like a sleeping one.
@@ -206,9 +206,9 @@ class Awake:
         with self._lock:
             if name not in self._agents or (at_rest and self._agents[name].in_use):
                 return None
-            one = self._agents.pop(name)
-            self._bytes -= one.size
-            return one
+            open_agent = self._agents.pop(name)
+            self._bytes -= open_agent.size
+            return open_agent
 
     def _have_others_rest(self, name: str) -> None:
         """Let those used longest ago rest until all fit, without waiting for agents in use at this moment.
@@ -219,31 +219,35 @@ class Awake:
         if self._bytes <= self._most_bytes:
             return
         with self._lock:
-            others = [(other, one) for other, one in self._agents.items() if other != name and not one.rests]
-        for other, one in others:
-            if one.agent.contents.rest():
+            others = [
+                (other, open_agent)
+                for other, open_agent in self._agents.items()
+                if other != name and not open_agent.rests
+            ]
+        for other, open_agent in others:
+            if open_agent.agent.contents.rest():
                 with self._lock:
-                    if self._agents.get(other) is one:
-                        self._weigh(one)
-                        one.rests = True
+                    if self._agents.get(other) is open_agent:
+                        self._weigh(open_agent)
+                        open_agent.rests = True
             if self._bytes <= self._most_bytes:
                 break
 
-    def _put_to_sleep(self, name: str, one: Opened) -> None:
+    def _put_to_sleep(self, name: str, open_agent: Opened) -> None:
         """Close an agent, unless something cannot be written now; one that is gone is dropped."""
-        agent, waits = one.agent, False
+        agent, waits = open_agent.agent, False
         try:
             agent.contents.flush()
             waits = agent.contents.waits_for_rating
         except MemorySystemError:
             if not agent.gone:
                 with self._lock:
-                    self._agents[name] = one
+                    self._agents[name] = open_agent
                     self._agents.move_to_end(name, last=False)
-                    self._bytes += one.size
+                    self._bytes += open_agent.size
                 return
         with suppress(MemorySystemError):  # what waited is written, and its files are closed even so
-            one.close(asleep=True)
+            open_agent.close(asleep=True)
         agent.contents.let_go()
         self.unrated = self.unrated | {name} if waits else self.unrated - {name}
 
@@ -255,12 +259,12 @@ class Awake:
     def _weigh_all(self) -> None:
         """Measure all agents, if that was some time ago: an agent that is kept is used without being asked for."""
         if time.monotonic() - self._weighed > _WEIGH_SECONDS:
-            for one in self._agents.values():
-                self._weigh(one)
+            for open_agent in self._agents.values():
+                self._weigh(open_agent)
             self._weighed = time.monotonic()
 
-    def _weigh(self, one: Opened) -> None:
-        size = one.agent.contents.size
-        one.rests = one.rests and size <= one.size
-        self._bytes += size - one.size
-        one.size = size
+    def _weigh(self, open_agent: Opened) -> None:
+        size = open_agent.agent.contents.size
+        open_agent.rests = open_agent.rests and size <= open_agent.size
+        self._bytes += size - open_agent.size
+        open_agent.size = size

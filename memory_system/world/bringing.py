@@ -116,12 +116,12 @@ def bring_character(
     )  # fmt: skip
     if preview:
         return Imported(None, looked)
-    told = found.document or {"identity": {"name": free}}
+    document = found.document or {"identity": {"name": free}}
     if not read.name:
-        told["identity"]["name"] = free
+        document["identity"]["name"] = free
     lived, kept = ([piece.entry for piece in some] for some in (found.pieces, found.kept))
     made = create_from_file(
-        world, free, told, lived, kept, read.card, found.portrait, read.calls,
+        world, free, document, lived, kept, read.card, found.portrait, read.calls,
         author=author, progress=within(progress, 0.4, 1.0),
     )  # fmt: skip
     return Imported(made.history(1)[0].change_set, looked)

@@ -207,16 +207,14 @@ def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
     if life.overflow:
         yield MIGRATE, f"Short-term memory holds {life.overflow:,} more than it has room for.", ""
     if life.recent >= _LEAST and life.felt >= life.trigger:
-        told = f"The ratings since the last reflection add up to {life.felt:,g} of {life.trigger:,g}."
-        yield REFLECT, told, ""
+        why = f"The ratings since the last reflection add up to {life.felt:,g} of {life.trigger:,g}."
+        yield REFLECT, why, ""
     for person in life.people:
-        told = (
-            f"The ratings of what came up about {person.name} add up to {person.weight:g} of {life.person_trigger:g}."
-        )
-        yield PERSON, told, person.name
+        why = f"The ratings of what came up about {person.name} add up to {person.weight:g} of {life.person_trigger:g}."
+        yield PERSON, why, person.name
     if life.too_many and life.free >= _TWO:
-        told = f"Long-term memory holds {life.ltm:,}, and is to hold {life.ltm_size:,} at most."
-        yield SUMMARISE, told, ""
+        why = f"Long-term memory holds {life.ltm:,}, and is to hold {life.ltm_size:,} at most."
+        yield SUMMARISE, why, ""
     if at.time() >= life.morning and (life.planned is None or life.planned < at.date()):
         yield PLAN, f"A new day: {at:%A}, {at.day} {at:%B}.", ""
     elif life.stirring:
@@ -251,8 +249,8 @@ def next_time(life: Life, at: datetime) -> datetime:
 def foreseen(life: Life, step: Step) -> Life:
     """The character as it would be after a step, as far as that can be known without carrying it out."""
     if step.what == ADD:
-        (event,) = (one for one in life.coming if one.id == step.of)
-        left = tuple(one for one in life.coming if one is not event)
+        (event,) = (event for event in life.coming if event.id == step.of)
+        left = tuple(other for other in life.coming if other is not event)
         unrated = (*life.unrated, event.id) if event.rating is None and life.later else life.unrated
         felt = life.felt + (event.rating or 0)
         return dataclasses.replace(_fuller(life), coming=left, felt=felt, unrated=unrated)

@@ -108,8 +108,11 @@ def _copy(folder: Path, target: Path, journals: Journals) -> None:
     tree(folder, target, ["lock", POINTER, *([f"{JOURNAL}*"] if open_elsewhere else [])])
     journals.of(folder).copy_into(target / JOURNAL)
     if open_elsewhere:
-        with closing(sqlite3.connect(journal, timeout=10)) as held, closing(sqlite3.connect(target / JOURNAL)) as copy:
-            held.backup(copy)
+        with (
+            closing(sqlite3.connect(journal, timeout=10)) as source,
+            closing(sqlite3.connect(target / JOURNAL)) as copy,
+        ):
+            source.backup(copy)
 
 
 def rename(source: Place, target: Place) -> None:
@@ -209,7 +212,7 @@ def in_bin(world: Path) -> list[Binned]:
         except ValueError:
             continue  # somebody else's folder
         found.append(Binned(name, deleted_at, folder))
-    return sorted(found, key=lambda one: one.deleted_at, reverse=True)
+    return sorted(found, key=lambda binned: binned.deleted_at, reverse=True)
 
 
 def agent_names(settings: Settings, journals: Journals | None = None) -> list[str]:
@@ -254,7 +257,7 @@ def _lies_there(path: Path) -> bool:
     if path.name.isascii() and (other == path or not other.exists() or not other.samefile(path)):
         return True  # the disk is case-sensitive; listing a folder of thousands takes longer than opening one
     with os.scandir(path.parent) as lying:
-        return any(one.name == path.name for one in lying)
+        return any(child.name == path.name for child in lying)
 
 
 def _usable(name: str) -> bool:

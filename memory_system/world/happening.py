@@ -123,7 +123,10 @@ def happened(
             raise InvalidParameter("Say who knows of it (seen_by, heard_by, told), or where it happened (at).")
         opened = (open_() for open_ in agents.values())
         everyone = list(opened)
-        within = {one.place.casefold(): one.within for one in places_of(agent.personality for agent in everyone)}
+        within = {
+            location.place.casefold(): location.within
+            for location in places_of(agent.personality for agent in everyone)
+        }
         knowing = {agent.name: _Witness(agent, Source.SAW) for agent in everyone if _is_at(agent, place, now, within)}
     everybody = [open_().display_name for open_ in agents.values()]
     nobody = "" if knowing else f"Nobody is at {shown(place)} then, and nobody was named, so nobody knows of it."
@@ -131,8 +134,8 @@ def happened(
     if preview:
         return Happened(what, place, now, tuple(planned), nobody)
     done = [
-        replace(one, added=replace(one.added, change_set=knowing[one.agent].agent.apply(one.added.change_set)))
-        for one in planned
+        replace(plan, added=replace(plan.added, change_set=knowing[plan.agent].agent.apply(plan.added.change_set)))
+        for plan in planned
     ]
     return Happened(what, place, now, tuple(done), nobody)
 
@@ -160,9 +163,9 @@ def _known(witness: _Witness, what: str, place: str, now: datetime, others: Sequ
         words, note = what, f"The language model did not tell it in {agent.display_name}'s words: {error}"
     known = agent.personality.relationships if agent.personality else []
     whom = dict.fromkeys(
-        [*(relationship.name for relationship in known), *(one for one in others if one != agent.display_name)]
+        [*(relationship.name for relationship in known), *(other for other in others if other != agent.display_name)]
     )
-    people = [one for one in whom if _names(what, one)]
+    people = [person for person in whom if _names(what, person)]
     event = {
         "document": words,
         "timestamp": now,
@@ -202,4 +205,4 @@ def _called(agents: Mapping[str, Callable[[], AgentMemory]], teller: str) -> str
 
 def _names(text: str, name: str) -> bool:
     """Whether a text names somebody, by the whole name or the first."""
-    return any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) for one in (name, name.split(maxsplit=1)[0]))
+    return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) for form in (name, name.split(maxsplit=1)[0]))

@@ -53,7 +53,7 @@ class Room:
     @property
     def spent(self) -> str:
         """Why no call is left, in a sentence; empty if one is."""
-        return next((told for left, told in zip(self.left, self.told, strict=True) if left <= 0), "")
+        return next((sentence for left, sentence in zip(self.left, self.told, strict=True) if left <= 0), "")
 
 
 class Purse:
@@ -78,12 +78,12 @@ class Purse:
             BudgetSpent: nothing is left.
         """
         price = self._room.prices.get(model, Price(0, 0))
-        held: _Took = (1, prompt + ANSWER, price.of(prompt, ANSWER))
+        reserve: _Took = (1, prompt + ANSWER, price.of(prompt, ANSWER))
         with self._lock:
-            for left, taken, told in zip(self._room.left, self._taken, self._room.told, strict=True):
+            for left, taken, sentence in zip(self._room.left, self._taken, self._room.told, strict=True):
                 if taken >= left:
-                    raise BudgetSpent(told)
-            self._take(held, 1)
+                    raise BudgetSpent(sentence)
+            self._take(reserve, 1)
 
         def over(came: ModelCall | ModelError) -> None:
             if isinstance(came, ModelCall):
@@ -91,13 +91,13 @@ class Purse:
             else:  # a refused call cost nothing; for a wrong answer at least the prompt was read
                 took = _NOTHING if isinstance(came, BudgetSpent) else (1, prompt, price.of(prompt, 0))
             with self._lock:
-                self._take(held, -1)
+                self._take(reserve, -1)
                 self._take(took, 1)
 
         return over
 
     def _take(self, some: _Took, sign: int) -> None:
-        calls, tokens_, cost = (taken + sign * one for taken, one in zip(self._taken, some, strict=True))
+        calls, tokens_, cost = (taken + sign * amount for taken, amount in zip(self._taken, some, strict=True))
         self._taken = (calls, tokens_, cost)
 
 
@@ -117,12 +117,12 @@ def room(agent: AgentMemory, at: datetime, folder: Path) -> Room:
     calls = [call for author in (BY_ITSELF, RATING) for call in _calls(agent, author, at)]
     taken = [_took(call, known) for _, call in calls]
     again = (min((when for when, _ in calls), default=at) + HOUR).astimezone(at.tzinfo)
-    left = [limit - sum(one[kind] for one in taken) if limit else math.inf for kind, limit in enumerate(limits)]
-    told = (
+    left = [limit - sum(amounts[kind] for amounts in taken) if limit else math.inf for kind, limit in enumerate(limits)]
+    sentences = (
         f"The budget of {_number(limit)} {what} a world hour is spent. There is room again at {stamp(again)}."
         for limit, what in zip(limits, _KINDS, strict=True)
     )
-    return Room((left[0], left[1], left[2]), tuple(told), again, known)
+    return Room((left[0], left[1], left[2]), tuple(sentences), again, known)
 
 
 def _number(limit: float) -> str:
@@ -132,11 +132,11 @@ def _number(limit: float) -> str:
 def _calls(agent: AgentMemory, author: str, at: datetime) -> Iterator[tuple[datetime, ModelCall]]:
     before = None
     while page := agent.history(_PAGE, before, author=author):
-        for one in page:
-            when, before = one.change_set.planned_at, one.change_set.revision
+        for act in page:
+            when, before = act.change_set.planned_at, act.change_set.revision
             if when <= at - HOUR:
                 return
-            yield from ((when, call) for call in one.change_set.calls if when <= at and call.model != OfflineModel.name)
+            yield from ((when, call) for call in act.change_set.calls if when <= at and call.model != OfflineModel.name)
 
 
 def _took(call: ModelCall, known: Mapping[str, Price]) -> _Took:

@@ -97,11 +97,11 @@ def inbox(
 def sorted_out(agent: AgentMemory, found: Sequence[Decision]) -> Inbox:
     """Decisions, with those that are still put off in a list of their own."""
     now = agent.now
-    held = {(put_off.kind, put_off.of): put_off for put_off in parse_put_off(agent.text(TEXT))}
+    put_offs = {(put_off.kind, put_off.of): put_off for put_off in parse_put_off(agent.text(TEXT))}
     waits: list[Decision] = []
     later: list[Decision] = []
     for decision in found:
-        put_off = held.get(decision.key)
+        put_off = put_offs.get(decision.key)
         if put_off is not None and put_off.holds(now, decision.mark):
             later.append(replace(decision, until=put_off.at))
         else:
@@ -149,8 +149,8 @@ def _told(agent: AgentMemory, kind: Matter, step: Step, life: Life) -> tuple[str
         parts = [f"move {moved:,} to long-term memory"] * bool(moved) + [f"forget {gone:,}"] * bool(gone)
         rooms = in_rooms(sorted(agent.entries(Tier.STM), key=by_age))
         over = sorted((entry for room in rooms for entry in room[agent.settings.stm_size :]), key=by_age)
-        told = " and ".join(parts)
-        return f"{told[:1].upper()}{told[1:]}", tuple(change.entry_id for change in plan.changes), _first(over)
+        phrase = " and ".join(parts)
+        return f"{phrase[:1].upper()}{phrase[1:]}", tuple(change.entry_id for change in plan.changes), _first(over)
     if kind is Matter.PLAN:
         if step.of:
             return "Plan the rest of the day", life.stirring, agent.last_version(step.of).timestamp
@@ -174,25 +174,29 @@ def _unrated(agent: AgentMemory) -> Iterator[Decision]:
 
 
 def _stale(agent: AgentMemory) -> Iterator[Decision]:
-    for one in agent.stale():
-        gone = sum(altered.after is None for altered in one.alterations)
-        changed = len(one.alterations) - gone
+    for stale in agent.stale():
+        gone = sum(altered.after is None for altered in stale.alterations)
+        changed = len(stale.alterations) - gone
         parts = [f"{changed} changed"] * bool(changed) + [f"{gone} deleted"] * bool(gone)
         why = f"Of what it rests on, {' and '.join(parts)} since."
-        last = max(altered.last.at for altered in one.alterations)
-        mark = mark_of(*(f"{altered.before.id} {altered.last.revision}" for altered in one.alterations))
-        yield Decision(Matter.STALE, one.entry.document, why, one.entry.id, (one.entry.id,), last, mark)
+        last = max(altered.last.at for altered in stale.alterations)
+        mark = mark_of(*(f"{altered.before.id} {altered.last.revision}" for altered in stale.alterations))
+        yield Decision(Matter.STALE, stale.entry.document, why, stale.entry.id, (stale.entry.id,), last, mark)
 
 
 def _cues(agent: AgentMemory) -> Iterator[Decision]:
-    for one in agent.check_cues():
-        if one.passed:
+    for result in agent.check_cues():
+        if result.passed:
             continue
-        parts = [f"{_memories(one.missing)} that it must recall {_is(one.missing)} not recalled"] * bool(one.missing)
-        parts += [f"{_memories(one.unwanted)} that it must not recall {_is(one.unwanted)}"] * bool(one.unwanted)
-        ids = (*one.missing, *one.unwanted)
+        parts = [f"{_memories(result.missing)} that it must recall {_is(result.missing)} not recalled"] * bool(
+            result.missing
+        )
+        parts += [f"{_memories(result.unwanted)} that it must not recall {_is(result.unwanted)}"] * bool(
+            result.unwanted
+        )
+        ids = (*result.missing, *result.unwanted)
         why = f"{', and '.join(parts)}."
-        name, cue = one.saved.name, one.saved.cue
+        name, cue = result.saved.name, result.saved.cue
         yield Decision(Matter.CUE, cue if name == cue else f"{name}: {cue}", why, name, ids, None, mark_of(*ids))
 
 

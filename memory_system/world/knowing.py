@@ -102,15 +102,15 @@ def know(
     if not isinstance(text, str) or not text.strip():
         raise InvalidEntry("The fact has no text: say what is known.")
     name = new_fact_id() if fact_id is None else text_given("fact_id", fact_id) or new_fact_id()
-    held = kept.find(name)
+    before = kept.find(name)
     if str(name).startswith(OF_GROUP):
         raise InvalidParameter(f"The id {shown(name)} is that of a group; a fact needs another.")
-    if held is not None and Fact.of(held) is None:
+    if before is not None and Fact.of(before) is None:
         raise InvalidParameter(f"The id {shown(name)} belongs to something else that the world keeps.")
     fact = Fact(name, text.strip(), _known_to(kept, to), known_from, known_until, rating)
     entry = fact.entry
-    reason = "It was edited." if held is not None else _known(fact, kept.now)
-    changes = [] if held is not None and held == entry else [Change(held, entry, reason)]
+    reason = "It was edited." if before is not None else _known(fact, kept.now)
+    changes = [] if before is not None and before == entry else [Change(before, entry, reason)]
     who = "Everybody knows" if fact.known_to == EVERYBODY else f"Known to {fact.known_to}:"
     return kept.plan(KNOW, f"{who} {excerpt(fact.text)}" if changes else "Nothing to change", changes)
 
@@ -128,12 +128,12 @@ def _known(fact: Fact, now: datetime) -> str:
 def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
     """Plan to forget facts, and to dissolve groups; see ``World.unknow``."""
     known, there = {fact.id: fact for fact in kept.facts}, kept.groups
-    wanted = listed(ids)
-    gone = {one.id: one for name in wanted if (one := known.get(name) or _named(there, name)) is not None}
-    if len(gone) < len(wanted):
-        unknown = next(name for name in wanted if name not in known and _named(there, name) is None)
+    names = listed(ids)
+    gone = {item.id: item for name in names if (item := known.get(name) or _named(there, name)) is not None}
+    if len(gone) < len(names):
+        unknown = next(name for name in names if name not in known and _named(there, name) is None)
         raise EntryNotFound(f"The world keeps no fact of the id {shown(unknown)}, and no group of this name.")
-    for group in (one for one in gone.values() if isinstance(one, Group)):
+    for group in (item for item in gone.values() if isinstance(item, Group)):
         facts = [fact for fact in known.values() if fact.known_to == group.name and fact.id not in gone]
         if facts:
             first_of = f"{excerpt(facts[0].text)}"
@@ -143,7 +143,7 @@ def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
                 if len(facts) > 1
                 else f"{first_of} is known to {shown(group.name)}. Forget it too, or let others know it."
             )
-    changes = [Change(kept.find(one.id), None, _gone(one)) for one in gone.values()]
+    changes = [Change(kept.find(item.id), None, _gone(item)) for item in gone.values()]
     first = next(iter(gone.values()), None)
     what = f"{excerpt(first.text)}" if isinstance(first, Fact) else f"the group {first.name if first else ''}"
     title = (
@@ -152,8 +152,8 @@ def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
     return kept.plan(UNKNOW, title, changes)
 
 
-def _gone(one: Fact | Group) -> str:
-    return "It is not known any more." if isinstance(one, Fact) else "The group is dissolved."
+def _gone(item: Fact | Group) -> str:
+    return "It is not known any more." if isinstance(item, Fact) else "The group is dissolved."
 
 
 def _named(there: Collection[Group], name: str) -> Group | None:
@@ -162,31 +162,31 @@ def _named(there: Collection[Group], name: str) -> Group | None:
 
 def group(kept: Kept, characters: Collection[str], name: str, members: str | Sequence[str]) -> ChangeSet:
     """Plan to define a group; see ``World.group``."""
-    called, wanted = group_name(name), listed(members, "'members'")
-    if not wanted:
+    called, names = group_name(name), listed(members, "'members'")
+    if not names:
         raise InvalidParameter(f"Say who is in {shown(called)}; “unknow” dissolves a group.")
-    for one in wanted:
-        if one not in characters:
-            raise AgentNotFound(f"There is no character {shown(one)}; there are {', '.join(characters) or 'none'}.")
-    held = _named(kept.groups, called)
-    after = Group(called if held is None else held.name, tuple(wanted))
-    before = None if held is None else held.entry
+    for member in names:
+        if member not in characters:
+            raise AgentNotFound(f"There is no character {shown(member)}; there are {', '.join(characters) or 'none'}.")
+    namesake = _named(kept.groups, called)
+    after = Group(called if namesake is None else namesake.name, tuple(names))
+    before = None if namesake is None else namesake.entry
     changes = (
         []
         if before == after.entry
-        else [Change(before, after.entry, f"{len(wanted)} {'are' if len(wanted) > 1 else 'is'} in it.")]
+        else [Change(before, after.entry, f"{len(names)} {'are' if len(names) > 1 else 'is'} in it.")]
     )
-    title = f"{after.name}: {short(', '.join(wanted))}" if changes else "Nothing to change"
+    title = f"{after.name}: {short(', '.join(names))}" if changes else "Nothing to change"
     return kept.plan(GROUP, title, changes)
 
 
 def renamed(kept: Kept, name: str, to: str) -> ChangeSet:
     """Plan to use a character's new name in its groups and in the corrections about it."""
     changes = []
-    for one in kept.groups:
-        after = replace(one, members=tuple(to if member == name else member for member in one.members))
-        if after != one:
-            changes.append(Change(one.entry, after.entry, f"{name} was renamed."))
+    for group in kept.groups:
+        after = replace(group, members=tuple(to if member == name else member for member in group.members))
+        if after != group:
+            changes.append(Change(group.entry, after.entry, f"{name} was renamed."))
     for label in (label for label in kept.labels if label.agent == name):
         said = replace(label, agent=to).entry
         changes += [Change(label.entry, None, f"{name} was renamed."), Change(None, said, f"{name} was renamed.")]
@@ -196,10 +196,10 @@ def renamed(kept: Kept, name: str, to: str) -> ChangeSet:
 def newcomer(kept: Kept, name: str) -> ChangeSet:
     """Plan to remove the name of a new character from the groups and labels of a former one of that name."""
     changes = []
-    for one in kept.groups:
-        if name in one.members:
-            after = replace(one, members=tuple(member for member in one.members if member != name))
-            changes.append(Change(one.entry, after.entry, f"{name} is another character now."))
+    for group in kept.groups:
+        if name in group.members:
+            after = replace(group, members=tuple(member for member in group.members if member != name))
+            changes.append(Change(group.entry, after.entry, f"{name} is another character now."))
     gone = [label for label in kept.labels if label.agent == name]
     changes += [Change(label.entry, None, f"{name} is another character now.") for label in gone]
     return kept.plan(GROUP, f"{name} is new, and in no group", changes)
@@ -212,11 +212,11 @@ def _known_to(kept: Kept, to: object) -> str:
         InvalidParameter: there is no such group.
     """
     there = kept.groups
-    for one in (EVERYBODY, *(group.name for group in there)):
-        if isinstance(to, str) and one.casefold() == to.strip().casefold():
-            return one
-    told = ", ".join((EVERYBODY, *(group.name for group in there)))
-    raise InvalidParameter(f"There is no group {shown(to)}; a fact is known to one of: {told}. Make the group first.")
+    for name in (EVERYBODY, *(group.name for group in there)):
+        if isinstance(to, str) and name.casefold() == to.strip().casefold():
+            return name
+    names = ", ".join((EVERYBODY, *(group.name for group in there)))
+    raise InvalidParameter(f"There is no group {shown(to)}; a fact is known to one of: {names}. Make the group first.")
 
 
 def refuse_knowledge(name: str) -> None:

@@ -31,13 +31,15 @@ def places_of(personalities: Iterable[Personality | None], more: Iterable[str] =
     found: dict[str, Located] = {}
     for about in personalities:
         for place, within in _named(about) if about else ():
-            for one in (Located(place, within), Located(within)):
-                held = found.get(one.place.casefold())
-                if one.place and (held is None or (one.within and not held.within)):
-                    found[one.place.casefold()] = Located(held.place if held else one.place, one.within)
+            for location in (Located(place, within), Located(within)):
+                first = found.get(location.place.casefold())
+                if location.place and (first is None or (location.within and not first.within)):
+                    found[location.place.casefold()] = Located(
+                        first.place if first else location.place, location.within
+                    )
     for name in filter(None, more):
         found.setdefault(name.casefold(), Located(name))
-    return tuple(sorted(found.values(), key=lambda one: one.place.casefold()))
+    return tuple(sorted(found.values(), key=lambda location: location.place.casefold()))
 
 
 def lies_in(place: str, at: str, within: Mapping[str, str]) -> bool:

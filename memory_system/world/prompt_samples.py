@@ -133,8 +133,8 @@ def _introduce(agent: AgentMemory) -> str:
 
 def _chapter(agent: AgentMemory) -> str:
     assert isinstance(agent.model, _Listening), "it was put there above"
-    told = [one[1] for one in _EXAMPLE]
-    agent.model.heard.append(read_chapter(agent.display_name, told).worded(agent.model.prompts))
+    sentences = [turn[1] for turn in _EXAMPLE]
+    agent.model.heard.append(read_chapter(agent.display_name, sentences).worded(agent.model.prompts))
     return "The sentences are an example."
 
 

@@ -106,9 +106,9 @@ class Rerater:
     def told(self, change_sets: Iterable[ChangeSet]) -> None:
         """Check now the agents that got something to rate by these; a model that failed is not asked earlier."""
         names = {
-            one.agent
-            for one in change_sets
-            for change in one.changes
+            change_set.agent
+            for change_set in change_sets
+            for change in change_set.changes
             if change.after and wants_rating(change.after.rating, change.after.explanation)
         }
         if names and not self.state.problem:

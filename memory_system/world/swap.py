@@ -58,13 +58,13 @@ def of_world(world: Path) -> list[Aside]:
     found = []
     for note in world.parent.glob(f"*/{NOTE}"):
         try:
-            told = json.loads(note.read_text(encoding="utf-8"))
-            aside = Aside(note.parent, str(told["world"]), parse_time(told["at"]), str(told["why"]))
+            fields = json.loads(note.read_text(encoding="utf-8"))
+            aside = Aside(note.parent, str(fields["world"]), parse_time(fields["at"]), str(fields["why"]))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # not ours
         if aside.world == world.name and note.parent != world:
             found.append(aside)
-    return sorted(found, key=lambda one: one.at, reverse=True)
+    return sorted(found, key=lambda aside: aside.at, reverse=True)
 
 
 def free_name(world: Path, now: datetime) -> Path:
@@ -83,8 +83,8 @@ def note(folder: Path, world: str, now: datetime, why: str) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    told = {"world": world, "at": now.isoformat(), "why": why}
-    (folder / NOTE).write_text(json.dumps(told, ensure_ascii=False) + "\n", encoding="utf-8")
+    fields = {"world": world, "at": now.isoformat(), "why": why}
+    (folder / NOTE).write_text(json.dumps(fields, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 _LOCK_SECONDS = 30.0
@@ -115,11 +115,11 @@ def work_lock(world: Path) -> FileLock:
 @contextmanager
 def half_left(spot: Spot) -> Iterator[Path | None]:
     """The world made ready for this place, if nobody is making it; nobody can begin while the block lasts."""
-    with ExitStack() as held:
+    with ExitStack() as stack:
         left = False
         if spot.half.is_dir():
             with suppress(Timeout, OSError):
-                held.enter_context(work_lock(spot.folder))
+                stack.enter_context(work_lock(spot.folder))
                 left = spot.half.is_dir() and not _pointer(spot).exists()  # otherwise it is about to replace the world
         yield spot.half if left else None
 
@@ -235,12 +235,12 @@ def _alone(spot: Spot) -> Iterator[None]:
     lock = spot.folder.with_name(f".{spot.folder.name}-restoring.lock")
     with as_store_errors(f"The world {spot.folder.name!r}"):
         lock.parent.mkdir(parents=True, exist_ok=True)
-        held = FileLock(lock, timeout=_LOCK_SECONDS)
+        file_lock = FileLock(lock, timeout=_LOCK_SECONDS)
         try:
-            held.acquire()
+            file_lock.acquire()
         except Timeout as error:
             raise StoreBusy(f"Another program is restoring the world {spot.folder.name!r}. Try again.") from error
     try:
         yield
     finally:
-        held.release()
+        file_lock.release()

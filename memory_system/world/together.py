@@ -74,10 +74,10 @@ def carried_out(world: Stage, plans: Iterable[ChangeSet]) -> list[ChangeSet]:
         StoreError: it stopped in between, for example on a full disk; the message names what is done already.
     """
     by_name = {change_set.agent: change_set for change_set in _checked(plans)}
-    with ExitStack() as held:
+    with ExitStack() as stack:
         agents = {name: world.agent(name) for name in sorted(by_name)}  # in one order, so that two wait for each other
         for agent in agents.values():
-            held.enter_context(agent.contents.alone())
+            stack.enter_context(agent.contents.alone())
             if agent.read_only is not None:
                 raise ReadOnly(agent.read_only)
         first = [name for name, agent in agents.items() if not _as_planned(agent, by_name[name])]
@@ -86,17 +86,19 @@ def carried_out(world: Stage, plans: Iterable[ChangeSet]) -> list[ChangeSet]:
             try:
                 done[name] = agents[name].apply(by_name[name])
             except (StaleChange, StoreError) as error:
-                told = ", ".join(other for other in done if other not in first)
-                stands = f"Done before that, and to be undone there: {told}." if told else "Nobody was changed."
+                names = ", ".join(other for other in done if other not in first)
+                stands = f"Done before that, and to be undone there: {names}." if names else "Nobody was changed."
                 raise type(error)(f"{name}: {error.sentence} {stands}") from error
         return [done[name] for name in by_name]
 
 
 def _checked(plans: Iterable[ChangeSet]) -> Sequence[ChangeSet]:
     change_sets = list(plans)
-    if wrong := [one for one in change_sets if not isinstance(one, ChangeSet) or not one.agent]:
+    if wrong := [
+        change_set for change_set in change_sets if not isinstance(change_set, ChangeSet) or not change_set.agent
+    ]:
         raise InvalidParameter(f"What is carried out together are change sets of agents, not {shown(wrong[0])}.")
-    if len({one.agent for one in change_sets}) < len(change_sets):
+    if len({change_set.agent for change_set in change_sets}) < len(change_sets):
         raise InvalidParameter("One change set of each agent is carried out together; two are of the same.")
     for change_set in change_sets:
         refuse_broken(change_set, change_set.agent)

@@ -83,10 +83,12 @@ def trail(world: Cast, name: str, entry_id: MemoryId, about: str = "") -> tuple[
         if (source := heard(agent, entry, about)) is not entry:
             hops.append(Hop(agent.name, "", "", entry))
             entry = source
-        told = is_told(entry)
-        hops.append(Hop(agent.name, entry.people[0] if told else "", str(entry.extras.get("conversation", "")), entry))
+        hearsay = is_told(entry)
+        hops.append(
+            Hop(agent.name, entry.people[0] if hearsay else "", str(entry.extras.get("conversation", "")), entry)
+        )
         try:
-            teller = named(agents, entry.people[0]) if told else agent
+            teller = named(agents, entry.people[0]) if hearsay else agent
         except AgentNotFound:  # the teller is not a character of this world
             break
         cue = about.strip() or _words_of(teller.display_name, entry.document)
@@ -110,32 +112,32 @@ def heard(agent: AgentMemory, entry: MemoryEntry, about: str) -> MemoryEntry:
     waiting = list(entry.evidence)
     while waiting and len(found) < _RESTS_ON:
         with suppress(EntryNotFound):  # purged, or never the agent's
-            if (one := agent.last_version(waiting.pop(0))).id not in found:
-                found[one.id] = one
-                waiting += () if is_told(one) else one.evidence
+            if (basis := agent.last_version(waiting.pop(0))).id not in found:
+                found[basis.id] = basis
+                waiting += () if is_told(basis) else basis.evidence
     entries = [entry for entry in found.values() if is_told(entry)]
     if not entries:
         return entry
     cue, *rest = agent.contents.embedded([about.strip() or entry.document, *(entry.document for entry in entries)])
-    return entries[int(np.argmax([cue @ one for one in rest]))]
+    return entries[int(np.argmax([cue @ vector for vector in rest]))]
 
 
-def _words_of(teller: str, told: str) -> str:
+def _words_of(teller: str, text: str) -> str:
     """What somebody said, out of a memory of a talk; all of it if it does not say who said what."""
-    said = re.findall(rf"^{re.escape(teller)}: (.+)$|{re.escape(teller)}: “([^”]+)”", told, re.MULTILINE)
-    return " ".join(line or quoted for line, quoted in said) or told
+    said = re.findall(rf"^{re.escape(teller)}: (.+)$|{re.escape(teller)}: “([^”]+)”", text, re.MULTILINE)
+    return " ".join(line or quoted for line, quoted in said) or text
 
 
-def _known_before(teller: AgentMemory, to: AgentMemory, told: MemoryEntry, cue: str) -> MemoryEntry | None:
+def _known_before(teller: AgentMemory, to: AgentMemory, memory: MemoryEntry, cue: str) -> MemoryEntry | None:
     """The memory by which somebody knew what they told: the first of those that best match it at that moment."""
-    if told.timestamp is None or teller is to:
+    if memory.timestamp is None or teller is to:
         return None
-    until = told.timestamp + timedelta(seconds=1)
-    asked = teller.query(cue, _LOOKED_AT, now=told.timestamp, facets=Facets(until=until))
+    until = memory.timestamp + timedelta(seconds=1)
+    asked = teller.query(cue, _LOOKED_AT, now=memory.timestamp, facets=Facets(until=until))
     found = [hit for hit in teller.answer(asked) if hit.entry.tier is not Tier.STATIC and not _between(hit.entry, to)]
     best = max((hit.score.relevancy for hit in found), default=0.0)
     near = [hit.entry for hit in found if hit.score.relevancy >= _NEAR * best]
-    return min(near, key=lambda one: (one.timestamp or told.timestamp, one.id), default=None)
+    return min(near, key=lambda entry: (entry.timestamp or memory.timestamp, entry.id), default=None)
 
 
 def _between(entry: MemoryEntry, to: AgentMemory) -> bool:

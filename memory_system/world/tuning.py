@@ -66,10 +66,10 @@ def tune(
     if tuning.enough(cast.labels):
         cast.gather(within(progress, _LOOKED, _GATHERED))
     if tuning.enough(cast.labels):
-        members = [(cast.agent(name), one) for name, one in cast.members.items()]
-        asked = [agent.cues.asked(one) for agent, one in members if one.labels]
+        members = [(cast.agent(name), tunable) for name, tunable in cast.members.items()]
+        asked = [agent.cues.asked(tunable) for agent, tunable in members if tunable.labels]
         found = tuning.fit(asked, within(progress, _GATHERED, 1.0))
-        keeping = tuning.fit_retention([agent.cues.judged(one) for agent, one in members])
+        keeping = tuning.fit_retention([agent.cues.judged(tunable) for agent, tunable in members])
     proposal = tuning.proposed(cast.labels, cast.common, found, keeping, WHAT)
     together = Together(proposal.title, proposal.notes, tuple(cast.shares(proposal)))
     return together if preview else carry_out_all(world, together)
@@ -113,8 +113,8 @@ class _Cast:
             except MemorySystemError as error:
                 self._closed[name] = error.sentence
         groups: dict[tuple[Any, ...], list[str]] = {}
-        for name, one in self._looked.items():
-            groups.setdefault(tuple(tuning.ways(one.settings).values()), []).append(name)
+        for name, tunable in self._looked.items():
+            groups.setdefault(tuple(tuning.ways(tunable.settings).values()), []).append(name)
         most = max(groups.values(), key=self._weight, default=[])
         self.members = {name: self._looked[name] for name in most}
 
@@ -124,7 +124,7 @@ class _Cast:
 
     def gather(self, progress: Progress) -> None:
         """Read what is needed to ask them, with at most ``MAX_CUES`` labels, shared out evenly."""
-        shares = shared({name: len(one.labels) for name, one in self.members.items()}, tuning.MAX_CUES)
+        shares = shared({name: len(tunable.labels) for name, tunable in self.members.items()}, tuning.MAX_CUES)
         common = tuning.ways(self.common)
         for number, (name, most) in enumerate(shares.items()):
             progress(number / len(shares), f"Reading {name}")
@@ -140,9 +140,9 @@ class _Cast:
         for name in self._world.characters():
             if name in self._closed:
                 yield ShareOf(name, f"Left alone: {self._closed[name]}")
-            elif (one := self.members.get(name)) is not None:
-                change_set = self._planned(name, one, proposal) if proposal else None
-                yield ShareOf(name, _told(one, each.get(name)), change_set)
+            elif (tunable := self.members.get(name)) is not None:
+                change_set = self._planned(name, tunable, proposal) if proposal else None
+                yield ShareOf(name, _told(tunable, each.get(name)), change_set)
             elif (other := self._looked.get(name)) is not None:
                 own = tuning.ways(other.settings)
                 differs = ", ".join(
@@ -151,20 +151,20 @@ class _Cast:
                 counted = f"; {tuning.in_words(other.labels)} do not count" if other.labels else ""
                 yield ShareOf(name, f"Left alone with settings of its own ({differs}){counted}.")
 
-    def _planned(self, name: str, one: Tunable, proposal: tuning.Proposal) -> ChangeSet:
+    def _planned(self, name: str, tunable: Tunable, proposal: tuning.Proposal) -> ChangeSet:
         labelled = sum(bool(other.labels) for other in self.members.values())
-        planned = self.agent(name).cues.tuned(one, proposal)
+        planned = self.agent(name).cues.tuned(tunable, proposal)
         whose = f"Tuned together with the cast, by the labels of {labelled} of {len(self.members)} characters."
         return replace(planned, notes=(whose, *planned.notes))
 
 
-def _told(one: Tunable, matches: tuple[float, float] | None) -> str:
-    if not one.labels:
+def _told(tunable: Tunable, matches: tuple[float, float] | None) -> str:
+    if not tunable.labels:
         return "No labelled cues of its own."
     if matches is None:
-        return f"{tuning.in_words(one.labels)}."
+        return f"{tuning.in_words(tunable.labels)}."
     now, then = matches
-    return f"{tuning.in_words(one.labels)}, which match by {now:.0%} now and {then:.0%} when tuned without them."
+    return f"{tuning.in_words(tunable.labels)}, which match by {now:.0%} now and {then:.0%} when tuned without them."
 
 
 def shared(wanted: Mapping[str, int], most: int) -> dict[str, int]:

@@ -69,8 +69,8 @@ _TOLD_OF = {
 class _Face:
     """Shows some attributes of a part of a world, and refuses the rest."""
 
-    def __init__(self, held: Any, told: frozenset[str]) -> None:
-        self._held, self._told = held, told
+    def __init__(self, part: Any, names: frozenset[str]) -> None:
+        self._held, self._told = part, names
 
     def __getattr__(self, name: str) -> Any:
         """The part's attribute of this name.

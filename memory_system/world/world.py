@@ -749,9 +749,9 @@ class World(HeldOpen):
             InvalidAgentName, AlreadyExists: it cannot be used.
         """
         checked, but = checked_name(name), text_given("but", but)
-        for held in (*self.agents(), WORLD_AGENT):
-            if held.casefold() == checked.casefold() and held != but:
-                raise AlreadyExists(f"There is an agent {held!r} already.")
+        for other in (*self.agents(), WORLD_AGENT):
+            if other.casefold() == checked.casefold() and other != but:
+                raise AlreadyExists(f"There is an agent {other!r} already.")
         return checked
 
     @contextmanager
@@ -776,12 +776,12 @@ class World(HeldOpen):
             StoreBusy: another program has been writing for 30 seconds.
             StoreError: a folder cannot be written.
         """
-        with self.lock, ExitStack() as held:
+        with self.lock, ExitStack() as stack:
             self.knowledge.close()
             for name in self.stored():
                 self._agents.close(name)
                 if (self.folder / name).is_dir():
-                    held.enter_context(WriteLock(self.folder / name).held())
+                    stack.enter_context(WriteLock(self.folder / name).held())
                     home = self.journals.of(self.folder / name)
                     home.leave_name()
                     self._forget_on_server(self._place(name), home.origin())  # it may never have been opened

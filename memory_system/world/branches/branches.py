@@ -133,8 +133,10 @@ def _begin(world: Stage, name: str, as_: str | None, purpose: str, author: str |
 
         def mark(copy: str, source: AgentMemory) -> dict[str, str]:
             now = world_clock(world.folder)()
-            told = Rehearsal(copy, source.name, source.stamp[0], real_clock(), now, original.author, tried, together)
-            return {marks.FILE: told.to_json()}
+            rehearsal = Rehearsal(
+                copy, source.name, source.stamp[0], real_clock(), now, original.author, tried, together
+            )
+            return {marks.FILE: rehearsal.to_json()}
 
         return world.copied(original.name, target, mark)
 
@@ -150,16 +152,16 @@ def rehearsal(world: Stage, name: str) -> Rehearsal | None:
 
 def rehearsals(world: Stage, of: str | None = None) -> list[Rehearsal]:
     """All rehearsals, or those of one character, the last begun first; a damaged file is skipped."""
-    wanted = None if of is None else text_given("of", of)
+    character = None if of is None else text_given("of", of)
     found: list[Rehearsal] = []
     for name in world.agents():
         try:
-            told = marks.read(world.folder / name)
+            rehearsal = marks.read(world.folder / name)
         except MemorySystemError:
             continue  # the agent itself reports the problem
-        if told is not None and wanted in (None, told.of):
-            found.append(told)
-    return sorted(found, key=lambda one: one.begun_at, reverse=True)
+        if rehearsal is not None and character in (None, rehearsal.of):
+            found.append(rehearsal)
+    return sorted(found, key=lambda rehearsal: rehearsal.begun_at, reverse=True)
 
 
 def characters(world: Stage) -> list[str]:
@@ -175,8 +177,8 @@ def character_of(world: Stage, name: str) -> str:
 
 def follow(world: Stage, name: str, to: str) -> None:
     """Update the rehearsals of a renamed character with its new name."""
-    for one in rehearsals(world, name):
-        marks.write(world.folder / one.name, dataclasses.replace(one, of=to))
+    for rehearsal in rehearsals(world, name):
+        marks.write(world.folder / rehearsal.name, dataclasses.replace(rehearsal, of=to))
 
 
 # -- compared and kept -----------------------------------------------------------------------------
@@ -188,8 +190,8 @@ def changes_of(world: Stage, branch: str) -> list[Applied]:
     Raises:
         AgentNotFound, Conflict: it is not a rehearsal.
     """
-    told = _rehearsing(world, branch)
-    return world.agent(told.name).timeline.changes_since(told.revision)
+    rehearsal = _rehearsing(world, branch)
+    return world.agent(rehearsal.name).timeline.changes_since(rehearsal.revision)
 
 
 def compare(world: Stage, branch: str) -> Apart:
@@ -199,8 +201,8 @@ def compare(world: Stage, branch: str) -> Apart:
         AgentNotFound, Conflict: it is not a rehearsal, or its original is gone.
         ReadOnly: the journal of one of the two is damaged.
     """
-    told, agent, original = _pair(world, branch)
-    return diff.compare(told, agent, original)
+    rehearsal, agent, original = _pair(world, branch)
+    return diff.compare(rehearsal, agent, original)
 
 
 def fits(world: Stage, branch: str) -> dict[int, Fit]:
@@ -210,8 +212,8 @@ def fits(world: Stage, branch: str) -> dict[int, Fit]:
         AgentNotFound, Conflict: it is not a rehearsal, or its original is gone.
         ReadOnly: the journal of one of the two is damaged.
     """
-    told, agent, original = _pair(world, branch)
-    return merge.fits(told, agent, original, agent.timeline.changes_since(told.revision))
+    rehearsal, agent, original = _pair(world, branch)
+    return merge.fits(rehearsal, agent, original, agent.timeline.changes_since(rehearsal.revision))
 
 
 def keep(
@@ -247,17 +249,17 @@ def keep(
         AgentNotFound, Conflict: it is not a rehearsal, or its original is gone.
         ReadOnly: the journal of one of the two is damaged.
     """
-    told, agent, original = _pair(world, branch)
+    rehearsal, agent, original = _pair(world, branch)
     original = _acting(original, author)
     settled = set(_ids("overwrite", overwrite))
     if revisions is not None:
         if ids is not None or texts is not None:
             raise InvalidParameter("Keep either changes ('revisions') or memories and texts, not both at once.")
-        numbers = [whole("A revision", one, 0, _MOST) for one in _listed("revisions", revisions, int)]
-        plan = merge.by_change(told, agent, original, numbers, settled)
+        numbers = [whole("A revision", revision, 0, _MOST) for revision in _listed("revisions", revisions, int)]
+        plan = merge.by_change(rehearsal, agent, original, numbers, settled)
     else:
         plan = merge.by_memory(
-            diff.compare(told, agent, original),
+            diff.compare(rehearsal, agent, original),
             agent,
             original,
             None if ids is None else _ids("ids", ids),
@@ -278,39 +280,40 @@ def drop(world: Stage, branch: str) -> Binned:
 
 def dropped(world: Stage, of: str) -> list[Binned]:
     """The rehearsals of a character that are in the bin, the last dropped first."""
-    wanted, found = text_given("of", of), []
+    character, found = text_given("of", of), []
     for binned in folders.in_bin(world.folder):
         with suppress(MemorySystemError):  # restored, it will say what is wrong with it
-            told = marks.read(binned.folder)
-            if told is not None and told.of == wanted:
+            rehearsal = marks.read(binned.folder)
+            if rehearsal is not None and rehearsal.of == character:
                 found.append(binned)
     return found
 
 
 def _rehearsing(world: Stage, branch: str) -> Rehearsal:
     agent = world.agent(branch)
-    told = marks.read(world.folder / agent.name)
-    if told is None:
+    rehearsal = marks.read(world.folder / agent.name)
+    if rehearsal is None:
         raise Conflict(f"{agent.name!r} is a character of its own, not a rehearsal.")
-    return told
+    return rehearsal
 
 
 def _pair(world: Stage, branch: str) -> tuple[Rehearsal, AgentMemory, AgentMemory]:
-    told = _rehearsing(world, branch)
-    if told.of not in world.agents():
+    rehearsal = _rehearsing(world, branch)
+    if rehearsal.of not in world.agents():
         raise AgentNotFound(
-            f"The character {told.of!r}, of which {told.name!r} is a rehearsal, no longer exists. {RESTORE_IT}"
+            f"The character {rehearsal.of!r}, of which {rehearsal.name!r} is a rehearsal, no longer exists. "
+            f"{RESTORE_IT}"
         )
-    agent, original = world.agent(told.name), world.agent(told.of)
-    for one in (agent, original):
-        if one.read_only is not None:
-            raise ReadOnly(f"{one.name!r} can only be read, so the two cannot be compared. {one.read_only}")
+    agent, original = world.agent(rehearsal.name), world.agent(rehearsal.of)
+    for side in (agent, original):
+        if side.read_only is not None:
+            raise ReadOnly(f"{side.name!r} can only be read, so the two cannot be compared. {side.read_only}")
     if agent.timeline.origin != original.timeline.origin:
         raise Conflict(
-            f"{told.of!r} is not the character any more that {told.name!r} was branched from: their histories "
-            "begin with different changes. Nothing can be kept."
+            f"{rehearsal.of!r} is not the character any more that {rehearsal.name!r} was branched from: their "
+            "histories begin with different changes. Nothing can be kept."
         )
-    return told, agent, original
+    return rehearsal, agent, original
 
 
 def _acting(agent: AgentMemory, author: str | None) -> AgentMemory:
@@ -318,13 +321,13 @@ def _acting(agent: AgentMemory, author: str | None) -> AgentMemory:
 
 
 def _ids(what: str, memories: Iterable[MemoryId]) -> list[str]:
-    return [id_of(one) for one in _listed(what, memories, (str, MemoryEntry))]
+    return [id_of(memory) for memory in _listed(what, memories, (str, MemoryEntry))]
 
 
 def _listed(what: str, items: Iterable[Item], kind: type[Item] | tuple[type[Item], ...]) -> list[Item]:
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise InvalidParameter(f"'{what}' must be a list, not {kind_of(items)}.")
     listed: list[Item] = list(items)
-    if not all(isinstance(one, kind) and not isinstance(one, bool) for one in listed):
+    if not all(isinstance(item, kind) and not isinstance(item, bool) for item in listed):
         raise InvalidParameter(f"'{what}' must hold {'whole numbers' if kind is int else 'texts'} only.")
     return list(dict.fromkeys(listed))

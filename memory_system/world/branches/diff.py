@@ -125,7 +125,7 @@ def compare(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory) ->
         for entry_id, own in steps.items()
         if (apart := _memory(entry_id, own, meanwhile[entry_id], branch, original)) is not None
     ]
-    memories.sort(key=lambda one: (one.steps[-1].revision, one.entry_id))
+    memories.sort(key=lambda memory: (memory.steps[-1].revision, memory.entry_id))
     since = original.timeline.told_since(rehearsal.revision)
     return Apart(rehearsal, tuple(memories), tuple(_texts(rehearsal, branch, original, since)), len(since))
 

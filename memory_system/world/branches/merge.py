@@ -82,7 +82,7 @@ def _chosen(apart: Apart, ids: Sequence[str] | None) -> list[MemoryApart]:
     if ids is None:
         return list(apart.memories)
     known = {memory.entry_id for memory in apart.memories}
-    if unknown := [one for one in ids if one not in known]:
+    if unknown := [entry_id for entry_id in ids if entry_id not in known]:
         raise EntryNotFound(f"The memory {shown(unknown[0])} is the same in the rehearsal as in the original.")
     return [memory for memory in apart.memories if memory.entry_id in set(ids)]
 
@@ -103,7 +103,11 @@ def _notes(changes: Sequence[Change], original: AgentMemory) -> list[str]:
     coming = {change.entry_id for change in changes if change.after is not None}
     for change in changes:
         if change.before is None and change.after is not None:
-            left = [one for one in change.after.evidence if one not in coming and not _known(original, one)]
+            left = [
+                entry_id
+                for entry_id in change.after.evidence
+                if entry_id not in coming and not _known(original, entry_id)
+            ]
             if left:
                 what = "a memory" if len(left) == 1 else f"{len(left)} memories"
                 notes.append(
@@ -139,8 +143,8 @@ class _Sides:
     meanwhile: dict[str, list[Event]]
 
 
-def _sides(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory, told: Iterable[Applied]) -> _Sides:
-    ids = list(dict.fromkeys(change.entry_id for one in told for change in one.change_set.changes))
+def _sides(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory, acts: Iterable[Applied]) -> _Sides:
+    ids = list(dict.fromkeys(change.entry_id for act in acts for change in act.change_set.changes))
     begun = rehearsal.revision
     return _Sides(
         original, original.texts(), branch.timeline.events_since(begun, ids), original.timeline.events_since(begun, ids)
@@ -158,10 +162,10 @@ class _Replay:
         self.texts: dict[str, str | None] = {}
         self.problems: list[str] = []
         self.notes: list[str] = []
-        told = list(chosen)
-        self._chosen = {one.revision for one in told}
-        for one in told:
-            self._take_all(one.change_set)
+        acts = list(chosen)
+        self._chosen = {act.revision for act in acts}
+        for act in acts:
+            self._take_all(act.change_set)
 
     def changes(self) -> list[Change]:
         """What becomes of the original's memories."""
@@ -171,19 +175,19 @@ class _Replay:
             if dump_entry(before := held(self._sides.original, entry_id)) != dump_entry(self._entries[entry_id])
         ]
 
-    def _take_all(self, told: ChangeSet) -> None:
-        for change in told.changes:
+    def _take_all(self, change_set: ChangeSet) -> None:
+        for change in change_set.changes:
             if not any(end.tier is Tier.STATIC for end in (change.before, change.after) if end is not None):
-                self._take(change, told)
-        for text in told.texts:
+                self._take(change, change_set)
+        for text in change_set.texts:
             now = self.texts.get(text.name, self._sides.texts.get(text.name))
             merged = merge(text.name, text.before, text.after, now)
             if merged.clashes and text.name not in self._overwrite:
                 self.problems.append(f"the {text.name}: the original has another {', '.join(merged.clashes)}.")
             self.texts[text.name] = merged.text
 
-    def _take(self, change: Change, told: ChangeSet) -> None:
-        entry_id, revision = change.entry_id, told.revision or 0
+    def _take(self, change: Change, change_set: ChangeSet) -> None:
+        entry_id, revision = change.entry_id, change_set.revision or 0
         if entry_id not in self._entries:
             self._entries[entry_id] = held(self._sides.original, entry_id)
         now = dump_entry(self._entries[entry_id])
@@ -193,7 +197,7 @@ class _Replay:
             self.notes.append(f"{named} already has this change, or a later one.")
         elif now == dump_entry(change.before) or entry_id in self._overwrite:
             self._entries[entry_id] = change.after
-            self._reasons[entry_id] = f"In the rehearsal: {told.title}."
+            self._reasons[entry_id] = f"In the rehearsal: {change_set.title}."
         else:
             self.problems.append(f"{excerpt(_document(change.before, change.after))}: {self._why(change, revision)}")
 
@@ -218,18 +222,18 @@ def by_change(
         ChangeSetNotFound: one does not exist, or is older than the rehearsal.
         StaleChange: it does not fit the original; the message says which memory and why.
     """
-    told = {one.revision: one for one in branch.timeline.changes_since(rehearsal.revision)}
-    if strange := [revision for revision in revisions if revision not in told]:
+    acts = {act.revision: act for act in branch.timeline.changes_since(rehearsal.revision)}
+    if strange := [revision for revision in revisions if revision not in acts]:
         raise ChangeSetNotFound(f"The rehearsal has no change {strange[0]} of its own.")
-    chosen = [told[number] for number in sorted(set(revisions))]
+    chosen = [acts[number] for number in sorted(set(revisions))]
     replay = _Replay(_sides(rehearsal, branch, original, chosen), chosen, overwrite)
     _refuse(replay.problems)
     changes = replay.changes()
     title = f"Keep {counted(len(chosen), 'change')} from a rehearsal"
     if len(chosen) == 1:
         title = f"Keep from a rehearsal: {chosen[0].change_set.title}"
-    calls: list[ModelCall] = [call for one in chosen for call in one.change_set.calls]
-    notes = [note for one in chosen for note in one.change_set.notes]
+    calls: list[ModelCall] = [call for act in chosen for call in act.change_set.calls]
+    notes = [note for act in chosen for note in act.change_set.notes]
     plan = original.curation.plan_to_take(
         title,
         changes,
@@ -258,10 +262,10 @@ def fits(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory, told:
     """For each of these change sets of a rehearsal, by its revision, whether it fits the original on its own."""
     sides = _sides(rehearsal, branch, original, told)
     found = {}
-    for one in told:
-        replay = _Replay(sides, [one], ())
+    for act in told:
+        replay = _Replay(sides, [act], ())
         changes = replay.changes() or any(sides.texts.get(name) != text for name, text in replay.texts.items())
-        found[one.revision] = Fit(not changes and not replay.problems, " ".join(replay.problems[:1]))
+        found[act.revision] = Fit(not changes and not replay.problems, " ".join(replay.problems[:1]))
     return found
 
 

@@ -92,9 +92,9 @@ def beside(world: Cast, one: str, other: str, cue: str, *, at: datetime | None =
         Answer(
             agent.name,
             agent.display_name,
-            tuple(Recollection(entry, score, _shared(agent.name, entry, same, both)) for entry, score in held),
+            tuple(Recollection(entry, score, _shared(agent.name, entry, same, both)) for entry, score in hits),
         )
-        for agent, held in zip(agents, found, strict=True)
+        for agent, hits in zip(agents, found, strict=True)
     )
     return Beside(cue, answers)
 

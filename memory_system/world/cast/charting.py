@@ -105,26 +105,28 @@ def chart(world: Cast, names: str | Sequence[str] = ()) -> Chart:
     """
     rows = [row for name in listed(names, "'names'") or world.characters() for row in _rows(world, name)]
     widths = Counter(len(vector) for *_, vector in rows if len(vector))
-    width = max(widths, key=lambda one: (widths[one], one), default=-1)
-    held = sorted((row for row in rows if len(row[2]) == width), key=lambda one: (one[0], one[1].id))
-    if not held:
+    width = max(widths, key=lambda length: (widths[length], length), default=-1)
+    memories = sorted((row for row in rows if len(row[2]) == width), key=lambda row: (row[0], row[1].id))
+    if not memories:
         return Chart((), (), 0.0, len(rows))
-    places, kept = _directions(np.stack([vector for *_, vector in held]).astype(np.float64))
+    places, kept = _directions(np.stack([vector for *_, vector in memories]).astype(np.float64))
     of = _clusters(places)
     plane = _plane(places)
-    names_of = _named([entry.document for _, entry, _ in held], of)
+    names_of = _named([entry.document for _, entry, _ in memories], of)
     points = tuple(
         Point(
             agent, entry.id, float(x), float(y), entry.tier, entry.importance, entry.timestamp, int(number),
             entry.document,
         )
-        for (agent, entry, _), (x, y), number in zip(held, plane, of, strict=True)
+        for (agent, entry, _), (x, y), number in zip(memories, plane, of, strict=True)
     )  # fmt: skip
     clusters = tuple(
-        Cluster(number, name, int((of == number).sum()), *(round(float(one), 6) for one in plane[of == number].mean(0)))
+        Cluster(
+            number, name, int((of == number).sum()), *(round(float(mean), 6) for mean in plane[of == number].mean(0))
+        )
         for number, name in enumerate(names_of)
     )
-    return Chart(points, clusters, kept, len(rows) - len(held))
+    return Chart(points, clusters, kept, len(rows) - len(memories))
 
 
 def _rows(world: Cast, name: str) -> Iterator[tuple[str, MemoryEntry, NDArray[np.float32]]]:
@@ -172,16 +174,19 @@ def _clusters(places: Floats) -> NDArray[np.int64]:
     of = _nearest(places, middle)
     for _ in range(_ROUNDS):
         middle = np.stack(
-            [places[of == one].mean(0) if (of == one).any() else middle[one] for one in range(len(middle))]
+            [
+                places[of == cluster].mean(0) if (of == cluster).any() else middle[cluster]
+                for cluster in range(len(middle))
+            ]
         )
         moved = _nearest(places, middle)
         if (moved == of).all():
             break
         of = moved
     sizes = np.bincount(of, minlength=len(middle))
-    order = [int(one) for one in np.argsort(-sizes, kind="stable") if sizes[one]]
+    order = [int(cluster) for cluster in np.argsort(-sizes, kind="stable") if sizes[cluster]]
     number = {old: new for new, old in enumerate(order)}
-    return np.array([number[int(one)] for one in of], np.int64)
+    return np.array([number[int(cluster)] for cluster in of], np.int64)
 
 
 def _nearest(places: Floats, middle: Floats) -> NDArray[np.int64]:
@@ -203,7 +208,7 @@ def _named(texts: Sequence[str], of: NDArray[np.int64]) -> list[str]:
     everywhere = Counter(stem for own in stems for stem in own)
     names = []
     for number in range(int(of.max()) + 1):
-        here = [own for own, one in zip(stems, of, strict=True) if one == number]
+        here = [own for own, cluster in zip(stems, of, strict=True) if cluster == number]
         counted = Counter(stem for own in here for stem in own)
         weight = {
             stem: many * math.log(many * len(texts) / (len(here) * everywhere[stem])) for stem, many in counted.items()
@@ -214,7 +219,7 @@ def _named(texts: Sequence[str], of: NDArray[np.int64]) -> list[str]:
 
 
 def _most_written(forms: Counter[str]) -> str:
-    return min(forms, key=lambda one: (-forms[one], one))
+    return min(forms, key=lambda form: (-forms[form], form))
 
 
 def _bare(written: str) -> str:

@@ -48,10 +48,10 @@ def meetings(lives: Sequence[Life]) -> Iterator[tuple[_Mark, _Mark]]:
             if abs(at - then) <= SAME_EVENT
         )
         used: set[_Mark] = set()
-        for _, one, other in near:
-            if not used.intersection((one, other)):
-                used.update((one, other))
-                yield one, other
+        for _, mark, other in near:
+            if not used.intersection((mark, other)):
+                used.update((mark, other))
+                yield mark, other
 
 
 def _lived(life: Life, other: re.Pattern[str] | None) -> list[tuple[datetime, MemoryEntry]]:

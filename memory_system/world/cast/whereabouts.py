@@ -68,8 +68,8 @@ def lying_in(world: Cast, named: Sequence[str]) -> list[str]:
         with suppress(MemorySystemError):  # the agent itself reports the problem
             about.append(world.agent(name).personality)
     there = places_of(about)
-    within = {one.place.casefold(): one.within for one in there}
-    return [one.place for one in there if any(lies_in(one.place, place, within) for place in named)]
+    within = {location.place.casefold(): location.within for location in there}
+    return [location.place for location in there if any(lies_in(location.place, place, within) for place in named)]
 
 
 def whereabouts(world: Cast, *, at: datetime | None = None) -> tuple[Whereabouts, ...]:
@@ -90,7 +90,7 @@ def _of(agent: AgentMemory, at: datetime | None) -> Whereabouts:
     now = agent.now if at is None else at
     seen = max(
         (entry for tier in DECAYING for entry in agent.entries(tier) if _tells(entry, now)),
-        key=lambda one: (one.timestamp or now, one.id),
+        key=lambda entry: (entry.timestamp or now, entry.id),
         default=None,
     )
     if seen is not None and seen.timestamp is not None and now - seen.timestamp <= JUST_NOW:

@@ -104,18 +104,18 @@ def who_knows(
     sentence = by_hand.told_fact(fact)
     moment = None if at is None else moment_given("'at'", at)
     cast_ = world.characters()
-    wanted = listed(names, "'names'") or cast_
-    agents = [world.agent(name) for name in wanted]
-    held = kept_by(world).labels
+    characters = listed(names, "'names'") or cast_
+    agents = [world.agent(name) for name in characters]
+    labels = kept_by(world).labels
     known = known_names(
-        [*(world.agent(one).personality_text for one in cast_), *(agent.personality_text for agent in agents)]
+        [*(world.agent(name).personality_text for name in cast_), *(agent.personality_text for agent in agents)]
     )
     asked = claim(sentence, moment or world.clock(), known)
     cue: Vectors = cue_vectors(world.embedder, [sentence])[0]
     cells = []
     for number, agent in enumerate(agents):
         progress(number / len(agents), f"Looking at {agent.name}, {number + 1} of {len(agents)}")
-        if (said := by_hand.label_of(held, world.character_of(agent.name), sentence)) is not None:
+        if (said := by_hand.label_of(labels, world.character_of(agent.name), sentence)) is not None:
             cells.append(_as_labelled(agent, said))
         else:
             cells.append(_judged(world, agent, asked, cue, known, moment, ask_model=ask_model))
@@ -179,9 +179,9 @@ def with_author(world: Cast, cell: Cell) -> Cell:
     except AgentNotFound:  # deleted meanwhile
         return cell
     brought = [
-        one
-        for one in reversed(agent.history(_HISTORY, entry_id=cell.memory))
-        for change in one.change_set.changes
+        act
+        for act in reversed(agent.history(_HISTORY, entry_id=cell.memory))
+        for change in act.change_set.changes
         if change.entry_id == cell.memory and change.after is not None and change.after.document == cell.text
     ]
     if not brought:
@@ -214,7 +214,7 @@ def _judged(
     cell = by_rules(agent, asked, found)
     if not ask_model or agent.model.name == OfflineModel.name:
         return cell
-    read = [one.entry for one in found]
+    read = [memory.entry for memory in found]
     said = by_model(agent, asked, read)
     return replace(cell, why=f"{cell.why} The language model failed.") if said is None else said
 

@@ -75,24 +75,28 @@ def known_names(personalities: Iterable[str | None]) -> frozenset[str]:
 @lru_cache(maxsize=2_000)
 def _names_of(text: str) -> frozenset[str]:
     try:
-        told = json.loads(text)
+        personality = json.loads(text)
     except ValueError:
         return frozenset()
-    people = [told.get("identity", {})] if isinstance(told, dict) else []
-    people += [one for one in told.get("relationships", ()) if isinstance(one, dict)] if isinstance(told, dict) else []
+    people = [personality.get("identity", {})] if isinstance(personality, dict) else []
+    people += (
+        [person for person in personality.get("relationships", ()) if isinstance(person, dict)]
+        if isinstance(personality, dict)
+        else []
+    )
     called = [str(person["name"]) for person in people if isinstance(person, dict) and "name" in person]
-    return names(_texts(told)) | frozenset(word for name in called for word in name_words(name))
+    return names(_texts(personality)) | frozenset(word for name in called for word in name_words(name))
 
 
-def _texts(told: object) -> Iterator[str]:
-    if isinstance(told, str):
-        yield told
-    elif isinstance(told, dict):
-        for one in told.values():
-            yield from _texts(one)
-    elif isinstance(told, list):
-        for one in told:
-            yield from _texts(one)
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ def near(views: Sequence[View], claim: Claim, cue: Vectors, more: Sequence[Memor
                     scored[entry.id] = _COSINE * cosine + may_say(claim, entry.document, own), entry
     for entry in more:
         scored.setdefault(entry.id, (may_say(claim, entry.document, own), entry))
-    ordered = sorted(scored.values(), key=lambda one: (-one[0], one[1].id))
+    ordered = sorted(scored.values(), key=lambda pair: (-pair[0], pair[1].id))
     return [entry for _, entry in ordered[:_READ_CLOSELY]]
 
 
@@ -150,9 +154,9 @@ def _nearest(view: View, tier: Tier, cue: Vectors, most: int) -> list[tuple[floa
             times = table.columns["timestamp"][:count]
             cosines = np.where(times <= view.until.timestamp(), cosines, -2.0)
         rows = np.argpartition(-cosines, min(most, count) - 1)[:most].tolist()
-        held = [(float(cosines[row]), table.entries[int(row)]) for row in rows if cosines[row] > -2.0]
-    held = [(cosine, entry) for cosine, entry in held if entry.kind is not Kind.PLAN]  # it has not happened
-    return [(cosine, entry) for cosine, entry in held if view.shows(entry, static=tier is Tier.STATIC or view.then)]
+        pairs = [(float(cosines[row]), table.entries[int(row)]) for row in rows if cosines[row] > -2.0]
+    pairs = [(cosine, entry) for cosine, entry in pairs if entry.kind is not Kind.PLAN]  # it has not happened
+    return [(cosine, entry) for cosine, entry in pairs if view.shows(entry, static=tier is Tier.STATIC or view.then)]
 
 
 def weighed(
@@ -168,7 +172,7 @@ def weighed(
             continue
         soft = _softness(states[0], states[place + 1]) if states else _hard
         found.append(Weighed(entry, weigh(claim, Remembered(entry.document, entry.timestamp, own, cast, now), soft)))
-    found.sort(key=lambda one: one.order, reverse=True)
+    found.sort(key=lambda memory: memory.order, reverse=True)
     return _decided(found)
 
 
@@ -176,10 +180,10 @@ def _hard(_part: Part) -> float:
     return 0.0
 
 
-def _softness(asked: PackedStates, held: PackedStates) -> Soft:
+def _softness(asked: PackedStates, states: PackedStates) -> Soft:
     @cache
     def best() -> NDArray[np.float32]:
-        theirs, mine = held.vectors, asked.vectors
+        theirs, mine = states.vectors, asked.vectors
         return (mine @ theirs.T).max(axis=1) if len(theirs) else np.zeros(len(mine), np.float32)
 
     def soft(part: Part) -> float:
@@ -277,7 +281,7 @@ def how_known(entry: MemoryEntry) -> tuple[str, str]:
 
 
 def _earliest_first(entries: Iterable[MemoryEntry]) -> tuple[str, ...]:
-    return tuple(entry.id for entry in sorted(entries, key=lambda one: (_time_of(one), one.id)))
+    return tuple(entry.id for entry in sorted(entries, key=lambda entry: (_time_of(entry), entry.id)))
 
 
 def _time_of(entry: MemoryEntry) -> float:

@@ -51,8 +51,8 @@ def checked_verdict(verdict: object) -> Verdict:
     try:
         return Verdict(str(verdict).strip().casefold())
     except ValueError:
-        told = ", ".join(f"“{one}”" for one in Verdict)
-        raise InvalidParameter(f"There is no verdict {shown(verdict)}; there are {told}.") from None
+        choices = ", ".join(f"“{choice}”" for choice in Verdict)
+        raise InvalidParameter(f"There is no verdict {shown(verdict)}; there are {choices}.") from None
 
 
 def label_of(held: Sequence[Label], agent: str, fact: str) -> Label | None:

@@ -14,10 +14,10 @@ def meant(name: str, called: Mapping[str, str]) -> str:
         name: as written in a memory or a personality.
         called: what people call the characters, by their names.
     """
-    wanted = name.casefold()
-    for one, display in called.items():
-        if wanted in (one.casefold(), display.casefold()):
-            return one
+    folded_name = name.casefold()
+    for character, display in called.items():
+        if folded_name in (character.casefold(), display.casefold()):
+            return character
     words = name_words(name)
-    found = [one for one, display in called.items() if words and words <= name_words(display)]
+    found = [character for character, display in called.items() if words and words <= name_words(display)]
     return found[0] if len(found) == 1 else ""

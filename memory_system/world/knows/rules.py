@@ -135,9 +135,9 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
         elsewhere = 0.0
         if not value:
             there = [(_met(part, clause, memory, read, at)[0], at) for at, clause in enumerate(read) if at != place]
-            elsewhere = max((one for one, _ in there), default=0.0)
+            elsewhere = max((degree for degree, _ in there), default=0.0)
             if part.sort in (Sort.NAME, Sort.WORD, Sort.WHEN):
-                value = max((one * _joined(read, at, place, part) for one, at in there), default=0.0)
+                value = max((degree * _joined(read, at, place, part) for degree, at in there), default=0.0)
             if part.sort in (Sort.NUMBER, Sort.DAY, Sort.CLOCK) and elsewhere and not problem:
                 value = elsewhere
         said = part.sort is Sort.VERB and elsewhere  # another clause says it, with its own subject
@@ -167,8 +167,8 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
         against.append("One says it, the other denies it.")
     opposed: tuple[Part, ...] = ()
     if not against:
-        told, opposed = _otherwise(claim, clause, met, memory)
-        against += [told] if told else []
+        contradiction, opposed = _otherwise(claim, clause, met, memory)
+        against += [contradiction] if contradiction else []
     if against and (other or _is_about_it(claim, met, opposed)):
         return Found(Verdict.WRONG, share, against[0], doubted)
     if share >= KNOWS_FROM and not against and not lacks:
@@ -276,12 +276,12 @@ def _met(part: Part, clause: Clause, memory: Remembered, read: Sequence[Clause],
             return _on_the_day(part, clause, memory.at)
     (form,) = part.forms
     if form.startswith("span:"):
-        value, told = _one_of(part, frozenset(f"span:{span}" for span in clause.spans), "length of time")
-        return value, told
+        value, problem = _one_of(part, frozenset(f"span:{span}" for span in clause.spans), "length of time")
+        return value, problem
     number, _, unit = form.partition(" ")
-    if any(one == number and (not unit or not of or of == unit) for one, of in clause.numbers):
+    if any(figure == number and (not unit or not of or of == unit) for figure, of in clause.numbers):
         return 1.0, ""
-    others = sorted(one for one, of in clause.numbers if unit and of == unit)
+    others = sorted(figure for figure, of in clause.numbers if unit and of == unit)
     return 0.0, f"One says {part.said}, the other {others[0]}." if others else ""
 
 
@@ -317,11 +317,13 @@ def _may_be_like(claim: Claim, part: Part, read: Sequence[Clause]) -> bool:
     """
     if part.sort not in (Sort.WORD, Sort.VERB):
         return False
-    against = {one for form in part.forms for one in OPPOSITES.get(form, frozenset())}
+    against = {opposite for form in part.forms for opposite in OPPOSITES.get(form, frozenset())}
     if not any(found in against for clause in read for _, found, _ in clause.words):
         return True
     givers = [bare_name(match[1]) for clause in read for match in _FROM.finditer(clause.text)]
-    return part.sort is Sort.VERB and claim.subject is not None and any(one in claim.subject.forms for one in givers)
+    return (
+        part.sort is Sort.VERB and claim.subject is not None and any(giver in claim.subject.forms for giver in givers)
+    )
 
 
 def _derived(part: Part, clause: Clause) -> bool:
@@ -374,18 +376,18 @@ def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
     ends = [*(match.start() for match in _BREAKS.finditer(clause.text, 0, stands)), stands]
     begins = [0, *(match.end() for match in _BREAKS.finditer(clause.text, 0, stands))]
     for begin, end in zip(reversed(begins), reversed(ends), strict=True):
-        held = [word for word, _, at in clause.words if begin <= at < end]
-        if not held or held[-1] in _THINGS:  # in "before it broke" the words before it say more
+        words = [word for word, _, at in clause.words if begin <= at < end]
+        if not words or words[-1] in _THINGS:  # in "before it broke" the words before it say more
             continue
-        if "i" in held:
+        if "i" in words:
             return ITSELF
         runs = [run for run, at, owns in clause.runs if begin <= at < end and not owns]
         named = [word for run in runs for word in run if word in memory.cast]
-        if found := named or [word for word in held if word in _OTHERS]:
+        if found := named or [word for word in words if word in _OTHERS]:
             return found[0]
         break
-    told = _SUBORDINATE.search(clause.text, 0, stands) or re.match(r"\w+ing\b", clause.text[stands:])
-    return ITSELF if not told and clause.words and clause.begins_with(clause.words[0][2]) else NOBODY
+    subordinate = _SUBORDINATE.search(clause.text, 0, stands) or re.match(r"\w+ing\b", clause.text[stands:])
+    return ITSELF if not subordinate and clause.words and clause.begins_with(clause.words[0][2]) else NOBODY
 
 
 def _right_before(clause: Clause, stands: int) -> str:
@@ -406,7 +408,7 @@ def _is_called(clause: Clause, word: str, name: Collection[str], memory: Remembe
     "Cid Low" may be "Cid", and "Low" may be "Cid Low"; "Cid Finch" is not "Bob Finch".
     """
     run = next((run for run, _, owns in clause.runs if word in run and not owns), (word,))
-    called = {word, *(one for one in run if one in memory.cast)}
+    called = {word, *(other for other in run if other in memory.cast)}
     return called <= set(name) or set(name) <= called
 
 
@@ -421,16 +423,18 @@ def _by_another(claim: Claim, clause: Clause, memory: Remembered, met: Mapping[P
         missing = before and not any(met[part] >= _ELSEWHERE for part in before)
         return f"There it is {agent}." if missing and agent == ITSELF else ""
     written = re.search(rf"\b{re.escape(agent)}\w*", clause.text, re.IGNORECASE)
-    told = f"There it is {written[0] if written else agent}, not {subject.said}."
+    problem = f"There it is {written[0] if written else agent}, not {subject.said}."
     if _is_own(subject, memory):
         return (
-            "" if agent == ITSELF or (agent in memory.own and _is_called(clause, agent, memory.own, memory)) else told
+            ""
+            if agent == ITSELF or (agent in memory.own and _is_called(clause, agent, memory.own, memory))
+            else problem
         )
     if agent == ITSELF:
-        return told
+        return problem
     if agent in memory.cast:
-        return "" if _is_called(clause, agent, subject.forms, memory) else told
-    return told if met[subject] < 1.0 else ""  # "she" may stand for the subject
+        return "" if _is_called(clause, agent, subject.forms, memory) else problem
+    return problem if met[subject] < 1.0 else ""  # "she" may stand for the subject
 
 
 def _is_that_thing(claim: Claim, met: Mapping[Part, float]) -> bool:
@@ -488,7 +492,7 @@ def _elsewhere(claim: Claim, clause: Clause, met: Mapping[Part, float]) -> tuple
         return ()  # only twelve hours of a clock are compared
     if stands is None or claim.of(Sort.VERB) or not whens or not _STOOD.search(clause.text):
         return ()
-    until = min((one.start for one in whens if one.start > stands.end()), default=len(claim.text))
+    until = min((when.start for when in whens if when.start > stands.end()), default=len(claim.text))
     place = tuple(part for part in claim.of(Sort.WORD) if stands.end() <= part.start < until)
     rest = [part for part in claim.parts if part not in place]
     other = bool(place) and not any(met[part] >= _ELSEWHERE for part in place)

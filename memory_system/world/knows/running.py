@@ -91,12 +91,12 @@ def run_tests(
         InvalidParameter: what was passed is not a list of tests.
     """
     refuse_uncallable(progress=progress)
-    wanted = story_tests(world) if tests is None else listed_tests(tests)
-    cue_vectors(world.embedder, list(dict.fromkeys(test.fact for test in wanted)))  # at once, and remembered
+    suite = story_tests(world) if tests is None else listed_tests(tests)
+    cue_vectors(world.embedder, list(dict.fromkeys(test.fact for test in suite)))  # at once, and remembered
     begins = began(world).replace(hour=0, minute=0, second=0, microsecond=0)  # day 1
     results = []
-    for number, test in enumerate(wanted):
-        progress(number / len(wanted), f"{test.name}, {number + 1} of {len(wanted)}")
+    for number, test in enumerate(suite):
+        progress(number / len(suite), f"{test.name}, {number + 1} of {len(suite)}")
         try:
             result = _RUN[test.sort](world, test, _moment(test, begins))
         except MemorySystemError as error:
@@ -113,7 +113,7 @@ def began(world: OfWorld) -> datetime:
             with world.agent(name).contents.shelf(tier) as table:
                 if len(table):
                     row = int(table.columns["timestamp"][: len(table)].argmin())
-                    first += [one for one in (table.entries[row].timestamp,) if one is not None]
+                    first += [moment for moment in (table.entries[row].timestamp,) if moment is not None]
     now = world.clock()
     return min([now, *first]).astimezone(now.tzinfo)
 
@@ -138,7 +138,9 @@ def _must_not(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResul
         return TestResult(test, True, f"{test.agent} {cell.verdict}.", cell)
     agent = world.agent(test.agent)
     entries = [entry for entry in map(agent.find, (cell.memory, *cell.others)) if entry is not None]
-    earliest = min(entries, key=lambda one: (one.timestamp.timestamp() if one.timestamp else 0.0, one.id), default=None)
+    earliest = min(
+        entries, key=lambda entry: (entry.timestamp.timestamp() if entry.timestamp else 0.0, entry.id), default=None
+    )
     if earliest is None:
         return _red(world, test, cell, f"{test.agent} knows it.")
     if test.told_by and _told_by(world, earliest, test.told_by):
@@ -180,9 +182,9 @@ def _on_topic(world: OfWorld, name: str, topic: str, at: datetime | None) -> lis
 def _recalls(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
     agent = world.agent(test.agent)
     hits = list(agent.answer(agent.query(test.fact, now=at or world.clock())))
-    wanted = test.recalls.casefold()
+    fragment = test.recalls.casefold()
     for hit in hits:
-        if hit.entry.id == test.recalls or wanted in hit.entry.document.casefold():
+        if hit.entry.id == test.recalls or fragment in hit.entry.document.casefold():
             cell = resting_on(Cell(agent.name, test.fact, Verdict.KNOWS), hit.entry)
             return TestResult(test, True, f"{agent.name} recalls {hit.entry.id}.", cell)
     told_ = ", ".join(hit.entry.id for hit in hits[:3]) or "nothing"
@@ -229,9 +231,9 @@ def junit(results: Sequence[TestResult], world: str) -> str:
         cell = result.cell
         if cell is not None and cell.memory:
             told_ = {"agent": cell.agent, "memory": cell.memory, "revision": str(cell.revision), "author": cell.author}
-            held = ET.SubElement(case, "properties")
+            properties = ET.SubElement(case, "properties")
             for name, value in (told_ | {"chain": chain_in_words(result.chain)}).items():
-                ET.SubElement(held, "property", {"name": name, "value": _plain(value)})
+                ET.SubElement(properties, "property", {"name": name, "value": _plain(value)})
         sort = "error" if result.broken else "failure"
         ET.SubElement(case, sort, {"message": _plain(result.why)}).text = _plain(str(result))
     root = ET.Element("testsuites", {name: str(count) for name, count in counts.items()})

@@ -59,12 +59,12 @@ _STOOD_FOR = {
 }
 _IMPLIED = {
     stem(word): implied
-    for implied, told in {
+    for implied, group in {
         "take": "steal rob pinch snatch pilfer grab seize confiscate", "go": "walk drive ride sail run travel",
         "say": "whisper shout mutter confess admit", "hear": "overhear", "get": "buy inherit receive",
         "eat": "devour", "come": "arrive return", "kill": "murder drown strangle",
     }.items()
-    for word in told.split()
+    for word in group.split()
 }  # fmt: skip
 """Verbs that imply another, less specific one; the reverse need not be true."""
 _COMING = re.compile(r"\b(?:be|is|was|are|were|been)\s+(?:here|back|due)\b", re.IGNORECASE)
@@ -245,15 +245,15 @@ def forms_of(word: str) -> frozenset[str]:
     """The stems that stand for a word: its own, that of its base form, and those of its synonyms."""
     bare = plain(word)
     found = {stem(bare) or bare, stem(_BASE.get(bare, bare)) or bare}
-    found |= {f"={_STOOD_FOR[one]}" for one in tuple(found) if one in _STOOD_FOR}
+    found |= {f"={_STOOD_FOR[form]}" for form in tuple(found) if form in _STOOD_FOR}
     return frozenset(found)
 
 
 def says_of(word: str) -> frozenset[str]:
     """The stems of everything a word of a memory says: its equivalents, and what it implies."""
     bare = plain(word)
-    held = (_IMPLIED.get(stem(one)) for one in {bare, _BASE.get(bare, bare)})
-    return forms_of(word).union(*(forms_of(one) for one in held if one))
+    verbs = (_IMPLIED.get(stem(form)) for form in {bare, _BASE.get(bare, bare)})
+    return forms_of(word).union(*(forms_of(verb) for verb in verbs if verb))
 
 
 def hours_of(word: str) -> tuple[int, int] | None:
@@ -320,7 +320,7 @@ class _Cut:
             is_verb = not has_verb and _is_verb(self._fact, word.start, word.written, self.held)
             has_verb = has_verb or is_verb
             before = self._fact[: word.start].casefold().split()[-3:]
-            exact = bool({"the", "my", "his", "her", "their"} & set(before)) or any("'s" in one for one in before)
+            exact = bool({"the", "my", "his", "her", "their"} & set(before)) or any("'s" in other for other in before)
             sort, weight = (Sort.VERB, 2.0) if is_verb else (Sort.WORD, 1.0)
             self._take(sort, word.start, word.end, forms_of(word.written), weight=weight, exact=exact)
 
@@ -365,14 +365,14 @@ def _clauses(text: str, at: datetime | None) -> tuple[Clause, ...]:
 
 
 def _clause(text: str, start: int, at: datetime | None) -> Clause:
-    held = [(word.plain, word.stem, word.start) for word in words(text)]
-    stems = frozenset(form for bare, found, _ in held if found or bare in _OWN for form in says_of(bare))
+    tokens = [(word.plain, word.stem, word.start) for word in words(text)]
+    stems = frozenset(form for bare, found, _ in tokens if found or bare in _OWN for form in says_of(bare))
     stems |= forms_of("come") if _COMING.search(text) else frozenset()
     names = tuple((bare_name(text[match.start() : match.end()]), match.start()) for match in _CAPITAL.finditer(text))
     return Clause(
         text,
         start,
-        tuple(held),
+        tuple(tokens),
         stems,
         frozenset((value, unit) for _, _, value, unit in _numbers(text)),
         frozenset(value for _, _, value in _spans(text)),
@@ -384,13 +384,13 @@ def _clause(text: str, start: int, at: datetime | None) -> Clause:
 
 
 def _runs(text: str) -> Iterator[tuple[tuple[str, ...], int, bool]]:
-    held: list[re.Match[str]] = []
+    run: list[re.Match[str]] = []
     for match in (*_CAPITAL.finditer(text), None):
-        if held and (match is None or text[held[-1].end() : match.start()] != " " or _OWNS.search(held[-1][0])):
-            yield tuple(bare_name(one[0]) for one in held), held[0].start(), _OWNS.search(held[-1][0]) is not None
-            held = []
+        if run and (match is None or text[run[-1].end() : match.start()] != " " or _OWNS.search(run[-1][0])):
+            yield tuple(bare_name(word[0]) for word in run), run[0].start(), _OWNS.search(run[-1][0]) is not None
+            run = []
         if match is not None:
-            held.append(match)
+            run.append(match)
 
 
 _OWNS = re.compile(r"['’]s?$")
@@ -414,7 +414,7 @@ def _names(fact: str, known: Collection[str]) -> Iterator[tuple[int, int]]:
     for match in (*_CAPITAL.finditer(fact), None):
         goes_on = match is not None and run and fact[run[-1].end() : match.start()] == " " and "'" not in run[-1][0]
         if run and not goes_on:
-            kept = [one for one in run if plain(one[0]) not in _NO_MATTER]
+            kept = [word for word in run if plain(word[0]) not in _NO_MATTER]
             if kept and not (len(kept) == 1 and not kept[0].start() and not _is_name(kept[0], fact, known)):
                 yield kept[0].start(), kept[-1].end()
             run = []
@@ -434,7 +434,7 @@ def _is_name(match: re.Match[str], fact: str, known: Collection[str]) -> bool:
     return bare_name(match[0]) in known or bool(re.match(r"['’]s\b| and [A-Z]", rest)) or match[0][-2:] in ("'s", "’s")
 
 
-def _is_verb(fact: str, start: int, written: str, held: Sequence[Part]) -> bool:
+def _is_verb(fact: str, start: int, written: str, parts: Sequence[Part]) -> bool:
     bare = plain(written)
     if bare in _BASE and bare not in {"light", "lay", "spring", "show", "run", "sink", "ring", "drink", "sting"}:
         return True
@@ -442,7 +442,7 @@ def _is_verb(fact: str, start: int, written: str, held: Sequence[Part]) -> bool:
         return True
     before = fact[:start].rstrip()
     follows_name = any(
-        part.sort is Sort.NAME and fact[part.start : part.end] == before[-(part.end - part.start) :] for part in held
+        part.sort is Sort.NAME and fact[part.start : part.end] == before[-(part.end - part.start) :] for part in parts
     )
     then = fact[start + len(written) :].split()[:1]
     if follows_name and not before.endswith(("'s", "’s")) and not set(then) & _AUXILIARY:

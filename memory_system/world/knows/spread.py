@@ -124,8 +124,8 @@ def spread_of(world: Asked, cells: Sequence[Cell], fact: str) -> Spread:
         tellings += _told(agent, rests, called)
     return Spread(
         " ".join(fact.split()),
-        tuple(sorted(knowers, key=lambda one: (_since(one.cell), one.cell.agent))),
-        tuple(sorted(tellings, key=lambda one: (_time(one.at), one.to, one.by))),
+        tuple(sorted(knowers, key=lambda knower: (_since(knower.cell), knower.cell.agent))),
+        tuple(sorted(tellings, key=lambda telling: (_time(telling.at), telling.to, telling.by))),
         tuple(cell.agent for cell in cells if cell.verdict is Verdict.UNAWARE),
     )
 
@@ -133,9 +133,9 @@ def spread_of(world: Asked, cells: Sequence[Cell], fact: str) -> Spread:
 def _resting(agent: AgentMemory, cell: Cell) -> Iterator[Cell]:
     """The cell as it rests on each of the memories that say it."""
     yield cell
-    for one in cell.others[:_READ_OF]:
+    for entry_id in cell.others[:_READ_OF]:
         with suppress(EntryNotFound):  # one of the world's facts, which is not a memory of the character
-            yield resting_on(cell, agent.last_version(one))
+            yield resting_on(cell, agent.last_version(entry_id))
 
 
 def _told(agent: AgentMemory, rests: Sequence[Cell], called: dict[str, str]) -> Iterator[Telling]:

@@ -94,21 +94,21 @@ class StoryTest:
     @property
     def told(self) -> dict[str, Any]:
         """The test as written in a file."""
-        told: dict[str, Any] = {"name": self.name}
+        fields: dict[str, Any] = {"name": self.name}
         if self.agent:
-            told["agent"] = self.agent
-        told[str(self.sort)] = self.fact
+            fields["agent"] = self.agent
+        fields[str(self.sort)] = self.fact
         if self.among:
-            told["among"] = list(self.among)
+            fields["among"] = list(self.among)
         if self.recalls:
-            told["recalls"] = self.recalls
+            fields["recalls"] = self.recalls
         when = self.by.isoformat() if isinstance(self.by, datetime) else self.by
         if self.sort is Sort.MUST_NOT:
             if self.told_by or when is not None:
-                told["before"] = {"told_by": self.told_by} if self.told_by else when
+                fields["before"] = {"told_by": self.told_by} if self.told_by else when
         elif when is not None:
-            told["by"] = when if isinstance(self.by, datetime) else f"day {when}"
-        return told
+            fields["by"] = when if isinstance(self.by, datetime) else f"day {when}"
+        return fields
 
 
 def parse(text: str, source: str = FILE) -> tuple[StoryTest, ...]:
@@ -157,8 +157,8 @@ def parse(text: str, source: str = FILE) -> tuple[StoryTest, ...]:
 
 def _list_of(root: yaml.Node, source: str) -> Sequence[yaml.Node]:
     if isinstance(root, yaml.MappingNode):
-        held = {key.value: value for key, value in root.value if isinstance(key, yaml.ScalarNode)}
-        root = held.get("tests", root)
+        fields = {key.value: value for key, value in root.value if isinstance(key, yaml.ScalarNode)}
+        root = fields.get("tests", root)
     if not isinstance(root, yaml.SequenceNode):
         problem = Problem("", "expected a list of tests: lines that begin with “- name: ...”", root.start_mark.line + 1)
         raise InvalidDocument((problem,), source)
@@ -168,28 +168,28 @@ def _list_of(root: yaml.Node, source: str) -> Sequence[yaml.Node]:
 def _read(node: yaml.Node, line: int) -> StoryTest:
     if not isinstance(node, yaml.MappingNode) or any(not isinstance(key, yaml.ScalarNode) for key, _ in node.value):
         raise InvalidParameter("A test is a mapping: “name:”, “agent:” and what it says.")
-    given: dict[str, Any] = {key.value: _plain(value) for key, value in node.value}
-    sorts = [sort for sort in Sort if str(sort) in given]
+    fields: dict[str, Any] = {key.value: _plain(value) for key, value in node.value}
+    sorts = [sort for sort in Sort if str(sort) in fields]
     if len(sorts) != 1:
-        wanted = ", ".join(f"“{sort}:”" for sort in Sort)
-        raise InvalidParameter(f"A test says exactly one of {wanted}; this one says {len(sorts)} of them.")
+        keys = ", ".join(f"“{sort}:”" for sort in Sort)
+        raise InvalidParameter(f"A test says exactly one of {keys}; this one says {len(sorts)} of them.")
     (sort,) = sorts
     known = {"name", str(sort), *_KEYS[sort]}
-    if strange := sorted(set(given) - known):
+    if strange := sorted(set(fields) - known):
         raise InvalidParameter(f"“{sort}:” has no {shown(strange[0])}; it has {', '.join(sorted(known))}.")
-    before = given.get("before")
-    told_by, by = "", given.get("by")
+    before = fields.get("before")
+    told_by, by = "", fields.get("by")
     if isinstance(before, Mapping):
         if set(before) != {"told_by"} or not isinstance(before["told_by"], str):
             raise InvalidParameter("“before:” is a time, or {told_by: the name of a character}.")
         told_by = before["told_by"]
     elif before is not None:
         by = before
-    among = given.get("among", [])
-    if not isinstance(among, list) or not all(isinstance(one, str) for one in among):
+    among = fields.get("among", [])
+    if not isinstance(among, list) or not all(isinstance(name, str) for name in among):
         raise InvalidParameter("“among:” is a list of names, such as [mira, tobias].")
-    texts = {name: given.get(name, "") for name in ("name", str(sort), "agent", "recalls")}
-    if wrong := next((name for name, one in texts.items() if not isinstance(one, str)), None):
+    texts = {name: fields.get(name, "") for name in ("name", str(sort), "agent", "recalls")}
+    if wrong := next((name for name, text in texts.items() if not isinstance(text, str)), None):
         raise InvalidParameter(f"“{wrong}:” is a text; put it in quotation marks.")
     return StoryTest(
         texts["name"],
@@ -209,7 +209,7 @@ def _plain(node: yaml.Node) -> Any:
     if isinstance(node, yaml.ScalarNode):
         return node.value
     if isinstance(node, yaml.SequenceNode):
-        return [_plain(one) for one in node.value]
+        return [_plain(item) for item in node.value]
     return {str(key.value): _plain(value) for key, value in node.value}
 
 
@@ -304,11 +304,11 @@ def keep_tests(world: InFolder, tests: Sequence[StoryTest]) -> None:
         InvalidParameter: two have the same name, there are more than 2,000, or one is not a test. Nothing was changed.
         StoreError: the file cannot be written.
     """
-    given = listed_tests(tests)
-    named = Counter(test.name for test in given)
+    suite = listed_tests(tests)
+    named = Counter(test.name for test in suite)
     if (twice := next((name for name, count in named.items() if count > 1), None)) is not None:
         raise InvalidParameter(f"Two tests are called {shown(twice)}; give one of them another name.")
-    write(world.folder / FILE, given)
+    write(world.folder / FILE, suite)
 
 
 def listed_tests(tests: object) -> tuple[StoryTest, ...]:
@@ -317,7 +317,7 @@ def listed_tests(tests: object) -> tuple[StoryTest, ...]:
     Raises:
         InvalidParameter: something else was passed.
     """
-    given = tuple(tests) if isinstance(tests, Iterable) and not isinstance(tests, str) else (tests,)
-    if wrong := [one for one in given if not isinstance(one, StoryTest)]:
+    suite = tuple(tests) if isinstance(tests, Iterable) and not isinstance(tests, str) else (tests,)
+    if wrong := [item for item in suite if not isinstance(item, StoryTest)]:
         raise InvalidParameter(f"'tests' must be a list of StoryTest, not {shown(wrong[0])}.")
-    return given
+    return suite
