@@ -116,7 +116,7 @@ class AccessLog:
             except BaseException:
                 with self._lock:
                     self._waiting = _bounded(taken) + self._waiting
-                    self._accesses = sum(isinstance(one, Access) for one in self._waiting)
+                    self._accesses = sum(isinstance(note, Access) for note in self._waiting)
                 raise
 
     def flush_at_exit(self) -> None:

@@ -40,20 +40,20 @@ class About:
 
 def _read(folder: Path) -> dict[str, Any]:
     try:
-        told = json.loads(read_at_most(folder / FILE, _MAX_BYTES))
+        fields = json.loads(read_at_most(folder / FILE, _MAX_BYTES))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
         raise StoreDamaged(f"{folder / FILE} cannot be read: {error}. Fix or delete that file.") from error
-    if not isinstance(told, dict):
+    if not isinstance(fields, dict):
         raise StoreDamaged(f"{folder / FILE} cannot be read: it is not a JSON object. Fix or delete that file.")
-    return told
+    return fields
 
 
-def _write(folder: Path, told: Mapping[str, Any]) -> None:
+def _write(folder: Path, fields: Mapping[str, Any]) -> None:
     with as_store_errors(f"The world's folder {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        replace_text(folder / FILE, json.dumps(dict(told), ensure_ascii=False) + "\n")
+        replace_text(folder / FILE, json.dumps(dict(fields), ensure_ascii=False) + "\n")
 
 
 @contextmanager
@@ -68,10 +68,10 @@ def _alone(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def _tell(folder: Path, **told: Any) -> None:
+def _tell(folder: Path, **fields: Any) -> None:
     """Write these fields, and leave the rest unchanged even if others write meanwhile."""
     with _alone(folder):
-        _write(folder, {**_read(folder), **told})
+        _write(folder, {**_read(folder), **fields})
 
 
 def read_standing(folder: Path) -> datetime | None:
@@ -120,19 +120,19 @@ def run_clock(folder: Path, speed: float) -> None:
 def _set(folder: Path, at: datetime | None, since: datetime | None = None, speed: float = 0.0) -> None:
     """Write the clock, while nobody else writes the file."""
     runs = {} if since is None else {"since": since.isoformat(), "speed": speed}
-    told = {name: one for name, one in _read(folder).items() if name not in ("since", "speed")}
-    _write(folder, {**told, "clock": None if at is None else at.isoformat(), **runs})
+    fields = {name: value for name, value in _read(folder).items() if name not in ("since", "speed")}
+    _write(folder, {**fields, "clock": None if at is None else at.isoformat(), **runs})
 
 
 def _clock(folder: Path) -> _Clock:
     """The world's time at a real time, and the speed since then; no times if it follows the real time."""
-    told = _read(folder)
-    if told.get("clock") is None:
+    fields = _read(folder)
+    if fields.get("clock") is None:
         return None, None, 1.0
     try:
-        if told.get("since") is None:
-            return parse_time(told["clock"]), None, 0.0
-        return parse_time(told["clock"]), parse_time(told["since"]), in_range("its speed", told["speed"], *SPEEDS)
+        if fields.get("since") is None:
+            return parse_time(fields["clock"]), None, 0.0
+        return parse_time(fields["clock"]), parse_time(fields["since"]), in_range("its speed", fields["speed"], *SPEEDS)
     except (ValueError, KeyError) as error:
         raise StoreDamaged(f"{folder / FILE} cannot be read: its clock {error}. Fix or delete that file.") from error
 
@@ -179,9 +179,9 @@ def read_seen(folder: Path) -> datetime | None:
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
     """
-    told = _read(folder).get("seen")
+    text = _read(folder).get("seen")
     try:
-        return None if told is None else parse_time(told)
+        return None if text is None else parse_time(text)
     except ValueError as error:
         raise StoreDamaged(f"{folder / FILE} cannot be read: 'seen' {error}. Fix or delete that file.") from error
 
@@ -210,8 +210,8 @@ def read_about(folder: Path) -> About:
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
     """
-    told = _read(folder)
-    return About(*(str(told.get(name) or "") for name in ("title", "about", "first")))
+    fields = _read(folder)
+    return About(*(str(fields.get(name) or "") for name in ("title", "about", "first")))
 
 
 def write_about(folder: Path, about: About) -> None:
@@ -224,11 +224,11 @@ def write_about(folder: Path, about: About) -> None:
     if not isinstance(about, About):
         raise InvalidParameter(f"What the world is about must be an About(title, about, first), not {shown(about)}.")
     for name, most in _LONGEST.items():
-        told = getattr(about, name)
-        if not is_text(told):
-            raise InvalidParameter(f"The world's '{name}' must be a text, not {shown(told)}.")
-        if len(told) > most:
-            raise InvalidParameter(f"The world's '{name}' has {len(told):,} characters; at most {most:,} are allowed.")
+        text = getattr(about, name)
+        if not is_text(text):
+            raise InvalidParameter(f"The world's '{name}' must be a text, not {shown(text)}.")
+        if len(text) > most:
+            raise InvalidParameter(f"The world's '{name}' has {len(text):,} characters; at most {most:,} are allowed.")
     _tell(folder, title=about.title, about=about.about, first=about.first)
 
 
@@ -238,8 +238,8 @@ def read_embedder(folder: Path) -> str | None:
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
     """
-    told = _read(folder).get("embedder")
-    return str(told) if told else None
+    name = _read(folder).get("embedder")
+    return str(name) if name else None
 
 
 def write_embedder(folder: Path, name: str | None) -> None:

@@ -58,10 +58,10 @@ def _as_read(journal: Path, target: Path) -> bool:
     address = f"{journal.absolute().as_uri()}?{way}"
     try:
         with (
-            closing(sqlite3.connect(address, uri=True, timeout=10)) as held,
+            closing(sqlite3.connect(address, uri=True, timeout=10)) as source,
             closing(sqlite3.connect(target)) as copied,
         ):
-            held.backup(copied)
+            source.backup(copied)
     except sqlite3.Error:
         for name in (target.name, f"{target.name}-journal"):
             target.with_name(name).unlink(missing_ok=True)

@@ -251,7 +251,7 @@ class Ledger:
             sets, ours = [plan for plan, _ in plans], self.embedder.identity
             committed = self.journal.commit_together(sets, vectors, ours, alone=self._stores.in_journal)
         done = [self._committed(applied, vectors) for applied in committed]
-        self._letting_go.look(self._revision, now=any(one.texts for one in sets))  # it catches up: everything is shown
+        self._letting_go.look(self._revision, now=any(plan.texts for plan in sets))  # it catches up: all is shown
         return done
 
     def _committed(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> ChangeSet | Exception:
@@ -391,8 +391,8 @@ class Ledger:
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""
-        held = (table.get(entry_id) for table in self.tables.values())
-        return next((entry for entry in held if entry is not None), None)
+        entries = (table.get(entry_id) for table in self.tables.values())
+        return next((entry for entry in entries if entry is not None), None)
 
     def vectors(self, texts: Sequence[str], at_hand: Mapping[str, Vectors]) -> dict[str, Vectors]:
         """The vector of each text by content hash: already known, from the journal, or embedded now."""
@@ -420,11 +420,11 @@ class Ledger:
         back = [change.entry_id for change in applied.changes if change.before is None]
         accesses = self.journal.last_access_of(back)  # a memory that comes back keeps its last access
         for change in applied.changes:
-            held = self.find(change.entry_id)
+            old_entry = self.find(change.entry_id)
             if change.before is not None:
                 self.tables[change.before.tier].drop(change.entry_id)
             if change.after is not None:
-                last = held.last_access if held else accesses.get(change.entry_id)
+                last = old_entry.last_access if old_entry else accesses.get(change.entry_id)
                 entry = change.after.accessed(last)
                 self.tables[entry.tier].put(entry, vectors.get(content_hash(entry.document)))
         if applied.operation == REEMBED:
@@ -534,14 +534,14 @@ class Ledger:
 
     def _as_noted(self) -> bool:
         """Whether the store holds as many entries as the tables, and was closed at the same revision."""
-        note, wanted = self._note, self._counts()
-        if note is None or (note.revision, dict(note.counts)) != (self._revision, wanted):
+        note, counts = self._note, self._counts()
+        if note is None or (note.revision, dict(note.counts)) != (self._revision, counts):
             return False
         if note.ours and self._stores.place is None:  # files that nobody has written since need not be opened
             self._told_by_note = True
             return True
         with suppress(StoreDamaged):  # the comparison row by row reports it
-            alike = self._stores.left_at(self._state()) and self._stores.counts() == wanted
+            alike = self._stores.left_at(self._state()) and self._stores.counts() == counts
             return alike and not self._stores.distances()
         return False
 
@@ -573,8 +573,8 @@ class Ledger:
     def _wanted(self) -> dict[Tier, Wanted]:
         if self._stores.embedder == self.embedder.identity:
             return {tier: of_table(table) for tier, table in self.tables.items()}
-        held = {tier: list(table.entries) for tier, table in self.tables.items()}
-        return {tier: of_entries(entries, self._wanted_in_store(entries)) for tier, entries in held.items()}
+        by_tier = {tier: list(table.entries) for tier, table in self.tables.items()}
+        return {tier: of_entries(entries, self._wanted_in_store(entries)) for tier, entries in by_tier.items()}
 
     def _wanted_in_store(self, entries: Sequence[MemoryEntry]) -> dict[str, Vectors]:
         """The vectors that the store should hold for these entries, by content hash."""
@@ -597,11 +597,11 @@ class Ledger:
     def _say_what_waits(self) -> None:
         """Report vectors and distances that differ from those in use, and what to do."""
         waiting, other = len(self.without_vector()), self._stores.embedder
-        held, ours = sum(self._counts().values()), self.embedder.identity
+        total, ours = sum(self._counts().values()), self.embedder.identity
         if self.other_embedder is not None:
             self.messages.append(self._why_not(other))
         elif other != ours or waiting:
-            self.messages.append(checks.what_waits(self.folder.name, other, ours, waiting, held))
+            self.messages.append(checks.what_waits(self.folder.name, other, ours, waiting, total))
         if not self._told_by_note:
             self.messages += starmap(checks.by_another_distance, self._stores.distances().items())
 
@@ -697,10 +697,10 @@ class Ledger:
         """
         self.tables |= kept
         shown, access = self._kept.shown() if kept else (self._revision, self._access)
-        held = self.journal.entries_of([tier for tier in Tier if tier not in kept], shown)
+        by_tier = self.journal.entries_of([tier for tier in Tier if tier not in kept], shown)
         if shown != self._revision:
-            drop_changed(kept, self.journal.changed_since(shown), held)
-        rows = [row for of_tier in held.values() for row in of_tier.values()]
+            drop_changed(kept, self.journal.changed_since(shown), by_tier)
+        rows = [row for of_tier in by_tier.values() for row in of_tier.values()]
         vectors = self.journal.vectors({key for _, key in rows}, self.embedder.identity)
         missing = {key: entry.document for entry, key in rows if key not in vectors}
         if 0 < len(missing) <= EMBEDDED_AT_ONCE and (

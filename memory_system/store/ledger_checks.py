@@ -62,10 +62,10 @@ def refuse_no_state(name: str, text: str | None) -> None:
             f"What is kept as {name} has {len(text):,} characters; at most {MAX_STATE:,} are allowed."
         )
     try:
-        told = json.loads(text)
+        state = json.loads(text)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        state = None
+    if not isinstance(state, dict):
         raise InvalidParameter(f"What is kept as {name} must be a JSON object.")
 
 
@@ -157,7 +157,12 @@ def what_waits(agent: str, others: str, ours: str, waiting: int, held: int) -> s
 
 def hashes_of(change_sets: Iterable[ChangeSet]) -> list[str]:
     """The content hashes of the texts that change sets leave."""
-    return [content_hash(change.after.document) for one in change_sets for change in one.changes if change.after]
+    return [
+        content_hash(change.after.document)
+        for change_set in change_sets
+        for change in change_set.changes
+        if change.after
+    ]
 
 
 def texts_of(
@@ -178,7 +183,7 @@ def texts_of(
 def vectors_at_hand(change_sets: Iterable[ChangeSet], tables: Mapping[Tier, Table]) -> dict[str, Vectors]:
     """The vectors of unchanged texts, by content hash, where a table has them in memory."""
     found: dict[str, Vectors] = {}
-    for change in chain.from_iterable(one.changes for one in change_sets):
+    for change in chain.from_iterable(change_set.changes for change_set in change_sets):
         before, after = change.before, change.after
         if before is not None and after is not None and before.document == after.document:
             table = tables.get(before.tier)
@@ -270,28 +275,28 @@ def differences(memories: Mapping[Tier, Memory], wanted: Mapping[Tier, Wanted]) 
     return Differences(missing, surplus, torn)
 
 
-def _same(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _same(stored: Mapping[str, Any], journal_body: Mapping[str, Any]) -> bool:
     """Whether both are the same entry; equal but not identical values, like 1 and 1.0, are compared as text."""
-    if stored != wanted:
+    if stored != journal_body:
         return False
     extras = stored.get("extras")
-    return not extras or json.dumps(extras, sort_keys=True) == json.dumps(wanted["extras"], sort_keys=True)
+    return not extras or json.dumps(extras, sort_keys=True) == json.dumps(journal_body["extras"], sort_keys=True)
 
 
-def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], wanted: Wanted) -> list[int]:
+def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], of_tier: Wanted) -> list[int]:
     """The rows for which a store does not return the vector it was given; zeros mean a missing one.
 
     A store that ranks by cosine divides by a length of nearly 1.
     """
     if not alike:
         return []
-    held = stored[[place for place, _ in alike]]
+    store_vectors = stored[[place for place, _ in alike]]
     rows = [row for _, row in alike]
-    vectors = wanted.vectors(rows)
-    if vectors.shape[1] != held.shape[1]:  # there is no vector of that width, or none at all
-        vectors = np.where(np.isnan(vectors).all(axis=1, keepdims=True), np.zeros_like(held), np.inf)
+    vectors = of_tier.vectors(rows)
+    if vectors.shape[1] != store_vectors.shape[1]:  # there is no vector of that width, or none at all
+        vectors = np.where(np.isnan(vectors).all(axis=1, keepdims=True), np.zeros_like(store_vectors), np.inf)
     vectors = np.where(np.isnan(vectors), 0, vectors)
-    far = ~(np.abs(held - vectors).max(axis=1, initial=0.0) < _ROUNDING)
+    far = ~(np.abs(store_vectors - vectors).max(axis=1, initial=0.0) < _ROUNDING)
     return [rows[place] for place in np.flatnonzero(far)]
 
 
@@ -332,11 +337,11 @@ def refuse_unwritable(change_set: ChangeSet, path: Path, folder: Path) -> None:
 @contextmanager
 def nothing_changed() -> Iterator[None]:
     """Report an error before the commit, as when a server goes away or a disk is full, as one that changed nothing."""
-    told = "Nothing was changed."
+    sentence = "Nothing was changed."
     try:
         yield
     except StoreError as error:
-        raise type(error)(error.sentence if told in error.sentence else f"{error.sentence} {told}") from error
+        raise type(error)(error.sentence if sentence in error.sentence else f"{error.sentence} {sentence}") from error
 
 
 @contextmanager

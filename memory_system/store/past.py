@@ -72,14 +72,14 @@ def _take_in(tables: Mapping[Tier, Table], bodies: Bodies, kept_of: KeptOf) -> N
     """Make the tables hold these entries in the given form, and remove those given as ``None``."""
     entries: list[tuple[MemoryEntry, Vectors | None]] = []
     for entry_id, body in bodies.items():
-        held = next((table for table in tables.values() if entry_id in table), None)
+        table = next((table for table in tables.values() if entry_id in table), None)
         entry = load_entry(body)
         if entry is not None:
-            row = held.row(entry_id) if held is not None else None
-            same = held is not None and row is not None and held.entries.document(row) == entry.document
-            entries.append((entry, held.vector(entry_id).copy() if held is not None and same else None))
-        if held is not None and (entry is None or held is not tables[entry.tier]):
-            held.drop(entry_id)
+            row = table.row(entry_id) if table is not None else None
+            same = table is not None and row is not None and table.entries.document(row) == entry.document
+            entries.append((entry, table.vector(entry_id).copy() if table is not None and same else None))
+        if table is not None and (entry is None or table is not tables[entry.tier]):
+            table.drop(entry_id)
     kept = kept_of([content_hash(entry.document) for entry, vector in entries if vector is None])
     for entry, vector in entries:
         tables[entry.tier].put(entry, kept.get(content_hash(entry.document)) if vector is None else vector)
@@ -151,10 +151,10 @@ class _PastJournal:
             self._ledger.journal.refuse_let_go(self._revision)
             yield self._ledger.journal
 
-    def _then(self, told: Sequence[Applied]) -> list[Applied]:
+    def _then(self, acts: Sequence[Applied]) -> list[Applied]:
         """The same, with what had been undone by the revision."""
-        undone = self._ledger.journal.past.undone([one.change_set for one in told], self._revision)
-        return [dataclasses.replace(one, undone_by=undone.get(one.revision)) for one in told]
+        undone = self._ledger.journal.past.undone([act.change_set for act in acts], self._revision)
+        return [dataclasses.replace(act, undone_by=undone.get(act.revision)) for act in acts]
 
     def kinds(self) -> HistoryKinds:
         """The authors and operations in the history."""
@@ -235,5 +235,5 @@ class PastLedger:
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""
-        held = (table.get(entry_id) for table in self.tables.values())
-        return next((entry for entry in held if entry is not None), None)
+        entries = (table.get(entry_id) for table in self.tables.values())
+        return next((entry for entry in entries if entry is not None), None)

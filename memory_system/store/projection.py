@@ -267,9 +267,9 @@ class Stores:
             of_tier = [entry for entry in entries if entry.tier is tier]
             if of_tier:
                 found = [vectors.get(content_hash(entry.document)) for entry in of_tier]
-                if any(one is None for one in found):
+                if any(vector is None for vector in found):
                     zeros = np.zeros(self._width(tier, found), np.float32)
-                    found = [zeros if one is None else one for one in found]
+                    found = [zeros if vector is None else vector for vector in found]
                 memory.upsert(of_tier, np.stack(cast("list[Vectors]", found)))
 
     def fill(
@@ -295,7 +295,7 @@ class Stores:
 
     def _width(self, tier: Tier, found: Sequence[Vectors | None]) -> int:
         stored = self._store.shape(tier.value)[0]
-        return stored or next((len(one) for one in found if one is not None), _WIDTH)
+        return stored or next((len(vector) for vector in found if vector is not None), _WIDTH)
 
     def see_others(self) -> None:
         """Make the next call see what other processes wrote, if anything."""
@@ -349,13 +349,13 @@ class Stores:
             messages.append(f"{error} The damaged {what} and rebuilt from the journal.")
             self.set_aside("damaged", self.embedder)
             found = differences(self.memories, wanted)
-        held = sum(map(len, found.surplus.values()))
+        count = sum(map(len, found.surplus.values()))
         if not revision and self.place is None:  # an index may leave out rows that its database has
-            held = max(held, sum(rows.counts(self.folder).values()))
-        if held and not revision:
+            count = max(count, sum(rows.counts(self.folder).values()))
+        if count and not revision:
             agent = self.folder.parent
             raise JournalDamaged(
-                f"The journal of {agent.name!r} is missing or empty, but its store holds {so_many(held)}. "
+                f"The journal of {agent.name!r} is missing or empty, but its store holds {so_many(count)}. "
                 f"Put journal.sqlite3 back into {agent}."
             )
         self._store.note_embedder(self.embedder)
@@ -376,9 +376,9 @@ class Stores:
 
     def _without_journal(self, error: StoreDamaged) -> StoreDamaged:
         """The error for a damaged store without a journal to rebuild it from: its database may still have the rows."""
-        held = sum(rows.counts(self.folder).values()) if self.place is None else 0
+        count = sum(rows.counts(self.folder).values()) if self.place is None else 0
         agent = self.folder.parent.name
-        return JournalDamaged(f"The journal of {agent!r} is missing or empty. {error}") if held else error
+        return JournalDamaged(f"The journal of {agent!r} is missing or empty. {error}") if count else error
 
     def _is_first(self) -> bool:
         """Whether there was no store before this one, so that nothing was repaired; checked once."""

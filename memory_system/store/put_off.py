@@ -105,7 +105,7 @@ def mark_of(*parts: object) -> str:
     return hashlib.sha256("\n".join(map(str, parts)).encode("utf-8")).hexdigest()[:32]
 
 
-_RECORDS = Records(PutOff, "decisions put off", MOST, _MAX_BYTES, lambda one: f"{one.kind} {one.of}")
+_RECORDS = Records(PutOff, "decisions put off", MOST, _MAX_BYTES, lambda put_off: f"{put_off.kind} {put_off.of}")
 
 
 def parse_put_off(text: str | None) -> tuple[PutOff, ...]:

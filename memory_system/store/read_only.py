@@ -122,12 +122,12 @@ class ReadOnlyLedger(Ledger):
         except BaseException:
             self._scratch.cleanup()
             raise
-        held = sum(len(table) for table in self.tables.values())
+        count = sum(len(table) for table in self.tables.values())
         why = f"{damage.sentence} {self._told} {_what_to_do(home)}"
         self.policy = policy.ReadOnly(why, folder.name)
         self.messages.append(
-            f"{why} Until then nothing can be changed. {so_many(held)} can be recalled, looked at and exported, as the "
-            "store holds them."
+            f"{why} Until then nothing can be changed. {so_many(count)} can be recalled, looked at and exported, as "
+            "the store holds them."
         )
 
     def _read_back(self, damage: JournalDamaged) -> None:
@@ -326,8 +326,8 @@ def _stored(home: JournalHome, damage: JournalDamaged, server: StorePlace | None
         problem = None if server is not None else _problem(chroma)
         by_index = _by_index(stores) if problem is None else _Stored([], {}, None)
     found = replace(by_index, made_with=made_with)
-    held = {} if server is not None else rows.counts(chroma)
-    if problem is not None or sum(held.values()) > len(found.entries):
+    counts = {} if server is not None else rows.counts(chroma)
+    if problem is not None or sum(counts.values()) > len(found.entries):
         try:
             found = _by_database(found, chroma, problem)
         except StoreDamaged as error:
@@ -356,22 +356,22 @@ def _by_database(by_index: _Stored, chroma: Path, problem: str | None) -> _Store
     Raises:
         StoreDamaged: it cannot be read in full.
     """
-    told = rows.read(chroma)
+    database_rows = rows.read(chroma)
     known = {entry.id for entry in by_index.entries}
-    lacking = sum(entry.id not in known for entry in told.entries)
+    lacking = sum(entry.id not in known for entry in database_rows.entries)
     vectors = dict(by_index.vectors)
-    for entry in told.entries:
-        if entry.id not in known and entry.id in told.vectors and np.any(told.vectors[entry.id]):
-            vectors[content_hash(entry.document)] = told.vectors[entry.id]
-    entries = list({entry.id: entry for entry in (*by_index.entries, *told.entries)}.values())
+    for entry in database_rows.entries:
+        if entry.id not in known and entry.id in database_rows.vectors and np.any(database_rows.vectors[entry.id]):
+            vectors[content_hash(entry.document)] = database_rows.vectors[entry.id]
+    entries = list({entry.id: entry for entry in (*by_index.entries, *database_rows.entries)}.values())
     without = sum(content_hash(entry.document) not in vectors for entry in entries)
     what = f"Chroma's index is damaged ({problem})" if problem else f"Chroma's index lacks {so_many(lacking)}"
     sentences = [f"{what}, so they were read from its database."]
     if without:
         sentences.append(f"The vectors of {so_many(without)} could not be read; they are made again from the texts.")
-    if told.unreadable:
-        names = ", ".join(told.unreadable[:3])
-        sentences.append(f"{len(told.unreadable)} rows could not be read ({names}).")
+    if database_rows.unreadable:
+        names = ", ".join(database_rows.unreadable[:3])
+        sentences.append(f"{len(database_rows.unreadable)} rows could not be read ({names}).")
     return replace(by_index, entries=entries, vectors=vectors, told=" ".join(sentences))
 
 
@@ -406,7 +406,7 @@ def _readable(home: JournalHome, copy: Path, clock: Clock) -> bool:
 
 
 def _plan(
-    held: dict[str, MemoryEntry],
+    old_entries: dict[str, MemoryEntry],
     stored: Sequence[MemoryEntry],
     texts: Sequence[TextChange],
     now: datetime,
@@ -417,10 +417,10 @@ def _plan(
     reason = "read back from the store, since the journal is damaged"
     entries = {entry.id: entry for entry in stored}
     changes = [
-        Change(held.get(entry_id), entry, reason)
+        Change(old_entries.get(entry_id), entry, reason)
         for entry_id, entry in entries.items()
-        if dump_entry(held.get(entry_id)) != dump_entry(entry)
+        if dump_entry(old_entries.get(entry_id)) != dump_entry(entry)
     ]
-    changes += [Change(entry, None, reason) for entry_id, entry in held.items() if entry_id not in entries]
+    changes += [Change(entry, None, reason) for entry_id, entry in old_entries.items() if entry_id not in entries]
     title = f"Read {so_many(len(entries))} back from the store"
     return ChangeSet(RESCUE, title, tuple(changes), now, revision, author="repair", texts=tuple(texts), agent=agent)

@@ -51,9 +51,9 @@ class Rehearsal:
 
     def to_json(self) -> str:
         """One line of JSON for ``rehearsal.json``; the name is the folder's."""
-        told = asdict(self) | {"begun_at": self.begun_at.isoformat(), "world_time": self.world_time.isoformat()}
-        del told["name"]
-        return json.dumps(told, ensure_ascii=False) + "\n"
+        body = asdict(self) | {"begun_at": self.begun_at.isoformat(), "world_time": self.world_time.isoformat()}
+        del body["name"]
+        return json.dumps(body, ensure_ascii=False) + "\n"
 
 
 def checked_purpose(purpose: object) -> str:
@@ -80,8 +80,8 @@ def read(folder: Path) -> Rehearsal | None:
     """
     path = folder / FILE
     try:
-        told = json.loads(read_at_most(path, _MAX_BYTES))
-        return _checked(folder.name, told)
+        body = json.loads(read_at_most(path, _MAX_BYTES))
+        return _checked(folder.name, body)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
@@ -99,15 +99,15 @@ def played(folder: Path) -> str:
     return folder.name
 
 
-def _checked(name: str, told: Mapping[str, Any]) -> Rehearsal:
-    revision = told["revision"]
+def _checked(name: str, body: Mapping[str, Any]) -> Rehearsal:
+    revision = body["revision"]
     if not isinstance(revision, int) or isinstance(revision, bool) or not 0 <= revision < 2**62:
         raise ValueError("it has no valid revision")
-    words = [told.get(key, "") for key in ("author", "purpose", "together")]
+    words = [body.get(key, "") for key in ("author", "purpose", "together")]
     if not all(isinstance(word, str) and len(word) <= MAX_AUTHOR for word in words):
         raise ValueError("its description is not all text")
-    times = (parse_time(told["begun_at"]), parse_time(told["world_time"]))
-    return Rehearsal(name, checked_name(told["of"]), revision, *times, *words)
+    times = (parse_time(body["begun_at"]), parse_time(body["world_time"]))
+    return Rehearsal(name, checked_name(body["of"]), revision, *times, *words)
 
 
 def write(folder: Path, rehearsal: Rehearsal) -> None:

@@ -39,16 +39,16 @@ def served(world: Path, address: str) -> Iterator[bool]:
         else depends on it.
     """
     lock = FileLock(_lock(world), timeout=_PATIENCE)
-    held = False
+    is_ours = False
     try:
         with suppress(OSError, Timeout):
             world.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire()
-            held = True
+            is_ours = True
             _note(world).write_text(json.dumps({"address": address, "process": os.getpid()}) + "\n", encoding="utf-8")
-        yield held
+        yield is_ours
     finally:
-        if held:
+        if is_ours:
             with suppress(OSError):
                 _note(world).unlink(missing_ok=True)
             lock.release()
@@ -57,8 +57,8 @@ def served(world: Path, address: str) -> Iterator[bool]:
 def server_of(world: Path) -> str | None:
     """The address of the server in another process that serves a world; ``None`` if there is none."""
     try:
-        told = json.loads(_note(world).read_bytes()[:_MOST_BYTES])
-        address, process = str(told["address"]), int(told["process"])
+        body = json.loads(_note(world).read_bytes()[:_MOST_BYTES])
+        address, process = str(body["address"]), int(body["process"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
     if process == os.getpid():

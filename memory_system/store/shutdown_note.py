@@ -79,8 +79,8 @@ def read(folder: Path) -> Note | None:
     """The last note in an agent's folder; ``None`` if there is none, or it cannot be read."""
     for name in (_CLOSED, _OPENED):
         try:
-            told = json.loads((folder / name).read_text(encoding="utf-8"))
-            note = Note(**{"embedder": "", "files": {}, **told, "clean": name == _CLOSED})
+            body = json.loads((folder / name).read_text(encoding="utf-8"))
+            note = Note(**{"embedder": "", "files": {}, **body, "clean": name == _CLOSED})
             return note if _is_one(note) else None
         except FileNotFoundError:
             continue
@@ -94,7 +94,7 @@ def _is_one(note: Note) -> bool:
     counts, files = note.counts, note.files
     return (
         isinstance(note.waiting, list | tuple)
-        and all(isinstance(one, int) for one in note.waiting)
+        and all(isinstance(number, int) for number in note.waiting)
         and isinstance(counts, dict)
         and all(isinstance(count, int) for count in counts.values())
         and isinstance(files, dict)
@@ -114,7 +114,7 @@ def write(folder: Path, note: Note) -> None:
     Raises:
         OSError: it cannot be written; the next opening takes longer.
     """
-    told = asdict(note) | {"files": files_of(folder)}
-    del told["clean"]
-    replace_text(folder / _CLOSED, json.dumps(told))
+    body = asdict(note) | {"files": files_of(folder)}
+    del body["clean"]
+    replace_text(folder / _CLOSED, json.dumps(body))
     (folder / _OPENED).unlink(missing_ok=True)

@@ -72,15 +72,15 @@ def read_slot(world: Path) -> Slot | None:
         StoreDamaged: it cannot be read.
     """
     try:
-        told = json.loads(read_at_most(world / FILE, _MOST))
-        of = told["branched"]
+        body = json.loads(read_at_most(world / FILE, _MOST))
+        of = body["branched"]
         branched = of and Branched(
             str(of["world"]),
             parse_time(of["at"]),
             parse_time(of["world_time"]),
             {str(name): int(revision) for name, revision in of["revisions"].items()},
         )
-        return Slot(parse_time(told["made_at"]), branched or None)
+        return Slot(parse_time(body["made_at"]), branched or None)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -96,6 +96,6 @@ def write_slot(world: Path, slot: Slot) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    told = asdict(slot)
-    text = json.dumps(told, ensure_ascii=False, default=lambda moment: moment.isoformat())
+    body = asdict(slot)
+    text = json.dumps(body, ensure_ascii=False, default=lambda moment: moment.isoformat())
     replace_text(world / FILE, f"{text}\n", durable=True)

@@ -125,11 +125,11 @@ def standing(traces: Sequence[Trace]) -> list[Trace]:
     return left
 
 
-def _brought_back(one: Trace, traces: Sequence[Trace]) -> int | None:
+def _brought_back(trace: Trace, traces: Sequence[Trace]) -> int | None:
     """The revision of the state that a change brought back, if it did."""
-    if one.operation not in TAKING_BACK:
+    if trace.operation not in TAKING_BACK:
         return None
-    earlier = [other for other in traces if other.revision < one.revision and other.after == one.after]
+    earlier = [other for other in traces if other.revision < trace.revision and other.after == trace.after]
     return earlier[-1].revision if earlier else None
 
 

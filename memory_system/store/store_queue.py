@@ -169,8 +169,8 @@ class StoreQueue:
 
     def take_up(self, change_sets: Iterable[ChangeSet], vectors: Mapping[str, Vectors]) -> None:
         """Continue what another process left: as ``add``, for each."""
-        for one in change_sets:
-            self.add(one, vectors)
+        for change_set in change_sets:
+            self.add(change_set, vectors)
 
     def ease(self, added: int) -> None:
         """If many are waiting, make the store take in about as many as the caller added, 256 at most, a few at a time.
@@ -256,7 +256,7 @@ class StoreQueue:
 
     def settle_at_exit(self) -> None:
         """As in the background, for a program that ends without closing: a failure is reported in a sentence."""
-        self._settle_all(lambda _seconds: None, lambda told: sys.stderr.write(f"{told}\n"))
+        self._settle_all(lambda _seconds: None, lambda sentence: sys.stderr.write(f"{sentence}\n"))
 
     def _in_background(self) -> None:
         self._settle_all(lambda seconds: time.sleep(max(BREATH_SECONDS, seconds)), self._report)

@@ -45,13 +45,13 @@ def is_worth_it(folder: Path, name: str) -> bool:
     try:
         with opened(folder) as db:
             segments = {str(scope): str(segment) for segment, scope in db.execute(_SEGMENTS, (name,))}
-            held = elements(folder / segments.get("VECTOR", "none"))
-            if held < LEAST:
+            total = elements(folder / segments.get("VECTOR", "none"))
+            if total < LEAST:
                 return False
             (rows,) = db.execute(_ROWS, (segments.get("METADATA", ""),)).fetchone()
     except (sqlite3.Error, OSError):
         return False
-    return int(rows) <= MOST_HELD and held - int(rows) >= max(LEAST, TIMES * int(rows))
+    return int(rows) <= MOST_HELD and total - int(rows) >= max(LEAST, TIMES * int(rows))
 
 
 class Copying:
@@ -80,8 +80,8 @@ class Copying:
         old, new = self._home.get(self._name), self._home.get(f"{self._name}{BESIDE}")
         ids = list(islice(self._left, AT_ONCE))
         copy(old, new, ids)
-        for one in ids:
-            del self._left[one]
+        for row_id in ids:
+            del self._left[row_id]
         if self._left:
             return False
         if old.count() != new.count():

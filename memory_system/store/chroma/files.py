@@ -44,15 +44,15 @@ def embedding_function(configuration: Mapping[str, Any] | None, schema: Mapping[
     return None
 
 
-def _functions(held: Any) -> Iterator[Any]:
-    if isinstance(held, Mapping):
-        for key, value in held.items():
+def _functions(body: Any) -> Iterator[Any]:
+    if isinstance(body, Mapping):
+        for key, value in body.items():
             if key == _FUNCTION:
                 yield value
             else:
                 yield from _functions(value)
-    elif isinstance(held, list):
-        for value in held:
+    elif isinstance(body, list):
+        for value in body:
             yield from _functions(value)
 
 
@@ -153,8 +153,8 @@ def elements(index: Path) -> int:
         OSError: it cannot be read.
     """
     header = index / "header.bin"
-    told = header.read_bytes() if header.is_file() else b""
-    return int(_HEADER.unpack_from(told)[3]) if len(told) >= _HEADER.size else 0
+    content = header.read_bytes() if header.is_file() else b""
+    return int(_HEADER.unpack_from(content)[3]) if len(content) >= _HEADER.size else 0
 
 
 def wipe_spare(folder: Path) -> None:
@@ -166,17 +166,17 @@ def wipe_spare(folder: Path) -> None:
         OSError: a file cannot be written.
     """
     for header in folder.glob("*/header.bin"):
-        told = header.read_bytes()
-        if len(told) < _HEADER.size:
+        content = header.read_bytes()
+        if len(content) < _HEADER.size:
             continue
-        _, _, room, held, each, *_ = _HEADER.unpack_from(told)
+        _, _, room, total, each, *_ = _HEADER.unpack_from(content)
         for name, size in (("data_level0.bin", each), ("length.bin", _LINK)):
             path = header.with_name(name)
             whole = path.stat().st_size if path.is_file() else 0
-            if not held * size < whole <= room * size:
+            if not total * size < whole <= room * size:
                 continue
             with path.open("r+b") as file:
-                file.truncate(min(held * size, whole))
+                file.truncate(min(total * size, whole))
                 file.truncate(whole)  # reads as zeros from there on
 
 
@@ -190,46 +190,46 @@ def _of_index(index: Path) -> str | None:
     header = (index / "header.bin").read_bytes()
     if len(header) < _HEADER.size:
         return "header.bin is cut short"
-    _, _, room, held, each, label_at, vector_at, top, entry, most, most_below, *_ = _HEADER.unpack_from(header)
-    sane = held <= room and 0 < vector_at <= label_at < each < 1 << 20 and most <= most_below and top < 64
-    if not sane or (held and (entry >= held or top < 0)):
+    _, _, room, total, each, label_at, vector_at, top, entry, most, most_below, *_ = _HEADER.unpack_from(header)
+    sane = total <= room and 0 < vector_at <= label_at < each < 1 << 20 and most <= most_below and top < 64
+    if not sane or (total and (entry >= total or top < 0)):
         return "header.bin is not one"
     for name, size in (("data_level0.bin", each), ("length.bin", _LINK)):
-        if not held * size <= sizes[name] <= room * size:
-            return f"{name} has {sizes[name]:,} bytes for {held:,} elements of {size:,}"
-    if held and not (index / _WRITTEN).is_file():
+        if not total * size <= sizes[name] <= room * size:
+            return f"{name} has {sizes[name]:,} bytes for {total:,} elements of {size:,}"
+    if total and not (index / _WRITTEN).is_file():
         return f"{_WRITTEN} is missing"
-    if not _links_lead_somewhere(index / "data_level0.bin", held, each, vector_at, most_below):
+    if not _links_lead_somewhere(index / "data_level0.bin", total, each, vector_at, most_below):
         return "data_level0.bin links to elements that are not there"
-    if not _lists_fill(index / "link_lists.bin", held, most):
+    if not _lists_fill(index / "link_lists.bin", total, most):
         return "link_lists.bin is not made of lists"
     return None
 
 
-def _links_lead_somewhere(path: Path, held: int, each: int, vector_at: int, most: int) -> bool:
-    if not held:
+def _links_lead_somewhere(path: Path, total: int, each: int, vector_at: int, most: int) -> bool:
+    if not total:
         return True
     width = _LINK * (1 + most)
     if width > vector_at:
         return False
     with path.open("rb") as file:  # not mapped: if the file is truncated meanwhile, that would kill this process
-        for start in range(0, held, _AT_ONCE):
-            rows = min(_AT_ONCE, held - start)
+        for start in range(0, total, _AT_ONCE):
+            rows = min(_AT_ONCE, total - start)
             data = file.read(rows * each)
             if len(data) != rows * each:
                 return False
             lists = np.ascontiguousarray(np.frombuffer(data, np.uint8).reshape(rows, each)[:, :width]).view("<u4")
             counts = lists[:, 0] & 0xFFFF  # the higher bits are flags, such as for deleted elements
             used = np.arange(most) < counts[:, None]
-            if (counts > most).any() or (lists[:, 1:][used] >= held).any():
+            if (counts > most).any() or (lists[:, 1:][used] >= total).any():
                 return False
     return True
 
 
-def _lists_fill(path: Path, held: int, most: int) -> bool:
+def _lists_fill(path: Path, total: int, most: int) -> bool:
     """Whether each element has a length and as many bytes of links, in whole levels."""
     data, at, level = path.read_bytes(), 0, _LINK * (1 + most)
-    for _ in range(held):
+    for _ in range(total):
         if at + _LINK > len(data):
             return False
         (size,) = struct.unpack_from("<I", data, at)
@@ -238,7 +238,7 @@ def _lists_fill(path: Path, held: int, most: int) -> bool:
         for start in range(at + _LINK, at + _LINK + size, level):
             count = int.from_bytes(data[start : start + 2], "little")
             links = data[start + _LINK : start + _LINK * (1 + count)]
-            if count > most or len(links) != _LINK * count or (np.frombuffer(links, "<u4") >= held).any():
+            if count > most or len(links) != _LINK * count or (np.frombuffer(links, "<u4") >= total).any():
                 return False
         at += _LINK + size
     return at == len(data)

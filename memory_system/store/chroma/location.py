@@ -105,9 +105,9 @@ class Home(ABC):
 
 def replacing(collection: Collection, ids: Sequence[str], metadatas: Sequence[Mapping[str, Any]]) -> list[Any]:
     """The metadata that makes these rows have it and no more: an upsert keeps the keys that it does not name."""
-    held = collection.get(ids=list(ids), include=["metadatas"])
-    old = dict(zip(held["ids"], held["metadatas"] or [], strict=True))
-    return [{**dict.fromkeys(old.get(one) or ()), **about} for one, about in zip(ids, metadatas, strict=True)]
+    rows = collection.get(ids=list(ids), include=["metadatas"])
+    old = dict(zip(rows["ids"], rows["metadatas"] or [], strict=True))
+    return [{**dict.fromkeys(old.get(row_id) or ()), **about} for row_id, about in zip(ids, metadatas, strict=True)]
 
 
 class InFolder(Home):

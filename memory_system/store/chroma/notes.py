@@ -127,6 +127,6 @@ class ChromaNotes:
         """Note on a server the state of the journal when the collections are released."""
         self._note(**{_LEFT: state})
 
-    def _note(self, **told: str) -> None:
+    def _note(self, **notes: str) -> None:
         with self._used(opens=False):
-            self._home.note(**told)
+            self._home.note(**notes)

@@ -84,8 +84,8 @@ def _waited_for(child: subprocess.Popen[str] | _Fork, seconds: float) -> tuple[s
 def _computed(pid: int) -> tuple[float, bool]:
     """The seconds that a process has computed, and whether it waits for its turn; 0 and ``False`` if unknown."""
     try:
-        told = _told_of(pid)
-        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK"), told[0] in _WAITS
+        fields = _told_of(pid)
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] in _WAITS
     except (OSError, ValueError, IndexError):
         return 0.0, False
 
@@ -143,8 +143,8 @@ class _Fork:
         if self.returncode is None:
             if not self._forked:
                 self.pid, self._forked = int(self._line(timeout)), True
-            told: dict[str, Any] = json.loads(self._line(timeout))
-            self.returncode, self._out = told["code"], (told["out"], told["problems"])
+            report: dict[str, Any] = json.loads(self._line(timeout))
+            self.returncode, self._out = report["code"], (report["out"], report["problems"])
         return self._out
 
     def _line(self, timeout: float | None) -> bytes:
@@ -264,10 +264,10 @@ def _ask(folder: Path, seconds: float) -> str | None:
     if child.returncode is not None and child.returncode < 0:
         return f"Chroma crashed ({signal.Signals(-child.returncode).name})"
     try:
-        told = json.loads(out.splitlines()[-1])
+        report = json.loads(out.splitlines()[-1])
     except (ValueError, IndexError):
         last = (problems.strip().splitlines() or ["no word"])[-1]
         return f"Chroma failed ({last[:200]})"
-    if told.get("foreign"):
-        raise ForeignStore(str(told["foreign"]).replace(str(folder), folder.name))
-    return str(told["problem"])[:300] if told.get("problem") else None
+    if report.get("foreign"):
+        raise ForeignStore(str(report["foreign"]).replace(str(folder), folder.name))
+    return str(report["problem"])[:300] if report.get("problem") else None

@@ -52,8 +52,8 @@ def _fork(probe: Callable[[str], None], folder: str) -> None:
         child = os.fork()
         if child == 0:
             signal.alarm(_LAST_RESORT)
-            for held, number in ((os.open(os.devnull, os.O_RDONLY), 0), (out.fileno(), 1), (problems.fileno(), 2)):
-                os.dup2(held, number)
+            for fd, number in ((os.open(os.devnull, os.O_RDONLY), 0), (out.fileno(), 1), (problems.fileno(), 2)):
+                os.dup2(fd, number)
             code = 1
             try:
                 probe(folder)

@@ -66,14 +66,14 @@ def look(folder: Path) -> None:
 
 def main(folder: str) -> None:
     """Print what was found as one line of JSON."""
-    told: dict[str, str] = {}
+    report: dict[str, str] = {}
     try:
         look(Path(folder))
     except ForeignStore as error:
-        told["foreign"] = error.sentence
+        report["foreign"] = error.sentence
     except MemorySystemError as error:
-        told["problem"] = error.sentence.replace(folder, "its folder")
-    sys.stdout.write(json.dumps(told) + "\n")
+        report["problem"] = error.sentence.replace(folder, "its folder")
+    sys.stdout.write(json.dumps(report) + "\n")
 
 
 if __name__ == "__main__":

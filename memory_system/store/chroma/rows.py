@@ -74,8 +74,8 @@ def read(folder: Path) -> Rows:
             if problems != ["ok"]:
                 raise StoreDamaged(f"{DATABASE} is damaged: {problems[0][:200]}.")
             for tier in Tier:
-                for entry_id, told, said in db.execute(_ROWS, (tier.value,)):
-                    entry = _entry(told, said)
+                for entry_id, json_text, said in db.execute(_ROWS, (tier.value,)):
+                    entry = _entry(json_text, said)
                     if entry is None:
                         unreadable.append(str(entry_id))
                     else:
@@ -86,9 +86,9 @@ def read(folder: Path) -> Rows:
     return Rows(tuple(entries.values()), vectors, tuple(unreadable))
 
 
-def _entry(told: object, said: object) -> MemoryEntry | None:
+def _entry(json_text: object, said: object) -> MemoryEntry | None:
     with suppress(MemorySystemError, ValueError, KeyError, TypeError, RecursionError):
-        body = json.loads(str(told))
+        body = json.loads(str(json_text))
         return entry_from_json({**body, "document": said})
     return None
 

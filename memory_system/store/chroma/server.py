@@ -76,8 +76,8 @@ class OnServer(Home):
 
     def _kept_secret(self, error: Exception) -> str:
         token = self._address.token
-        told = str(error) if not token else str(error).replace(token, "…")
-        return f"{told:.200}".replace("\n", " ")
+        message = str(error) if not token else str(error).replace(token, "…")
+        return f"{message:.200}".replace("\n", " ")
 
     def get(self, tier: str) -> chromadb.Collection:  # noqa: D102
         api = _api(self._address)
@@ -123,16 +123,16 @@ class OnServer(Home):
 
     def noted(self) -> Mapping[str, str]:  # noqa: D102
         try:
-            held = self.get(_NOTED_ON).metadata or {}
+            metadata = self.get(_NOTED_ON).metadata or {}
         except NotFoundError:
             return {}
-        return {key: value for key, value in held.items() if isinstance(value, str)}
+        return {key: value for key, value in metadata.items() if isinstance(value, str)}
 
     def note(self, **told: str) -> None:
         """Store a note with the collection of short-term memory, which is created if missing."""
-        held = self.noted()
-        if {**held, **told} != held:
-            self.create(_NOTED_ON).modify(metadata={**held, **told})
+        notes = self.noted()
+        if {**notes, **told} != notes:
+            self.create(_NOTED_ON).modify(metadata={**notes, **told})
 
     def refuse_unreachable(self) -> None:  # noqa: D102
         try:
@@ -181,12 +181,12 @@ def _api(address: ChromaAddress) -> ServerAPI:
 
 def _refuse_other_answers(response: httpx.Response) -> None:
     """Refuse anything but JSON, and errors that Chroma does not know: a proxy or another server replied."""
-    told = response.headers.get("content-type", "")
+    content_type = response.headers.get("content-type", "")
     response.read()
-    if "json" in told and (response.is_success or _known(response.text)):
+    if "json" in content_type and (response.is_success or _known(response.text)):
         return
     raise httpx.HTTPStatusError(
-        f"{response.status_code} {told.partition(';')[0] or 'without a type'}",
+        f"{response.status_code} {content_type.partition(';')[0] or 'without a type'}",
         request=response.request,
         response=response,
     )

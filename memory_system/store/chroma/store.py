@@ -67,10 +67,10 @@ class Crowd:
         with self._lock:
             self._inside[guest] = None
             self._inside.move_to_end(guest)
-            surplus = [one for one in list(self._inside)[: -self._most()] if one is not guest]
-        for one in surplus:
-            if one.give_up():
-                self.left(one)
+            surplus = [other for other in list(self._inside)[: -self._most()] if other is not guest]
+        for other in surplus:
+            if other.give_up():
+                self.left(other)
 
     def is_full_without(self, guest: Guest) -> bool:
         """Whether another guest has to give up its client before this one can have one."""
@@ -410,8 +410,8 @@ class ChromaMemory(Memory):
         with self._store.collection(self._name) as collection:
             for start in range(0, collection.count(), _PAGE):
                 rows = collection.get(limit=_PAGE, offset=start, include=["documents", "metadatas", "embeddings"])
-                told = list(bodies(rows["documents"], rows["metadatas"]))
-                yield Page(told, np.asarray(cast("Any", rows["embeddings"]), np.float32))
+                page_bodies = list(bodies(rows["documents"], rows["metadatas"]))
+                yield Page(page_bodies, np.asarray(cast("Any", rows["embeddings"]), np.float32))
 
     def nearest(self, vector: Vectors, top_k: int) -> list[tuple[str, float]]:  # noqa: D102
         from chromadb.errors import ChromaError
@@ -419,12 +419,12 @@ class ChromaMemory(Memory):
         if top_k < 1:
             raise InvalidParameter(f"top_k must be 1 or more, not {top_k}.")
         with self._store.collection(self._name) as collection:
-            held = collection.count()
-            if not held:
+            count = collection.count()
+            if not count:
                 return []
             try:
                 answer = collection.query(
-                    query_embeddings=vector.reshape(1, -1), n_results=min(top_k, held), include=["distances"]
+                    query_embeddings=vector.reshape(1, -1), n_results=min(top_k, count), include=["distances"]
                 )
             except (ChromaError, ValueError) as error:
                 if "dimension" in str(error):

@@ -115,8 +115,8 @@ class PastReader:
             head = self._newest(db, CHANGE_SETS.c.applied_at, at)
             revision = head.revision if head is not None else 0
             last = self._last_access(db, revision, ACCESSES.c.noted_at <= utc(at))
-            told = (last.at, last.noted_at) if last is not None else head and (head.planned_at, head.applied_at)
-            world, real = map(datetime.fromisoformat, told) if told else (at, at)
+            times = (last.at, last.noted_at) if last is not None else head and (head.planned_at, head.applied_at)
+            world, real = map(datetime.fromisoformat, times) if times else (at, at)
             now = at if abs(world - real) <= _TOGETHER else world
             return self._moment(db, revision, last.number if last is not None else 0, now)
 

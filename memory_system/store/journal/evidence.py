@@ -52,7 +52,7 @@ class Evidence:
         """Pairs of each of these memories and one that rests or rested on it, forgotten ones included."""
         with self._lock:
             self._catch_up()
-            return [(one, other) for one in entry_ids for other in self._cited.get(one, ())]
+            return [(entry_id, other) for entry_id in entry_ids for other in self._cited.get(entry_id, ())]
 
     def concerned(self) -> frozenset[str]:
         """The memories that rest on others, or have ever had others rest on them."""
@@ -69,12 +69,17 @@ class Evidence:
             return self._stale
 
     def _found_stale(self) -> tuple[Stale, ...]:
-        doubtful = [one for one, cites in self._resting.items() if not self._altered.isdisjoint(cites)]
-        sources = {source for one in doubtful for source in self._resting[one] if source in self._altered}
+        doubtful = [entry_id for entry_id, cites in self._resting.items() if not self._altered.isdisjoint(cites)]
+        sources = {source for entry_id in doubtful for source in self._resting[entry_id] if source in self._altered}
         traces = self.traces({*doubtful, *sources})
-        entries = [traces[one][-1].after for one in doubtful]
+        entries = [traces[entry_id][-1].after for entry_id in doubtful]
         found = [stale(entry, traces) for entry in entries if entry is not None]
-        return tuple(sorted((one for one in found if one is not None), key=lambda one: (-one.since, one.entry.id)))
+        return tuple(
+            sorted(
+                (finding for finding in found if finding is not None),
+                key=lambda finding: (-finding.since, finding.entry.id),
+            )
+        )
 
     def traces(self, entry_ids: Collection[str]) -> dict[str, list[Trace]]:
         """All changes of these memories, each oldest first."""

@@ -162,25 +162,25 @@ class Sought:
 
     def where(self) -> list[sa.ColumnElement[bool]]:
         """The conditions on ``CHANGE_SETS``."""
-        wanted: list[sa.ColumnElement[bool]] = []
+        conditions: list[sa.ColumnElement[bool]] = []
         if self.author:
-            wanted.append(CHANGE_SETS.c.author == self.author)
+            conditions.append(CHANGE_SETS.c.author == self.author)
         if self.operation:
-            wanted.append(CHANGE_SETS.c.operation == self.operation)
+            conditions.append(CHANGE_SETS.c.operation == self.operation)
         if self.since is not None:
-            wanted.append(CHANGE_SETS.c.applied_at >= utc(self.since))
+            conditions.append(CHANGE_SETS.c.applied_at >= utc(self.since))
         if self.until is not None:
-            wanted.append(CHANGE_SETS.c.applied_at < utc(self.until))
+            conditions.append(CHANGE_SETS.c.applied_at < utc(self.until))
         if self.entry_id:
-            wanted.append(CHANGE_SETS.c.revision.in_(_revisions(CHANGES.c.entry_id == self.entry_id)))
+            conditions.append(CHANGE_SETS.c.revision.in_(_revisions(CHANGES.c.entry_id == self.entry_id)))
         if self.text:
-            wanted.append(CHANGE_SETS.c.details.contains(json.dumps({"name": self.text})[:-1], autoescape=True))
+            conditions.append(CHANGE_SETS.c.details.contains(json.dumps({"name": self.text})[:-1], autoescape=True))
         if words := self.contains.strip():
             heads = (holds(column, words) for column in _HEAD_TEXTS)
             ends = sa.or_(*(holds(document(end), words) for end in (CHANGES.c.before, CHANGES.c.after)))
-            told = sa.exists().where(CHANGES.c.revision == CHANGE_SETS.c.revision, ends)
-            wanted.append(sa.or_(*heads, told))
-        return wanted
+            condition = sa.exists().where(CHANGES.c.revision == CHANGE_SETS.c.revision, ends)
+            conditions.append(sa.or_(*heads, condition))
+        return conditions
 
 
 _HEAD_TEXTS = (CHANGE_SETS.c.title, CHANGE_SETS.c.reason, CHANGE_SETS.c.author)
@@ -267,12 +267,12 @@ class Teller:
     def kinds(self, after: int = 0, until: int | None = None) -> HistoryKinds:
         """The authors and operations in the history after a revision, up to another."""
         with self._read() as db:
-            told = []
+            counts = []
             for column in (CHANGE_SETS.c.author, CHANGE_SETS.c.operation):
                 query = sa.select(column, sa.func.count().label("times")).group_by(column)
                 query = query.where(CHANGE_SETS.c.revision > after)
                 if until is not None:
                     query = query.where(CHANGE_SETS.c.revision <= until)
                 rows = db.execute(query.order_by(sa.desc("times"), column))
-                told.append({str(row[0]): int(row[1]) for row in rows})
-        return HistoryKinds(*told)
+                counts.append({str(row[0]): int(row[1]) for row in rows})
+        return HistoryKinds(*counts)

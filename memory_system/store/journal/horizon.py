@@ -253,7 +253,7 @@ def _drop(db: sa.Connection, revisions: Sequence[int], concerned: Collection[str
             going.setdefault(row.revision, []).append(row.position)
     whole = [revision for revision in going if revision not in staying]
     db.execute(sa.delete(CHANGES).where(CHANGES.c.revision.in_(whole)))
-    some = [{"r": revision, "p": one} for revision in going.keys() & staying for one in going[revision]]
+    some = [{"r": revision, "p": position} for revision in going.keys() & staying for position in going[revision]]
     if some:
         place = sa.and_(CHANGES.c.revision == sa.bindparam("r"), CHANGES.c.position == sa.bindparam("p"))
         db.execute(sa.delete(CHANGES).where(place), some)

@@ -79,8 +79,8 @@ _PENDING = Question(
 _NEWEST = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
 _NEWEST_ACCESS = Question(sa.select(_NEWEST[1]))
 _ENDS = (sa.func.min(QUERIES.c.number), sa.func.max(QUERIES.c.number))
-_FIRST_AND_LAST_QUERY = Question(sa.select(*(sa.select(one).scalar_subquery() for one in _ENDS)))
-_POSITION = Question(sa.select(*(sa.select(one).scalar_subquery() for one in _NEWEST)))
+_FIRST_AND_LAST_QUERY = Question(sa.select(*(sa.select(column).scalar_subquery() for column in _ENDS)))
+_POSITION = Question(sa.select(*(sa.select(column).scalar_subquery() for column in _NEWEST)))
 _ACCESSED = Question(
     sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at), sa.func.max(ACCESSES.c.number))
     .where(ACCESSES.c.number > sa.bindparam("after"))
@@ -224,11 +224,11 @@ class Connections:
         Raises:
             StoreError: it cannot be read.
         """
-        held: sa.Connection | None = getattr(self._held, "connection", None)
-        if held is not None:
+        connection: sa.Connection | None = getattr(self._held, "connection", None)
+        if connection is not None:
             try:
                 with self._told():
-                    return question.of(held, values)
+                    return question.of(connection, values)
             except ServerUnavailable:
                 self._held.connection = None
         try:
@@ -257,9 +257,9 @@ class Connections:
             StoreError: the journal cannot be read.
         """
         with self._told():
-            held = self._polling.connect()
-        with held:
-            self._held.connection = held
+            connection = self._polling.connect()
+        with connection:
+            self._held.connection = connection
             try:
                 yield
             finally:
@@ -322,16 +322,16 @@ class Connections:
         """Rewrite the file or the tables; return why that is not done, in a sentence, or ``None`` if it is."""
         if self._watch is None:
             return erase(self._engine, ALL_TABLES)
-        held = self._engine.raw_connection()
+        raw_connection = self._engine.raw_connection()
         try:
-            connection = held.driver_connection
+            connection = raw_connection.driver_connection
             assert connection is not None, "it has just been taken from the pool"
             connection.execute("VACUUM")
             busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         except sqlite3.Error as error:
             return f"The journal could not be rewritten: {error}."
         finally:
-            held.close()
+            raw_connection.close()
         return "Another program is reading the journal." if busy else None
 
     def seen(self) -> int | None:
@@ -403,28 +403,32 @@ class Journal:
         """
         with self._write() as db:
             revisions: dict[str, int] = {}
-            for some in slices([one.id for one in change_sets]):
+            for some in slices([change_set.id for change_set in change_sets]):
                 revisions |= {row[0]: int(row[1]) for row in _REVISIONS_OF.of(db, {"some": some})}
-            if new := list({one.id: one for one in change_sets if one.id not in revisions}.values()):
+            if new := list(
+                {change_set.id: change_set for change_set in change_sets if change_set.id not in revisions}.values()
+            ):
                 self._refuse_stale(db, new)
                 revisions |= self._record(db, new, alone=alone)
                 keep(db, vectors, embedder)
-        return [dataclasses.replace(one, revision=revisions[one.id]) for one in change_sets]
+        return [dataclasses.replace(change_set, revision=revisions[change_set.id]) for change_set in change_sets]
 
     def _refuse_stale(self, db: sa.Connection, change_sets: Sequence[ChangeSet]) -> None:
-        held: dict[str, str | None] = {}
-        held |= self._bodies(db, [change.entry_id for one in change_sets for change in one.changes])
-        for change in (change for one in change_sets for change in one.changes):
-            if held.get(change.entry_id) != dump_entry(change.before):
+        bodies: dict[str, str | None] = {}
+        bodies |= self._bodies(db, [change.entry_id for change_set in change_sets for change in change_set.changes])
+        for change in (change for change_set in change_sets for change in change_set.changes):
+            if bodies.get(change.entry_id) != dump_entry(change.before):
                 document = (change.before or change.after).document  # type: ignore[union-attr]
                 raise StaleChange(f"The memory {excerpt(document)} has changed since this was planned. Plan it again.")
             if len(change_sets) > 1:
-                held[change.entry_id] = dump_entry(change.after)
-        for text in (text for one in change_sets for text in one.texts):
+                bodies[change.entry_id] = dump_entry(change.after)
+        for text in (text for change_set in change_sets for text in change_set.texts):
             if dict(_TEXTS.of(db, {"names": [text.name]})).get(text.name) != text.before:
                 raise StaleChange(f"What is kept as {text.name} has changed since this was planned. Look at it again.")
         refuse_purged(db, change_sets)
-        for body in self._bodies(db, [entry_id for one in change_sets for entry_id in one.purges]).values():
+        for body in self._bodies(
+            db, [entry_id for change_set in change_sets for entry_id in change_set.purges]
+        ).values():
             raise StaleChange(f"{excerpt(_loaded(body).document)} is remembered. Forget it first, then purge it.")
 
     def _record(self, db: sa.Connection, change_sets: Sequence[ChangeSet], *, alone: bool) -> dict[str, int]:
@@ -580,7 +584,7 @@ class Journal:
     def pending(self) -> list[ChangeSet]:
         """Change sets that were committed and not marked done, oldest first."""
         waits = self.pending_revisions()  # usually empty
-        return [told.change_set for told in self.told.of(CHANGE_SETS.c.done.is_(False))] if waits else []
+        return [act.change_set for act in self.told.of(CHANGE_SETS.c.done.is_(False))] if waits else []
 
     def pending_revisions(self, after: int = 0) -> frozenset[int]:
         """The numbers of those change sets that come after a revision."""
@@ -612,7 +616,7 @@ class Journal:
 
     def kept_since(self, revision: int, unless: Callable[[sa.Connection], None] = lambda _db: None) -> list[ChangeSet]:
         """As ``since``, or what is kept of it."""
-        return [told.change_set for told in self.told.of(CHANGE_SETS.c.revision > revision, unless=unless)]
+        return [act.change_set for act in self.told.of(CHANGE_SETS.c.revision > revision, unless=unless)]
 
     def get(self, revision: int) -> Applied:
         """One change set.
@@ -621,15 +625,15 @@ class Journal:
             ChangeSetNotFound: the journal has no such revision, or it was dropped.
         """
         gone = partial(self.horizon.refuse, revision=revision, itself=True)
-        told = self.told.of(CHANGE_SETS.c.revision == revision, unless=gone)
-        if not told:
+        acts = self.told.of(CHANGE_SETS.c.revision == revision, unless=gone)
+        if not acts:
             raise ChangeSetNotFound(f"The history has no revision {revision}.")
-        return told[0]
+        return acts[0]
 
     def by_id(self, change_set_id: str) -> ChangeSet | None:
         """The change set of an id; ``None`` if the history has none."""
-        told = self.told.of(CHANGE_SETS.c.id == change_set_id)
-        return told[0].change_set if told else None
+        acts = self.told.of(CHANGE_SETS.c.id == change_set_id)
+        return acts[0].change_set if acts else None
 
     def applied_at(self, revision: int) -> datetime | None:
         """When a change set was applied (real time), including the newest dropped one; ``None`` if there is none."""
@@ -674,10 +678,10 @@ class Journal:
         return None if row is None else load_entry(row.after or row.before)
 
     def _bodies(self, db: sa.Connection, ids: Sequence[str]) -> dict[str, str]:
-        held: dict[str, str] = {}
+        bodies: dict[str, str] = {}
         for some in slices(ids):
-            held |= {row.id: row.body for row in _BODIES.of(db, {"some": some})}
-        return held
+            bodies |= {row.id: row.body for row in _BODIES.of(db, {"some": some})}
+        return bodies
 
 
 def _held_row(entry: MemoryEntry, body: str | None) -> dict[str, Any]:

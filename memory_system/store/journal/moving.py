@@ -129,10 +129,10 @@ class ServerHome(JournalHome):
         assert self._schema is not None, "it has been found, or made"
         with self._server.reading() as db:
             query = sa.text("SELECT tablename FROM pg_tables WHERE schemaname = :schema")
-            held, there = set(db.scalars(query, {"schema": self._schema})), _is_there(db, self._schema)
-        missing = sorted({table.name for table in ALL_TABLES} - held)
-        if missing and (held or claimed or not there):
-            what = f"the table {missing[0]!r} is" if held else f"the schema {self._schema} is"
+            table_names, there = set(db.scalars(query, {"schema": self._schema})), _is_there(db, self._schema)
+        missing = sorted({table.name for table in ALL_TABLES} - table_names)
+        if missing and (table_names or claimed or not there):
+            what = f"the table {missing[0]!r} is" if table_names else f"the schema {self._schema} is"
             raise JournalDamaged(
                 f"The journal of {self.folder.name!r} is damaged: {what} missing from the PostgreSQL server."
             )
@@ -217,18 +217,18 @@ def _found(db: sa.Connection, place: str) -> str | None:
 
 def _all_of(db: sa.Connection, world: str) -> dict[str, str]:
     """The schemas whose comments name agents of this world, by the agents' names."""
-    told = sa.func.obj_description(sa.column("oid"), "pg_namespace")
+    comment = sa.func.obj_description(sa.column("oid"), "pg_namespace")
     beginning = f"{_MARK}{world}/"
-    query = sa.select(told.label("told"), sa.column("nspname")).select_from(sa.table("pg_namespace"))
-    rows = db.execute(query.where(sa.func.starts_with(told, beginning)))
+    query = sa.select(comment.label("told"), sa.column("nspname")).select_from(sa.table("pg_namespace"))
+    rows = db.execute(query.where(sa.func.starts_with(comment, beginning)))
     return {row.told.removeprefix(beginning): row.nspname for row in rows}
 
 
 def _place_of(db: sa.Connection, schema: str) -> str | None:
     """The world and the agent in the comment of a schema, separated by a slash."""
     query = sa.text("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = :name")
-    told: str | None = db.scalar(query, {"name": schema})
-    return told.removeprefix(_MARK) if told is not None and told.startswith(_MARK) else None
+    comment: str | None = db.scalar(query, {"name": schema})
+    return comment.removeprefix(_MARK) if comment is not None and comment.startswith(_MARK) else None
 
 
 def _is_there(db: sa.Connection, schema: str) -> bool:
@@ -249,8 +249,8 @@ def _leave(db: sa.Connection, place: str) -> None:
 
 
 def _name(db: sa.Connection, schema: str, place: str) -> None:
-    told = f"{_MARK}{place}".replace("'", "''").replace("%", "%%")
-    db.exec_driver_sql(f"COMMENT ON SCHEMA \"{schema}\" IS '{told}'")
+    comment = f"{_MARK}{place}".replace("'", "''").replace("%", "%%")
+    db.exec_driver_sql(f"COMMENT ON SCHEMA \"{schema}\" IS '{comment}'")
 
 
 class Journals:

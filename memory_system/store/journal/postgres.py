@@ -234,21 +234,21 @@ def _patient() -> Any:
         answer_seconds: float | None = None
         """Overrides ``ANSWER_SECONDS``."""
 
-        def wait(self, gen: Generator[Any, Any, Any], *given: Any, **named: Any) -> Any:
+        def wait(self, gen: Generator[Any, Any, Any], *args: Any, **named: Any) -> Any:
             """The server's answer; checks the clock as often as psycopg does, every tenth of a second."""
-            return super().wait(self._limited(gen), *given, **named)
+            return super().wait(self._limited(gen), *args, **named)
 
         def _limited(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
             seconds = self.answer_seconds or ANSWER_SECONDS
             until = time.monotonic() + seconds
             try:
-                wanted = next(gen)
+                request = next(gen)
                 while True:
-                    ready = yield wanted
+                    ready = yield request
                     if not ready and time.monotonic() > until:
                         self.close()
                         raise OperationalError(f"it has not answered for {seconds:g} seconds")
-                    wanted = gen.send(ready)
+                    request = gen.send(ready)
             except StopIteration as end:
                 return end.value
 
@@ -306,13 +306,13 @@ def as_store_error(sentence: str, error: BaseException | None) -> StoreError:
     from psycopg import OperationalError  # an extra, and what raised the error
 
     state = getattr(error, "sqlstate", None) or ""
-    told = " ".join(sentence.split())
+    message = " ".join(sentence.split())
     lost = not state and isinstance(error, OperationalError)  # without contact to the server there is no code
     if lost or state.startswith(_UNREACHABLE):
-        return ServerUnavailable(f"{told} Is it running, and is MEMORY_JOURNAL_URL right? Then try again.")
+        return ServerUnavailable(f"{message} Is it running, and is MEMORY_JOURNAL_URL right? Then try again.")
     if state == "55P03":
         return StoreBusy(f"Another machine or program has been writing for {LOCK_SECONDS} seconds. Try again.")
-    return JournalDamaged(told) if state in _DAMAGED else StoreDamaged(told)
+    return JournalDamaged(message) if state in _DAMAGED else StoreDamaged(message)
 
 
 def _line(error: BaseException | None) -> str:

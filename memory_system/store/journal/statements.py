@@ -32,12 +32,12 @@ class _Written(NamedTuple):
 
 
 @lru_cache(500)
-def _written(statement: sa.Select[Any], given: tuple[tuple[str, int | None], ...]) -> _Written:
+def _written(statement: sa.Select[Any], counts: tuple[tuple[str, int | None], ...]) -> _Written:
     """The statement for values of these names, with the number of values for each that expands."""
-    asked = statement.params({name: None if count is None else [None] * count for name, count in given})
+    asked = statement.params({name: None if count is None else [None] * count for name, count in counts})
     compiled = asked.compile(dialect=_NAMED, compile_kwargs={"render_postcompile": True})
     row = namedtuple("Row", list(map(str, statement.selected_columns.keys())), rename=True)  # type: ignore[misc]
-    return _Written(str(compiled), {name: one.value for name, one in compiled.binds.items()}, row._make)
+    return _Written(str(compiled), {name: bind.value for name, bind in compiled.binds.items()}, row._make)
 
 
 def plain(db: sa.Connection) -> sqlite3.Connection | None:
@@ -82,10 +82,10 @@ class Question:
         lists = {name: _filled(value) for name, value in values.items() if isinstance(value, list | tuple)}
         counts = {name: len(lists[name]) if name in lists else None for name in values}
         written = _written(self.asked, tuple(counts.items()))
-        given = {**written.given, **values}
+        parameters = {**written.given, **values}
         for name, several in lists.items():
-            given.update((f"{name}_{number}", one) for number, one in enumerate(several, 1))
-        return [written.row(one) for one in connection.execute(written.text, given).fetchall()]
+            parameters.update((f"{name}_{number}", value) for number, value in enumerate(several, 1))
+        return [written.row(row) for row in connection.execute(written.text, parameters).fetchall()]
 
 
 def insert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:

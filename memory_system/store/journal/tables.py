@@ -124,9 +124,9 @@ def _second(db: sa.Connection) -> None:
 
 def _third(db: sa.Connection) -> None:
     """Add revision and real time to accesses, and log queries."""
-    held = {column["name"] for column in sa.inspect(db).get_columns("accesses")}
+    columns = {column["name"] for column in sa.inspect(db).get_columns("accesses")}
     for name, kind in (("revision", "INTEGER"), ("noted_at", "TEXT")):
-        if name not in held:
+        if name not in columns:
             db.exec_driver_sql(f"ALTER TABLE accesses ADD COLUMN {name} {kind}")
     db.exec_driver_sql("CREATE INDEX IF NOT EXISTS ix_accesses_revision ON accesses (revision)")
     QUERIES.create(db, checkfirst=True)
@@ -361,8 +361,8 @@ def pour(source: sa.Connection, target: sa.Connection) -> int:
     """
     poured = 0
     for table in ALL_TABLES:
-        told = source.execute(sa.select(table).execution_options(yield_per=_AT_ONCE)).mappings()
-        for rows in told.partitions():
+        result = source.execute(sa.select(table).execution_options(yield_per=_AT_ONCE)).mappings()
+        for rows in result.partitions():
             target.execute(sa.insert(table), [dict(row) for row in rows])
             poured += len(rows)
     if target.dialect.name == "postgresql":

@@ -56,15 +56,15 @@ def refuse_purged(db: sa.Connection, change_sets: Sequence[ChangeSet]) -> None:
     Raises:
         StaleChange: one would bring such a memory back, or a model received memories before one was purged.
     """
-    coming = [[change.entry_id for change in one.changes if change.before is None] for one in change_sets]
+    coming = [[change.entry_id for change in change_set.changes if change.before is None] for change_set in change_sets]
     purged: dict[str, int] = {}
     for some in slices(list(chain.from_iterable(coming))):
         purged |= {row[0]: row[1] for row in _PURGED_OF_THESE.of(db, {"some": some})}
     for change_set, back in zip(change_sets, coming, strict=True):
         if any(purged.get(entry_id, change_set.base_revision) > change_set.base_revision for entry_id in back):
             raise StaleChange("A memory that this would bring back was purged for good since. Plan it again.")
-        told = any(call.task != RATE for call in change_set.calls)
-        if told and db.scalar(_PURGED_SINCE, {"base": change_set.base_revision}):
+        has_calls = any(call.task != RATE for call in change_set.calls)
+        if has_calls and db.scalar(_PURGED_SINCE, {"base": change_set.base_revision}):
             raise StaleChange(
                 "A memory was purged for good since this was planned, and the language model may have been told of "
                 "it. Plan it again."
@@ -183,7 +183,7 @@ def _cleaned(details: dict[str, Any], scrubber: Scrubber, in_calls: Scrubber) ->
         else call
         for call in details["calls"]
     ]
-    kept = [{**one, "reason": scrubber.clean(one["reason"])} for one in details["kept"]]
+    kept = [{**memory, "reason": scrubber.clean(memory["reason"])} for memory in details["kept"]]
     notes = [scrubber.clean(note) for note in details["notes"]]
     texts = [
         text | {end: cleaned_text(text["name"], text[end], scrubber) for end in ("before", "after")}
@@ -202,16 +202,16 @@ def cleaned_text(name: str, body: str | None, scrubber: Scrubber) -> str | None:
     if not body or not fields:
         return body
     try:
-        told = json.loads(body)
-        left = told | {name: _cleaned_value(told[name], scrubber) for name in fields if name in told}
+        record = json.loads(body)
+        left = record | {name: _cleaned_value(record[name], scrubber) for name in fields if name in record}
     except (ValueError, TypeError, RecursionError):  # it was damaged since it was written
         return scrubber.clean(body)
-    return body if left == told else json.dumps(left, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return body if left == record else json.dumps(left, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _cleaned_value(value: Any, scrubber: Scrubber) -> Any:
     if isinstance(value, list):
-        return [_cleaned_value(one, scrubber) for one in value]
+        return [_cleaned_value(item, scrubber) for item in value]
     return scrubber.clean(value) if isinstance(value, str) else value
 
 
