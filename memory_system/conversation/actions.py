@@ -62,8 +62,8 @@ class Action:
                 "An action's name has 1 to 64 letters, digits, _ and -, and does not begin with a digit; "
                 f"{shown(self.name)} does not fit."
             )
-        told = self.description
-        if not isinstance(told, str) or not told.strip() or len(told) > MAX_DESCRIPTION:
+        description = self.description
+        if not isinstance(description, str) or not description.strip() or len(description) > MAX_DESCRIPTION:
             raise InvalidParameter(f"The action {self.name} needs a description of 1 to {MAX_DESCRIPTION} characters.")
         if self.do is not None and not callable(self.do):
             raise InvalidParameter(f"'do' of the action {self.name} must be a function, or be left out.")
@@ -127,8 +127,8 @@ def result_of(call: Callable[[], object], room: int) -> tuple[str, bool]:
         return _told("Failed", "message", _failure(error), room), True
     if value is None:
         return json.dumps({"status": "OK"}), False
-    told = json.dumps(value, ensure_ascii=False)
-    return _told("OK", "result", told if len(told) > room and not isinstance(value, str) else value, room), False
+    text = json.dumps(value, ensure_ascii=False)
+    return _told("OK", "result", text if len(text) > room and not isinstance(value, str) else value, room), False
 
 
 def carried_out(action: Action, arguments: Mapping[str, Any]) -> Callable[[], object]:
@@ -140,10 +140,10 @@ def carried_out(action: Action, arguments: Mapping[str, Any]) -> Callable[[], ob
 
 def outcome(action: Action, call: ToolCall) -> object:
     """The result of a call that is carried out here, to be passed in; an exception if it failed."""
-    given = json.loads(call.arguments or "{}")
-    given.pop(HEARTBEAT, None)
+    arguments = json.loads(call.arguments or "{}")
+    arguments.pop(HEARTBEAT, None)
     try:
-        return _plain(carried_out(action, given)())
+        return _plain(carried_out(action, arguments)())
     except Exception as error:  # noqa: BLE001 - a game may fail in any way, and the model is told of it
         return RuntimeError(_failure(error))
 
@@ -161,8 +161,8 @@ def handed_in(result: object) -> Callable[[], object]:
 
 def result_in(text: str) -> object:
     """The result that was passed in, from the text that ``result_of`` made of it."""
-    told = json.loads(text)
-    return RuntimeError(told["message"]) if told["status"] == "Failed" else told.get("result")
+    body = json.loads(text)
+    return RuntimeError(body["message"]) if body["status"] == "Failed" else body.get("result")
 
 
 def cut(text: str, room: int) -> str:
@@ -175,11 +175,11 @@ def cut(text: str, room: int) -> str:
 
 def words_of(name: str, arguments: Mapping[str, Any]) -> str:
     """A call in words for memory, such as "open_gate (gate: north)"."""
-    told = [
+    parts = [
         f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for key, value in arguments.items()
     ]
-    return f"{name} ({cut(', '.join(told), 300)})" if told else name
+    return f"{name} ({cut(', '.join(parts), 300)})" if parts else name
 
 
 def _plain(value: object) -> object:
@@ -198,7 +198,7 @@ def _failure(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _schema(name: str, given: object) -> dict[str, Any]:
+def _schema(name: str, parameters: object) -> dict[str, Any]:
     """A copy of an action's schema, completed.
 
     Raises:
@@ -208,10 +208,10 @@ def _schema(name: str, given: object) -> dict[str, Any]:
     def refuse(why: str) -> InvalidParameter:
         return InvalidParameter(f"The parameters of the action {name} are not a JSON schema of an object: {why}.")
 
-    if not isinstance(given, Mapping):
+    if not isinstance(parameters, Mapping):
         raise refuse('write {"type": "object", "properties": {...}}')
     try:
-        text = json.dumps(dict(given), allow_nan=False)
+        text = json.dumps(dict(parameters), allow_nan=False)
         schema: dict[str, Any] = json.loads(text)
         why = _wrong("it", schema)
     except (TypeError, ValueError, RecursionError) as error:
@@ -225,7 +225,7 @@ def _schema(name: str, given: object) -> dict[str, Any]:
         raise refuse(f"its type is {shown(schema['type'])}, not 'object'")
     if HEARTBEAT in schema["properties"]:
         raise refuse(f"{HEARTBEAT!r} is an argument of every function already")
-    if missing := [one for one in schema.get("required", []) if one not in schema["properties"]]:
+    if missing := [key for key in schema.get("required", []) if key not in schema["properties"]]:
         raise refuse(f"{shown(missing[0])} is required, but is not among its properties")
     return schema
 
@@ -238,12 +238,12 @@ def _wrong(where: str, schema: object) -> str:
         return f"{where} is {shown(schema)}"
     kinds = schema.get("type", [])
     named = kinds if isinstance(kinds, list) else [kinds]
-    if unknown := [one for one in named if not isinstance(one, str) or one not in TYPES]:
+    if unknown := [kind for kind in named if not isinstance(kind, str) or kind not in TYPES]:
         return f"{where} has the type {shown(unknown[0])}; there are {', '.join(TYPES)}"
     if "enum" in schema and (not isinstance(schema["enum"], list) or not schema["enum"]):
         return f"'enum' of {where} is not a list of choices"
     required = schema.get("required", [])
-    if not isinstance(required, list) or not all(isinstance(one, str) for one in required):
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
         return f"'required' of {where} is not a list of names"
     inside = schema.get("properties", {})
     if not isinstance(inside, dict):

@@ -70,7 +70,7 @@ class Compared:
 
     def of(self, fate: Fate) -> tuple[Message, ...]:
         """The messages of one fate."""
-        return tuple(message for message, one in self.fates if one is fate)
+        return tuple(message for message, other in self.fates if other is fate)
 
 
 def compare(
@@ -161,13 +161,13 @@ class _Trial:
         talk = replace(self._talk, queue=strategy.past(self._talk, self._read))
         context = build(self._scene, talk, ())
         queue = context.section(QUEUE)
-        held = {message.number for message in queue.messages} if queue else set()
+        numbers = {message.number for message in queue.messages} if queue else set()
         summary = context.section(SUMMARY)
         words = _telling(summary.text) if summary else frozenset()
         virtual = talk.settings.strategy is Strategy.VIRTUAL
         telling = _own_words(self._messages)
         fates = tuple(
-            (message, _fate(message.number in held, own, words, searched=virtual))
+            (message, _fate(message.number in numbers, own, words, searched=virtual))
             for message, own in zip(self._messages, telling, strict=True)
         )
         return Compared(
@@ -198,8 +198,8 @@ def turns(messages: Sequence[Message]) -> list[list[Message]]:
     return found
 
 
-def _fate(held: bool, own: frozenset[str], summary: frozenset[str], *, searched: bool) -> Fate:
-    if held:
+def _fate(in_prompt: bool, own: frozenset[str], summary: frozenset[str], *, searched: bool) -> Fate:
+    if in_prompt:
         return Fate.PROMPT
     if own and len(own & summary) >= _KEPT * len(own):
         return Fate.SUMMARY
@@ -260,5 +260,5 @@ def _left_by(agent: AgentMemory, talk_id: str) -> tuple[str, ...]:
     for tier in LIVED:
         if tier is not Tier.STATIC:
             with agent.contents.shelf(tier) as table:
-                found += [one for one in table.ids if one.startswith(begins)]
+                found += [entry_id for entry_id in table.ids if entry_id.startswith(begins)]
     return tuple(found)

@@ -185,8 +185,8 @@ def build(scene: Scene, talk: Talk, new: Sequence[Message]) -> Context:
         sections.append(Section(QUEUE, "", tuple(queue), sum(map(measure.message, queue))))
     if live:
         sections.append(Section(NEW, "", tuple(live), used))
-    wanted = whole + needed + sum(map(measure.message, talk.queue))
-    return Context(tuple(sections), room, len(talk.queue) - len(queue), shortened, wanted, talk.actions, beats)
+    total = whole + needed + sum(map(measure.message, talk.queue))
+    return Context(tuple(sections), room, len(talk.queue) - len(queue), shortened, total, talk.actions, beats)
 
 
 def room_left(fixed: Sequence[Section], room: int, shares: Mapping[str, float] = SHARES) -> dict[str, int]:

@@ -107,7 +107,7 @@ class Conversation:
             InvalidParameter: one is not as described, or the name of the human is part of several people's names.
         """
         moment = agent.now if now is None else moment_given("'now'", now)
-        with_whom = tuple(storage.line("The name", one) for one in listed(others, "'others'"))
+        with_whom = tuple(storage.line("The name", name) for name in listed(others, "'others'"))
         if len(with_whom) > MOST_OTHERS:
             raise InvalidParameter(f"A conversation is with {MOST_OTHERS} others at most, not {len(with_whom):,}.")
         name = _together(with_whom) or people.talks_with(agent, storage.line("The name", human))
@@ -334,7 +334,7 @@ class Conversation:
         carried = {action.name: action.do for action in checked_actions(actions, RESERVED)}
         known = asked(said, plan, actions_of(plan, talk), Recorded(plan.calls))
         waiting = {call.id: call.name for call in run(self.agent, talk, known).outcome.pending}
-        if missing := [f"{one} ({name})" for one, name in waiting.items() if one not in results]:
+        if missing := [f"{call_id} ({name})" for call_id, name in waiting.items() if call_id not in results]:
             raise InvalidParameter(f"Pass the result of every call; these have none: {', '.join(missing)}.")
         if unknown := [result for result in results if result not in waiting]:
             raise InvalidParameter(
@@ -364,8 +364,8 @@ class Conversation:
         except StaleChange as error:
             if self.head.next_number == talk.next_number:
                 raise
-            told = "Somebody else talked at the same moment, so nothing was changed. Say it again."
-            raise StaleChange(told) from error
+            sentence = "Somebody else talked at the same moment, so nothing was changed. Say it again."
+            raise StaleChange(sentence) from error
         return step_of(played, done, tuple(offered))
 
     def note(
@@ -437,18 +437,18 @@ class Conversation:
             Conflict: nothing has been said since.
         """
         talk, moment = self.head, self._time(now)
-        told = remembering.synopsis_of(self.agent, talk, self.messages, moment, progress)
-        if not told.said:
+        synopsis = remembering.synopsis_of(self.agent, talk, self.messages, moment, progress)
+        if not synopsis.said:
             raise Conflict("Everything said in this talk is remembered already.")
         plan = planned(
             self.agent,
             f"Remember the talk {excerpt(talk.title)}",
             moment,
-            told.changes,
+            synopsis.changes,
             operation=SYNOPSIS,
-            texts=storage.text_changes(self.agent, told.talk),
-            calls=told.calls,
-            notes=told.notes,
+            texts=storage.text_changes(self.agent, synopsis.talk),
+            calls=synopsis.calls,
+            notes=synopsis.notes,
         )
         return plan if preview else self.agent.apply(plan)
 
@@ -500,8 +500,8 @@ class Conversation:
 
 def _together(names: Sequence[str]) -> str:
     """Several names as one text; if they do not fit, how many they are."""
-    told = together(names) if names else ""
-    return told if len(told) <= MAX_SPEAKER else f"{len(names)} others"
+    text = together(names) if names else ""
+    return text if len(text) <= MAX_SPEAKER else f"{len(names)} others"
 
 
 _STORED = "The agent stored it while it talked."

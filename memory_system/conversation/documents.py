@@ -75,12 +75,12 @@ def entry_of(source: Source, passage: Passage, count: int) -> MemoryEntry:
 def whence(entry: MemoryEntry) -> str:
     """Where a passage is from, in words: the document, its page and its heading."""
     extras = entry.extras
-    told = [str(extras.get("source", "a document"))]
+    pieces = [str(extras.get("source", "a document"))]
     if "page" in extras:
-        told.append(f"page {extras['page']}")
+        pieces.append(f"page {extras['page']}")
     if "heading" in extras:
-        told.append(f"“{extras['heading']}”")
-    return ", ".join(told)
+        pieces.append(f"“{extras['heading']}”")
+    return ", ".join(pieces)
 
 
 MAX_PASSAGES = 50_000
@@ -146,10 +146,10 @@ def load_document(
     refuse_uncallable(progress=progress)
     moment = agent.now if now is None else moment_given("'now'", now)
     read = read_document(source, name, lambda share: progress(_READING * share, f"Reading {name or 'it'}"))
-    held = documents(agent)
-    if (same := next((one for one in held if one.sha256 == read.sha256), None)) is not None:
+    archive = documents(agent)
+    if (same := next((document for document in archive if document.sha256 == read.sha256), None)) is not None:
         raise AlreadyExists(f"{agent.name} has this document already, as “{same.name}”.")
-    if sum(one.passages for one in held) + len(read.passages) > MAX_PASSAGES:
+    if sum(document.passages for document in archive) + len(read.passages) > MAX_PASSAGES:
         raise InvalidParameter(
             f"{agent.name} would have more than {MAX_PASSAGES:,} passages of documents. Remove a document first."
         )
@@ -178,22 +178,22 @@ def documents(agent: AgentMemory) -> tuple[Loaded, ...]:
         StoreDamaged: the record of one is not as it was written.
     """
     with agent.contents.shelf(Tier.ARCHIVE) as table:
-        firsts = [table.get(one) for one in table.ids if one.endswith(passage_id("", 0))]
+        firsts = [table.get(entry_id) for entry_id in table.ids if entry_id.endswith(passage_id("", 0))]
     found = [_loaded(entry) for entry in firsts if entry is not None]
-    return tuple(sorted(found, key=lambda one: (one.name.casefold(), one.id)))
+    return tuple(sorted(found, key=lambda document: (document.name.casefold(), document.id)))
 
 
 def _loaded(entry: MemoryEntry) -> Loaded:
-    told = entry.extras
+    extras = entry.extras
     try:
         return Loaded(
-            str(told["source_id"]),
-            str(told["source"]),
-            str(told["form"]),
-            parse_time(told["loaded"]),
-            int(told["passages"]),
-            int(told["pages"]),
-            str(told["sha256"]),
+            str(extras["source_id"]),
+            str(extras["source"]),
+            str(extras["form"]),
+            parse_time(extras["loaded"]),
+            int(extras["passages"]),
+            int(extras["pages"]),
+            str(extras["sha256"]),
         )
     except (KeyError, ValueError) as error:
         raise StoreDamaged(
@@ -209,8 +209,8 @@ def passages(agent: AgentMemory, document: str) -> tuple[MemoryEntry, ...]:
     """
     with agent.contents.shelf(Tier.ARCHIVE) as table:
         beginning = f"{document}-"
-        ids = sorted(one for one in table.ids if one.startswith(beginning))
-        found = tuple(entry for one in ids if (entry := table.get(one)) is not None)
+        ids = sorted(entry_id for entry_id in table.ids if entry_id.startswith(beginning))
+        found = tuple(entry for entry_id in ids if (entry := table.get(entry_id)) is not None)
     if not found:
         raise EntryNotFound(f"{agent.name} has no document {shown(document)}.")
     return found

@@ -161,10 +161,10 @@ class Duet:
             raise InvalidParameter(_ITSELF)
         alike = first.display_name.casefold() == second.display_name.casefold()
 
-        def begun(one: Character, other: Character) -> Part:
-            moment = one.now if now is None else moment_given("'now'", now)
+        def begun(character: Character, other: Character) -> Part:
+            moment = character.now if now is None else moment_given("'now'", now)
             made = title_of(f"{other.display_name} ({other.name})", moment) if alike else ""
-            return part(one, others=[other.display_name], title=title or made, settings=settings, now=now)
+            return part(character, others=[other.display_name], title=title or made, settings=settings, now=now)
 
         return cls(begun(first, second), begun(second, first))
 
@@ -372,7 +372,8 @@ class Group:
     ) -> Iterator[Said]:
         last = self._caught_up(now)
         spoken = [message.speaker for message in _said(self.parts[0])]
-        order = sorted(self.parts, key=lambda one: _last_place(spoken, one))  # who has been silent longest comes first
+        # who has been silent longest comes first
+        order = sorted(self.parts, key=lambda part: _last_place(spoken, part))
         names = listed([part.agent.display_name for part in order])
         if opening or last is None:
             text, by = opening or f"{names} meet. Say something to the others.", SCENE
@@ -390,9 +391,9 @@ class Group:
                 order = [*(part for part in order if part is not speaking), speaking]
                 spoken.append(by)
                 following = self._next(order, text, spoken, by, now) if left and text else None
-                for one in order[:-1] if text else ():
-                    if one is not following:  # the next one hears it that way
-                        one.note(heard=text, now=now, speaker=by)
+                for listener in order[:-1] if text else ():
+                    if listener is not following:  # the next one hears it that way
+                        listener.note(heard=text, now=now, speaker=by)
                 waiting = following
                 yield Said(by, text, step)
                 if following is None:
@@ -415,7 +416,7 @@ class Group:
         around = spoken[-len(self.parts) :]
         if len(around) == len(self.parts) and others[0].agent.display_name not in around:
             return others[0]
-        return max(others, key=lambda one: _to_say(one, said, now))
+        return max(others, key=lambda part: _to_say(part, said, now))
 
     def _named(self, others: Sequence[Part], said: str) -> Part | None:
         if said.startswith(SIGN):  # the offline rules address nobody by name: the names are from a quotation
@@ -430,12 +431,12 @@ class Group:
     def _caught_up(self, now: datetime | None) -> Message | None:
         """Let all hear the last thing that was said, which some have not if a talk was broken off."""
         said = [_said(part) for part in self.parts]
-        last = max((some[-1] for some in said if some), key=lambda one: (one.at, one.number), default=None)
+        last = max((some[-1] for some in said if some), key=lambda message: (message.at, message.number), default=None)
         if last is None:
             return None
-        for one, some in zip(self.parts, said, strict=True):
-            if one.agent.display_name != last.speaker and not _heard(some, last):
-                one.note(heard=last.text, now=now, speaker=last.speaker)
+        for listener, some in zip(self.parts, said, strict=True):
+            if listener.agent.display_name != last.speaker and not _heard(some, last):
+                listener.note(heard=last.text, now=now, speaker=last.speaker)
         return last
 
 
@@ -449,17 +450,17 @@ def _place(text: str, of: Part, parts: Sequence[Part]) -> int:
     name = of.agent.display_name
     first = name.split()[0]
     alike = [part for part in parts if part.agent.display_name.split()[0].casefold() == first.casefold()]
-    wanted = first if len(alike) == 1 else name
-    found = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text, re.IGNORECASE)
+    form = first if len(alike) == 1 else name
+    found = re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text, re.IGNORECASE)
     return found.start() if found else -1
 
 
-def _to_say(one: Part, said: str, now: datetime | None) -> float:
+def _to_say(part: Part, said: str, now: datetime | None) -> float:
     """How much somebody has to say to this: the scores of what its recall finds, except this talk itself."""
     if not said:
         return 0.0
-    found = one.agent.query_memory(said, _RECALLED, touch=False, now=now)
-    return sum(hit.score.total for hit in found if hit.entry.extras.get("conversation") != one.id)
+    found = part.agent.query_memory(said, _RECALLED, touch=False, now=now)
+    return sum(hit.score.total for hit in found if hit.entry.extras.get("conversation") != part.id)
 
 
 def go_on(parts: Sequence[Conversation]) -> Duet | Group:
@@ -472,20 +473,20 @@ def go_on(parts: Sequence[Conversation]) -> Duet | Group:
     """
     if len({part.agent.name for part in parts}) < len(parts):
         raise InvalidParameter(_TWICE)
-    for one in parts:
-        _refuse_strangers(one, {other.agent.display_name.casefold() for other in parts if other is not one})
+    for part in parts:
+        _refuse_strangers(part, {other.agent.display_name.casefold() for other in parts if other is not part})
     return Group(parts) if len(parts) > 2 else Duet(*parts)
 
 
-def _refuse_strangers(one: Conversation, wanted: Collection[str]) -> None:
+def _refuse_strangers(conversation: Conversation, names: Collection[str]) -> None:
     """Refuse a conversation that was begun with somebody who is not among those of these names, in small letters."""
-    talk = one.talk
-    cast = {name.casefold() for name in one.agent.contents.cast()}
-    strangers = [name for name in talk.people if name.casefold() not in wanted]
+    talk = conversation.talk
+    cast = {name.casefold() for name in conversation.agent.contents.cast()}
+    strangers = [name for name in talk.people if name.casefold() not in names]
     renamed = talk.others and not cast & {name.casefold() for name in strangers}
-    if len(talk.people) != len(wanted) or (strangers and not renamed):
+    if len(talk.people) != len(names) or (strangers and not renamed):
         with_whom = ", ".join(talk.people) or "nobody who is named"
         raise InvalidParameter(
-            f"Conversation {one.id!r} of {one.agent.name!r} is with {with_whom}, not with these characters. Begin a "
-            "talk between them, and name the conversations that it returns."
+            f"Conversation {conversation.id!r} of {conversation.agent.name!r} is with {with_whom}, not with these "
+            "characters. Begin a talk between them, and name the conversations that it returns."
         )

@@ -70,12 +70,12 @@ class AgentExternal:
         contents = self._agent.contents
         near = (contents.embedded(self.inserted) @ contents.cue_vector(query)).tolist()
         words = _words(query)
-        held = [
+        pairs = [
             (closeness, Found(text, self._now, "short-term memory", "", closeness))
             for text, closeness in zip(self.inserted, near, strict=True)
             if closeness >= NEAR or any(word in text.casefold() for word in words)
         ]
-        fresh = tuple(one for _, one in sorted(held, key=lambda pair: -pair[0]))
+        fresh = tuple(event for _, event in sorted(pairs, key=lambda pair: -pair[0]))
         return Page((*fresh, *found.found), 0, found.total + len(fresh), found.size)
 
     def insert(self, text: str) -> str:

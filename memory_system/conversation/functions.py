@@ -45,13 +45,15 @@ def _definition(name: str, description: str, required: Mapping[str, Any], more: 
 
 def brief(definition: Mapping[str, Any]) -> dict[str, Any]:
     """A definition without a description of each argument."""
-    told = definition["function"]
-    taken = told["parameters"]["properties"].items()
+    function = definition["function"]
+    taken = function["parameters"]["properties"].items()
     bare = {
-        name: {key: value for key, value in one.items() if key != "description"} if isinstance(one, dict) else one
-        for name, one in taken
+        name: {key: value for key, value in schema.items() if key != "description"}
+        if isinstance(schema, dict)
+        else schema
+        for name, schema in taken
     }
-    return {"type": "function", "function": {**told, "parameters": {**told["parameters"], "properties": bare}}}
+    return {"type": "function", "function": {**function, "parameters": {**function["parameters"], "properties": bare}}}
 
 
 DEFINITIONS: tuple[Mapping[str, Any], ...] = (
@@ -74,10 +76,10 @@ DEFINITIONS: tuple[Mapping[str, Any], ...] = (
     _definition("archival_memory_search", "Search your life and documents.", {"query": _QUERY}, {"page": _PAGE}),
 )
 """The functions in the form of OpenAI's tools; each but ``send_message`` accepts ``request_heartbeat`` too."""
-BRIEF: tuple[Mapping[str, Any], ...] = tuple(brief(one) for one in DEFINITIONS)
+BRIEF: tuple[Mapping[str, Any], ...] = tuple(brief(definition) for definition in DEFINITIONS)
 """The same without a description of each argument, for prompts that are short of room."""
-NAMES = tuple(str(one["function"]["name"]) for one in DEFINITIONS)
-PARAMETERS = {name: one["function"]["parameters"] for name, one in zip(NAMES, DEFINITIONS, strict=True)}
+NAMES = tuple(str(definition["function"]["name"]) for definition in DEFINITIONS)
+PARAMETERS = {name: definition["function"]["parameters"] for name, definition in zip(NAMES, DEFINITIONS, strict=True)}
 
 PAUSE = _definition(
     "pause_heartbeats",
@@ -229,21 +231,27 @@ class Functions:
         started = time.perf_counter()
         said, after, failed, heartbeat, done, paused = "", blocks, False, False, "", 0
         try:
-            given, heartbeat = self._given(call)
+            arguments, heartbeat = self._given(call)
             if (action := self._action(call.name)) is not None:
-                done = words_of(call.name, given)
-                carry_out = handed_in(self.results[call.id]) if call.id in self.results else carried_out(action, given)
+                done = words_of(call.name, arguments)
+                carry_out = (
+                    handed_in(self.results[call.id]) if call.id in self.results else carried_out(action, arguments)
+                )
                 result, failed = result_of(carry_out, self.result_room)
             elif call.name == _PAUSE:
-                paused, result = _minutes(given["minutes"]), _done()
+                paused, result = _minutes(arguments["minutes"]), _done()
             elif call.name == SEND:
-                said, result = _filled(given, "message"), _done()
+                said, result = _filled(arguments, "message"), _done()
             elif call.name in _CORE:
-                after = _CORE[call.name](self, blocks, given)
-                places = getattr(blocks, given["name"]).count(given["old_content"]) if "old_content" in given else 1
+                after = _CORE[call.name](self, blocks, arguments)
+                places = (
+                    getattr(blocks, arguments["name"]).count(arguments["old_content"])
+                    if "old_content" in arguments
+                    else 1
+                )
                 result = _done(f"Replaced in {places} places." if places > 1 else "")
             else:
-                result = _OUTSIDE[call.name](self, given)
+                result = _OUTSIDE[call.name](self, arguments)
         except _Wrong as error:
             result, failed = _failure(str(error)), True
         except MemorySystemError as error:
@@ -271,26 +279,26 @@ class Functions:
         """The arguments of a call, checked, and whether the model asked to go on."""
         known = PARAMETERS | {action.name: action.parameters for action in self.actions}
         known |= {_PAUSE: PAUSE["function"]["parameters"]} if self.beats else {}
-        given = _arguments(call, known)
-        heartbeat = given.pop(HEARTBEAT, False) in (True, "true", "True")
-        _check(call.name, known[call.name], given)
-        return given, heartbeat
+        arguments = _arguments(call, known)
+        heartbeat = arguments.pop(HEARTBEAT, False) in (True, "true", "True")
+        _check(call.name, known[call.name], arguments)
+        return arguments, heartbeat
 
     def append(self, blocks: Blocks, given: Mapping[str, Any]) -> Blocks:
         """Core memory with a text added to a block, on a line of its own."""
-        name, held = self._block(blocks, given)
+        name, block = self._block(blocks, given)
         text = _filled(given, "content")
-        return self._with(blocks, name, f"{held}\n{text}" if held else text)
+        return self._with(blocks, name, f"{block}\n{text}" if block else text)
 
     def replace(self, blocks: Blocks, given: Mapping[str, Any]) -> Blocks:
         """Core memory with every occurrence of a text in a block replaced, as in MemGPT's reference."""
-        name, held = self._block(blocks, given)
+        name, block = self._block(blocks, given)
         old = given["old_content"]
         if not old:
             raise _Wrong("'old_content' is empty; use core_memory_append to add.")
-        if old not in held:
+        if old not in block:
             raise _Wrong(f"The block {name} does not hold {shown(old)}; it must be its exact text.")
-        return self._with(blocks, name, held.replace(old, given["new_content"]).strip())
+        return self._with(blocks, name, block.replace(old, given["new_content"]).strip())
 
     def search(self, given: Mapping[str, Any]) -> str:
         """The result of ``conversation_search``."""
@@ -311,8 +319,8 @@ class Functions:
         """The result of ``archival_memory_insert``."""
         return _done(self.external.insert(_filled(given, "content")))
 
-    def _block(self, blocks: Blocks, given: Mapping[str, Any]) -> tuple[str, str]:
-        name = given["name"]
+    def _block(self, blocks: Blocks, arguments: Mapping[str, Any]) -> tuple[str, str]:
+        name = arguments["name"]
         if name in self.muted:
             raise _Wrong(f"The block {name} is not there now.")
         return name, getattr(blocks, name)
@@ -334,11 +342,11 @@ class Functions:
         share = max(80, self.result_room // max(1, len(page.found)) - 60)
         results = [
             {
-                "when": one.when.isoformat() if one.when else "always",
-                "source": one.source,
-                "text": part_of(one.text, query, share),
+                "when": item.when.isoformat() if item.when else "always",
+                "source": item.source,
+                "text": part_of(item.text, query, share),
             }
-            for one in page.found
+            for item in page.found
         ]
         return json.dumps({"status": "OK", "message": message, "results": results}, ensure_ascii=False)
 
@@ -371,39 +379,39 @@ def _arguments(call: ToolCall, known: Mapping[str, object]) -> dict[str, Any]:
     if len(call.arguments) > MAX_ARGUMENTS:
         raise _Wrong(f"The arguments have {len(call.arguments):,} characters; at most {MAX_ARGUMENTS:,} are allowed.")
     try:
-        given = json.loads(call.arguments or "{}")
+        arguments = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):
         raise _Wrong(f"The arguments of {call.name} are not JSON: {shown(call.arguments)}.") from None
-    if not isinstance(given, dict):
+    if not isinstance(arguments, dict):
         raise _Wrong(f"The arguments of {call.name} must be a JSON object.")
-    return given
+    return arguments
 
 
-def _check(name: str, schema: Mapping[str, Any], given: dict[str, Any]) -> None:
+def _check(name: str, schema: Mapping[str, Any], arguments: dict[str, Any]) -> None:
     """Check that the arguments fit the schema; a number that came as text is accepted."""
     properties = schema["properties"]
     takes = f"it takes {', '.join(properties) or 'no arguments'}."
-    if missing := [key for key in schema.get("required", []) if key not in given]:
+    if missing := [key for key in schema.get("required", []) if key not in arguments]:
         raise _Wrong(f"{name} needs {missing[0]!r}; {takes}")
-    unknown = sorted(key for key in given if key not in properties)
+    unknown = sorted(key for key in arguments if key not in properties)
     if unknown and not schema.get("additionalProperties", False):
         raise _Wrong(f"{name} has no argument {shown(unknown[0])}; {takes}")
-    for key in [key for key in given if key in properties]:
+    for key in [key for key in arguments if key in properties]:
         if name in RESERVED and properties[key].get("type") == "integer":
-            given[key] = _page(key, given[key])
+            arguments[key] = _page(key, arguments[key])
         elif key != HEARTBEAT:
-            _fits(key, given[key], properties[key])
+            _fits(key, arguments[key], properties[key])
 
 
 def _fits(key: str, value: object, schema: Any) -> None:
     """Check that one argument has its type and is one of its choices."""
-    told = schema if isinstance(schema, Mapping) else {}
-    kinds = told.get("type", list(TYPES))
+    rules = schema if isinstance(schema, Mapping) else {}
+    kinds = rules.get("type", list(TYPES))
     kinds = kinds if isinstance(kinds, list) else [kinds]
     if not any(_is_a(value, kind) for kind in kinds):
         raise _Wrong(f"{key!r} must be {' or '.join(_KINDS[kind] for kind in kinds)}, not {shown(value)}.")
-    if "enum" in told and value not in told["enum"]:
-        raise _Wrong(f"{key!r} must be {' or '.join(map(str, told['enum']))}, not {shown(value)}.")
+    if "enum" in rules and value not in rules["enum"]:
+        raise _Wrong(f"{key!r} must be {' or '.join(map(str, rules['enum']))}, not {shown(value)}.")
 
 
 _KINDS = {
@@ -441,8 +449,8 @@ def _page(key: str, value: object) -> int:
     return value
 
 
-def _filled(given: Mapping[str, Any], key: str) -> str:
-    text: str = given[key].strip()
+def _filled(arguments: Mapping[str, Any], key: str) -> str:
+    text: str = arguments[key].strip()
     if not text:
         raise _Wrong(f"{key!r} is empty.")
     return text

@@ -90,5 +90,5 @@ def _of(agent: Remembering, page: Page, tier: Tier) -> list[Hit]:
     """What on a page is from one tier, and relevant enough."""
     settings = agent.settings
     threshold = RELEVANT if settings.scoring.confident else settings.static_threshold
-    held = ((agent.find(one.entry_id), one.score) for one in page.found if one.score > threshold)
-    return [Hit(entry, score, score) for entry, score in held if entry is not None and entry.tier is tier]
+    pairs = ((agent.find(item.entry_id), item.score) for item in page.found if item.score > threshold)
+    return [Hit(entry, score, score) for entry, score in pairs if entry is not None and entry.tier is tier]

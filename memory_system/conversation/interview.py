@@ -90,8 +90,8 @@ class Interview:
         """
         refuse_uncallable(heard=heard)
         moment = self.agent.now if now is None else moment_given("'now'", now)
-        given = tuple(listed(muted)), tuple(listed(without))
-        ask = Ask(text, moment, Mode.INTERVIEW, heard, told, *given, said=self.transcript)
+        exclusions = tuple(listed(muted)), tuple(listed(without))
+        ask = Ask(text, moment, Mode.INTERVIEW, heard, told, *exclusions, said=self.transcript)
         played = play(self.agent, self.talk, ask)
         self.talk = played.outcome.talk
         self.transcript += played.outcome.messages
@@ -183,9 +183,9 @@ class Difference:
         return self._only(self.before, self.after)
 
     @staticmethod
-    def _only(one: Answered | None, other: Answered | None) -> tuple[str, ...]:
-        held = set(other.recalled) if other else set()
-        return tuple(entry_id for entry_id in (one.recalled if one else ()) if entry_id not in held)
+    def _only(answer: Answered | None, other: Answered | None) -> tuple[str, ...]:
+        ids = set(other.recalled) if other else set()
+        return tuple(entry_id for entry_id in (answer.recalled if answer else ()) if entry_id not in ids)
 
 
 def ready(categories: Sequence[str] | None = None) -> list[tuple[str, str]]:
@@ -228,13 +228,13 @@ def sit(
     refuse_uncallable(progress=progress, cancelled=cancelled)
     if not is_text(title) or len(title) > MAX_TITLE:
         raise InvalidParameter(f"The title of an interview must be a text of at most {MAX_TITLE} characters.")
-    given: object = questions
-    if given is not None and (isinstance(given, str) or not isinstance(given, Sequence)):
+    pairs: object = questions
+    if pairs is not None and (isinstance(pairs, str) or not isinstance(pairs, Sequence)):
         raise InvalidParameter('The questions must be a list of pairs, such as [("memory", "Why?")].')
     asked = ready() if questions is None else list(questions)
     if not 0 < len(asked) <= _MAX_QUESTIONS:
         raise InvalidParameter(f"An interview has 1 to {_MAX_QUESTIONS} questions, not {len(asked)}.")
-    if not all(isinstance(one, Sequence) and len(one) == 2 and all(map(is_text, one)) for one in asked):
+    if not all(isinstance(pair, Sequence) and len(pair) == 2 and all(map(is_text, pair)) for pair in asked):
         raise InvalidParameter('Questions are pairs of a category and a question, such as ("memory", "Why?").')
     moment = agent.now if now is None else moment_given("'now'", now)
     revision, _ = agent.stamp
@@ -265,8 +265,8 @@ def keep(agent: AgentMemory, sitting: Sitting, *, preview: bool = False) -> Chan
     Raises:
         InvalidParameter: it is too long to be stored.
     """
-    held = [one for one in sittings(agent) if one.id != sitting.id]
-    return _set(agent, f"Keep the interview {excerpt(sitting.title)}", [*held, sitting][-MAX_SITTINGS:], preview)
+    others = [other for other in sittings(agent) if other.id != sitting.id]
+    return _set(agent, f"Keep the interview {excerpt(sitting.title)}", [*others, sitting][-MAX_SITTINGS:], preview)
 
 
 def drop(agent: AgentMemory, sitting_id: str, *, preview: bool = False) -> ChangeSet:
@@ -275,14 +275,14 @@ def drop(agent: AgentMemory, sitting_id: str, *, preview: bool = False) -> Chang
     Raises:
         EntryNotFound: there is no interview of this id.
     """
-    held = sittings(agent)
-    gone = next((sitting for sitting in held if sitting.id == sitting_id), None)
+    interviews = sittings(agent)
+    gone = next((sitting for sitting in interviews if sitting.id == sitting_id), None)
     if gone is None:
         raise EntryNotFound(f"There is no interview {shown(sitting_id)}.")
     return _set(
         agent,
         f"Drop the interview {excerpt(gone.title)}",
-        [sitting for sitting in held if sitting is not gone],
+        [sitting for sitting in interviews if sitting is not gone],
         preview,
     )
 
@@ -295,8 +295,8 @@ def compared(before: Sitting, after: Sitting) -> tuple[Difference, ...]:
 
 
 def _set(agent: AgentMemory, title: str, left: Sequence[Sitting], preview: bool) -> ChangeSet:
-    held = agent.text(TEXT)
+    before = agent.text(TEXT)
     text = dump_sittings(left) if left else None
-    texts = (TextChange(TEXT, held, text),) if text != held else ()
+    texts = (TextChange(TEXT, before, text),) if text != before else ()
     plan = planned(agent, title, agent.now, operation="interview", texts=texts)
     return plan if preview else agent.apply(plan)

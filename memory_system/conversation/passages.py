@@ -61,15 +61,15 @@ def relevances(question: str, texts: Sequence[Parted], embedder: Embedder) -> li
         return _by_vectors(question, texts, embedder)
     parts = [(place, part) for place, (_, spans) in enumerate(texts) for part in _together(spans)]
     asked, *read = tokens.get([question, *(texts[place][0][part[0][0] : part[-1][1]] for place, part in parts)])
-    wanted = asked.vectors[_asked_for(question, asked.spans[:, 0])]
+    question_vectors = asked.vectors[_asked_for(question, asked.spans[:, 0])]
     found: list[list[float]] = [[] for _ in texts]
     for (place, part), states in zip(parts, read, strict=True):
         begins, vectors = states.spans[:, 0].astype(np.intp) + part[0][0], states.vectors
         for start, end in part:
             inside = vectors[(begins >= start) & (begins < end)]
-            met = (inside @ wanted.T).max(axis=0).mean() if len(inside) and len(wanted) else -1.0
+            met = (inside @ question_vectors.T).max(axis=0).mean() if len(inside) and len(question_vectors) else -1.0
             found[place].append(float(met))
-    return [np.array(one) for one in found]
+    return [np.array(scores) for scores in found]
 
 
 def _by_vectors(question: str, texts: Sequence[Parted], embedder: Embedder) -> list[NDArray[np.float64]]:
@@ -179,7 +179,7 @@ def passages(question: str, hits: Sequence[Hit], embedder: Embedder) -> tuple[Pa
         EmbedderError: a sentence could not be embedded.
     """
     parted = [(text, sentences(text) or [(0, len(text))]) for text in (hit.entry.document for hit in hits)]
-    asked = iter(relevances(question, [one for one in parted if len(one[1]) > 1], embedder))
+    asked = iter(relevances(question, [pair for pair in parted if len(pair[1]) > 1], embedder))
     best = [int(next(asked).argmax()) if len(spans) > 1 else 0 for _, spans in parted]
     return tuple(_passage(hit, spans, at) for hit, (_, spans), at in zip(hits, parted, best, strict=True))
 

@@ -146,15 +146,15 @@ def text_changes(agent: AgentMemory, names: Sequence[str], before: Blocks, after
 
     With several people, a line is stored for the one it is about: whose name is before it, or is the first in it.
     """
-    wanted: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name in names if before.human != after.human else ():
         was, now = ((_lines_of(name, names, blocks.human) if names[1:] else blocks.human) for blocks in (before, after))
         if was != now and name != NOBODY:
-            told = _merged(was, now, known(agent, name))[:MAX_BLOCK]
-            wanted[text_of(name)] = _dumped({**_record(agent, name), "name": name, "text": told})
+            text = _merged(was, now, known(agent, name))[:MAX_BLOCK]
+            texts[text_of(name)] = _dumped({**_record(agent, name), "name": name, "text": text})
     if before.persona != after.persona:
-        wanted[ITSELF] = _dumped(_learning(agent, before.persona, after.persona))
-    changes = (TextChange(name, agent.text(name), text) for name, text in wanted.items())
+        texts[ITSELF] = _dumped(_learning(agent, before.persona, after.persona))
+    changes = (TextChange(name, agent.text(name), text) for name, text in texts.items())
     return tuple(change for change in changes if change.before != change.after)
 
 
@@ -183,7 +183,9 @@ def people(agent: AgentMemory) -> tuple[Person, ...]:
             name = _alike(called, [person.name for person in found.values()]) or called
             person = found.get(_folded(name), Person(name, ""))
             found[_folded(name)] = replace(person, last=max(filter(None, (person.last, at)), default=None))
-    return tuple(sorted(found.values(), key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.name)))
+    return tuple(
+        sorted(found.values(), key=lambda person: (-person.last.timestamp() if person.last else 0.0, person.name))
+    )
 
 
 def describe_person(
@@ -214,9 +216,9 @@ def describe_person(
     record = {**_record(agent, called), "name": called, "text": text.strip()}
     if trust is not None:
         became = round(in_range("The trust", trust, 0, 1), 2)
-        told = _trusting(agent, replace(_person(agent, called), text=text.strip()), became)
+        new_text = _trusting(agent, replace(_person(agent, called), text=text.strip()), became)
         kept = {name: value for name, value in record.items() if name not in ("why", "evidence")}
-        record = {**kept, "trust": became, "text": told}
+        record = {**kept, "trust": became, "text": new_text}
     title = f"Describe {excerpt(called)}"
     plan = _planned(agent, KNOW, title, called, record, agent.now if now is None else moment_given("'now'", now))
     return plan if preview else agent.apply(plan)
@@ -225,7 +227,7 @@ def describe_person(
 def about(agent: AgentMemory, known_people: Sequence[Person], person: Person, now: datetime) -> list[MemoryEntry]:
     """The memories about a person since the last reflection on them, the oldest first; see ``acquaintance.about``."""
     entries = [*agent.entries(Tier.STM), *agent.entries(Tier.LTM)]
-    others = [one.name for one in known_people if _folded(one.name) != _folded(person.name)]
+    others = [other.name for other in known_people if _folded(other.name) != _folded(person.name)]
     seen = _record(agent, person.name).get("seen", ())
     return acquaintance.about(entries, person.name, others, person.until, now, seen)
 
@@ -270,22 +272,37 @@ def reflect_on_person(
         )  # fmt: skip
     progress(0.05, f"Thinking of {person.name}")
     who = agent.display_name
-    told = acquaintance.reflect(agent.model, who, person.name, person.text, person.trust, found, MAX_BLOCK)
+    reflection = acquaintance.reflect(agent.model, who, person.name, person.text, person.trust, found, MAX_BLOCK)
     progress(1.0, "Planned")  # so that a cancel during the model's answer takes effect
-    record = {**_record(agent, called), "name": person.name, "until": told.until.isoformat(), "seen": list(told.seen)}
+    record = {
+        **_record(agent, called),
+        "name": person.name,
+        "until": reflection.until.isoformat(),
+        "seen": list(reflection.seen),
+    }
     came = list[str]()
-    if told.learned:
-        came.append(f"{told.learned} thing{'s' if told.learned > 1 else ''} learned")
-        record["text"] = told.text
-    if told.trust is not None and told.trust != person.trust:
+    if reflection.learned:
+        came.append(f"{reflection.learned} thing{'s' if reflection.learned > 1 else ''} learned")
+        record["text"] = reflection.text
+    if reflection.trust is not None and reflection.trust != person.trust:
         was = acquaintance.NEUTRAL if person.trust is None else person.trust
-        came.append(f"trust {was:.2g} → {told.trust:.2g}")
-        text = _trusting(agent, replace(person, text=told.text), told.trust)
-        record |= {"trust": told.trust, "why": told.why, "text": text}
+        came.append(f"trust {was:.2g} → {reflection.trust:.2g}")
+        text = _trusting(agent, replace(person, text=reflection.text), reflection.trust)
+        record |= {"trust": reflection.trust, "why": reflection.why, "text": text}
     if came:
-        record["evidence"] = list(told.evidence)
+        record["evidence"] = list(reflection.evidence)
     title = f"Reflect on {excerpt(person.name)}: {', '.join(came) or 'nothing new'}"
-    plan = _planned(agent, REFLECT, title, called, record, moment, kept=told.kept, calls=told.calls, notes=told.notes)
+    plan = _planned(
+        agent,
+        REFLECT,
+        title,
+        called,
+        record,
+        moment,
+        kept=reflection.kept,
+        calls=reflection.calls,
+        notes=reflection.notes,
+    )
     return plan if preview else agent.apply(plan)
 
 
@@ -305,7 +322,7 @@ def trust_over_time(agent: AgentMemory, person: str) -> tuple[TrustPoint, ...]:
     for done in reversed(agent.timeline.of_text(key, _POINTS)):
         change_set = done.change_set
         (text,) = (text for text in change_set.texts if text.name == key)
-        was, now = (_with(first, _read(held)) if held else first for held in (text.before, text.after))
+        was, now = (_with(first, _read(version)) if version else first for version in (text.before, text.after))
         if was.trust == now.trust and (change_set.operation != REFLECT or was.text == now.text):
             continue
         learned = tuple(_apart(*(_untrusting(agent, person) for person in (now, was))))
@@ -322,8 +339,8 @@ def trust_over_time(agent: AgentMemory, person: str) -> tuple[TrustPoint, ...]:
 def forgotten(agent: AgentMemory, name: str) -> tuple[TextChange, ...]:
     """The change that reduces what an agent knows of a person to what its personality says."""
     key = text_of(name)
-    held = agent.text(key)
-    return () if held is None else (TextChange(key, held, None),)
+    before = agent.text(key)
+    return () if before is None else (TextChange(key, before, None),)
 
 
 def text_of(name: str) -> str:
@@ -342,7 +359,7 @@ def talks_with(agent: AgentMemory, name: str) -> str:
     if name == NOBODY:
         return name
     own = _folded(agent.display_name)
-    others = [one for one in agent.contents.cast() if _folded(one) != own]
+    others = [other for other in agent.contents.cast() if _folded(other) != own]
     return _alike(name, [person.name for person in people(agent)]) or _alike(name, others) or name
 
 
@@ -351,13 +368,13 @@ def talks_with(agent: AgentMemory, name: str) -> str:
 
 def _tellers(agent: AgentMemory) -> dict[str, datetime | None]:
     """Those who told an agent something that it remembers, and when they last did."""
-    told: dict[str, datetime | None] = {}
+    tellers: dict[str, datetime | None] = {}
     own = _folded(agent.display_name)
     for entry in (entry for tier in DECAYING for entry in agent.entries(tier)):
         if entry.source is Source.TOLD and entry.people and _folded(entry.people[0]) != own:
-            name, before = entry.people[0], told.get(entry.people[0])
-            told[name] = max(filter(None, (before, entry.timestamp)), default=None)
-    return told
+            name, before = entry.people[0], tellers.get(entry.people[0])
+            tellers[name] = max(filter(None, (before, entry.timestamp)), default=None)
+    return tellers
 
 
 def _called(name: object) -> str:
@@ -400,9 +417,9 @@ def _alike(called: str, names: Sequence[str]) -> str:
 def _planned(
     agent: AgentMemory, operation: str, title: str, name: str, record: Mapping[str, Any], now: datetime, **more: Any
 ) -> ChangeSet:
-    key, wanted = text_of(name), _dumped(record)
-    held = agent.text(key)
-    texts = () if held == wanted else (TextChange(key, held, wanted),)
+    key, text = text_of(name), _dumped(record)
+    before = agent.text(key)
+    texts = () if before == text else (TextChange(key, before, text),)
     return ChangeSet(
         operation, title, (), now, agent.revision, author=agent.author, texts=texts, agent=agent.name, **more
     )
@@ -416,8 +433,8 @@ def _person(agent: AgentMemory, name: str) -> Person:
 
 def _record(agent: AgentMemory, name: str) -> dict[str, Any]:
     """The record of a person; empty if there is none."""
-    held = agent.text(text_of(name))
-    return {} if held is None else _read(held)
+    text = agent.text(text_of(name))
+    return {} if text is None else _read(text)
 
 
 def _with(person: Person, record: Mapping[str, Any]) -> Person:
@@ -480,7 +497,7 @@ def _lines_of(name: str, names: Sequence[str], text: str) -> str:
             for name in names
         }
         named = [name for name in names if places[name] >= 0]
-        return min(named, key=lambda one: (places[one], -len(one))) if named else None
+        return min(named, key=lambda other: (places[other], -len(other))) if named else None
 
     return "\n".join(line.removeprefix(f"{name}:").strip() for line in text.splitlines() if about(line) == name)
 
@@ -499,46 +516,46 @@ def _apart(lines: Sequence[str], *others: Sequence[str]) -> list[str]:
 
 
 def _learned(agent: AgentMemory) -> dict[str, Any]:
-    held = agent.text(ITSELF)
-    return {"added": [], "gone": []} if held is None else _read(held)
+    text = agent.text(ITSELF)
+    return {"added": [], "gone": []} if text is None else _read(text)
 
 
 def _learning(agent: AgentMemory, before: str, after: str) -> dict[str, Any]:
     """What an agent has learned about itself, with what a change of the block ``persona`` adds and removes."""
-    held, was, now = _learned(agent), before.splitlines(), after.splitlines()
+    record, was, now = _learned(agent), before.splitlines(), after.splitlines()
     removed, facts = _apart(was, now), _facts(agent)
-    added = [line for line in held["added"] if line not in removed]
-    gone = [line for line in held["gone"] if line not in now]
+    added = [line for line in record["added"] if line not in removed]
+    gone = [line for line in record["gone"] if line not in now]
     gone += [line for line in removed if line in facts and line not in gone]
     return {"added": [*added, *_apart(now, was, added, facts)], "gone": gone}
 
 
-def _dumped(told: Mapping[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+def _dumped(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _read(text: str) -> dict[str, Any]:
     """A record as ``_dumped`` wrote it."""
     try:
-        told, _ = parse_strict(text, "a record of a person", _MOST_BYTES, InvalidDocument)
+        value, _ = parse_strict(text, "a record of a person", _MOST_BYTES, InvalidDocument)
     except InvalidDocument as error:
         raise StoreDamaged(f"The stored record of a person is not as it was written: {error.sentence:.300}") from error
-    person = isinstance(told, dict) and _is_person(told)
-    itself = isinstance(told, dict) and told.keys() == {"added", "gone"}
+    person = isinstance(value, dict) and _is_person(value)
+    itself = isinstance(value, dict) and value.keys() == {"added", "gone"}
     if itself:
-        itself = all(isinstance(lines, list) and all(map(is_text, lines)) for lines in told.values())
+        itself = all(isinstance(lines, list) and all(map(is_text, lines)) for lines in value.values())
     if not person and not itself:
         raise StoreDamaged(f"The stored record of a person is not as it was written: {text:.100}")
-    held: dict[str, Any] = told
-    return held
+    record: dict[str, Any] = value
+    return record
 
 
-def _is_person(told: Mapping[str, Any]) -> bool:
-    trust, lists = told.get("trust", 0), [told.get(name, []) for name in ("evidence", "seen")]
+def _is_person(record: Mapping[str, Any]) -> bool:
+    trust, lists = record.get("trust", 0), [record.get(name, []) for name in ("evidence", "seen")]
     return (
-        "name" in told
-        and told.keys() <= {"name", "text", "trust", "why", "evidence", "until", "seen"}
-        and all(is_text(told[name]) for name in ("name", "text", "why", "until") if name in told)
+        "name" in record
+        and record.keys() <= {"name", "text", "trust", "why", "evidence", "until", "seen"}
+        and all(is_text(record[name]) for name in ("name", "text", "why", "until") if name in record)
         and isinstance(trust, int | float)
         and 0 <= trust <= 1
         and all(isinstance(ids, list) and all(map(is_text, ids)) for ids in lists)

@@ -103,10 +103,10 @@ def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: date
 
 def _known(entry: MemoryEntry, agent: AgentMemory, talk: Talk, said: Sequence[Message], now: datetime) -> MemoryEntry:
     """A memory of what was said, with who told it, who is in it, and where the agent is by its plan or routine."""
-    told = [_speaker(message.speaker) for message in said if not message.action]
-    tellers = [one for one in told if one != agent.display_name]
+    speakers = [_speaker(message.speaker) for message in said if not message.action]
+    tellers = [speaker for speaker in speakers if speaker != agent.display_name]
     met = dict.fromkeys((*entry.people, *tellers, *map(_speaker, talk.people)))
-    people = [one for one in met if one != _SOMEBODY]
+    people = [person for person in met if person != _SOMEBODY]
     doing = None if entry.place or entry.people else agent.plan_now(now).doing
     return entry.evolve(
         source=Source.TOLD if tellers else entry.source,
@@ -118,7 +118,9 @@ def _known(entry: MemoryEntry, agent: AgentMemory, talk: Talk, said: Sequence[Me
 def notes_of(agent: AgentMemory, talk_id: str) -> tuple[str, ...]:
     """The ids of the notes of a talk that are in STM, which the prompt of the talk itself does not need."""
     with agent.contents.shelf(Tier.STM) as table:
-        return tuple(one for one in table.ids if one.startswith((f"note-{talk_id}-", f"turn-{talk_id}-")))
+        return tuple(
+            entry_id for entry_id in table.ids if entry_id.startswith((f"note-{talk_id}-", f"turn-{talk_id}-"))
+        )
 
 
 def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, progress: Progress) -> Remembered:
@@ -149,10 +151,10 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
         progress,
         agent.name,
     )
-    told = synopsis.read(ground, turns, speakers)
-    if not told.shown:
-        return Remembered(talk, (), tuple(told.calls), told.notes, len(said))
-    entry, call = rated(synopsis.entry(told.shown, turns, speakers), agent.model)
+    reading = synopsis.read(ground, turns, speakers)
+    if not reading.shown:
+        return Remembered(talk, (), tuple(reading.calls), reading.notes, len(said))
+    entry, call = rated(synopsis.entry(reading.shown, turns, speakers), agent.model)
     notes = list(_notes(agent, talk))
     entry = _known(
         entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}", place=next((note.place for note in notes), "")),
@@ -161,7 +163,7 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
     made = Change(None, entry, f"What the talk shows, from {counted(len(turns), 'message')}.")
     gone = (Change(bare(note), None, "The synopsis of the talk takes its place.") for note in notes)
     return Remembered(
-        replace(talk, remembered=talk.next_number), (made, *gone), (*told.calls, call), told.notes, len(said)
+        replace(talk, remembered=talk.next_number), (made, *gone), (*reading.calls, call), reading.notes, len(said)
     )
 
 
@@ -184,7 +186,7 @@ def _notes(agent: AgentMemory, talk: Talk) -> Iterator[MemoryEntry]:
     """The notes of a talk, in whichever tier; not those that a person has edited."""
     for tier in DECAYING:
         with agent.contents.shelf(tier) as table:
-            ids = [one for one in table.ids if one.startswith(f"note-{talk.id}-")]
+            ids = [entry_id for entry_id in table.ids if entry_id.startswith(f"note-{talk.id}-")]
         for entry in filter(None, map(agent.find, ids)):
             if not (entry.pinned or entry.protected or entry.authored):
                 yield entry
@@ -198,10 +200,10 @@ def _said(messages: Sequence[Message]) -> list[Message]:
 def _line(message: Message, who: str, most: int) -> str:
     """Who said what, or what the agent did and the result."""
     if message.action:
-        told = json.loads(message.text)
-        result = told.get("message") or told.get("result") or "done"
+        body = json.loads(message.text)
+        result = body.get("message") or body.get("result") or "done"
         came = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-        how = "tried" if told["status"] == "Failed" else "did"
+        how = "tried" if body["status"] == "Failed" else "did"
         return f"{who} {how} {message.action}: {cut(came, most)}"
     return f"{_speaker(message.speaker)}: {cut(_text(message), most)}"
 

@@ -184,7 +184,7 @@ def asked(messages: Sequence[Message], done: ChangeSet, actions: tuple[Action, .
         first.text,
         first.at,
         Mode.PLAY,
-        muted=tuple(one.entry_id for one in done.kept if one.reason == MUTED),
+        muted=tuple(memory.entry_id for memory in done.kept if memory.reason == MUTED),
         without=tuple(name for name in BLOCKS if WITHOUT.format(name) in done.notes),
         touch=False,
         speaker=first.speaker,
@@ -198,7 +198,7 @@ def messages_of(done: ChangeSet, conversation: str) -> tuple[Message, ...]:
     """The messages of a step, in order, that a change set stores."""
     said = (change.after for change in done.changes if change.before is None and change.after is not None)
     ours = [entry for entry in said if entry.tier is Tier.RECALL and entry.extras.get("conversation") == conversation]
-    found = [message_of(one) for one in ours if one.extras.get("role") in tuple(Role)]
+    found = [message_of(entry) for entry in ours if entry.extras.get("role") in tuple(Role)]
     return tuple(sorted(found, key=lambda message: message.number))
 
 

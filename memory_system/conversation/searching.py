@@ -163,7 +163,7 @@ def _words(texts: Sequence[str], cue: Cue) -> tuple[Floats, dict[str, float]]:
 
 def _beginning(stem: str, word: str) -> str:
     """The beginning that all forms of a word share, judging by its stem: "happ" for "happy", whose stem is "happi"."""
-    same = next((place for place, (one, other) in enumerate(zip(stem, word, strict=False)) if one != other), None)
+    same = next((place for place, (letter, other) in enumerate(zip(stem, word, strict=False)) if letter != other), None)
     beginning = stem[:same] if same is not None else min(stem, word, key=len)
     return beginning if len(beginning) >= _SHORTEST else word
 
@@ -320,7 +320,7 @@ def archival_search(
 def _passages(agent: AgentMemory, asked: Query, muted: set[str]) -> list[tuple[float, Found]]:
     vector = agent.contents.cue_vector(asked.cue)
     with agent.contents.shelf(Tier.ARCHIVE) as table:
-        rows = np.array([row for row, one in enumerate(table.ids) if one not in muted], np.intp)
+        rows = np.array([row for row, entry_id in enumerate(table.ids) if entry_id not in muted], np.intp)
         sifted = sift(table, rows, _places(table, rows), vector, Cue.read(asked.cue, asked.now), agent.contents.tokens)
         similarity: Floats = sifted.scores
         if len(sifted.rows):
@@ -374,10 +374,10 @@ def _places(table: Table, rows: Rows) -> Places:
 # -- pages ---------------------------------------------------------------------------------------------
 
 
-def _page(page: int, size: int, total: int, told: Callable[[int], Found]) -> Page:
+def _page(page: int, size: int, total: int, item_at: Callable[[int], Found]) -> Page:
     number, most = whole("The page", page, 0, _MOST_PAGE), whole("The size of a page", size, 1, _MOST_SIZE)
     places = range(min(number * most, total), min((number + 1) * most, total))
-    return Page(tuple(told(place) for place in places), number, total, most)
+    return Page(tuple(item_at(place) for place in places), number, total, most)
 
 
 def _message(table: Table, row: int, score: float = 0.0) -> Found:
@@ -401,17 +401,17 @@ def _time(agent: AgentMemory, at: datetime | None) -> datetime:
     return agent.now if at is None else moment_given("'at'", at)
 
 
-def _moment(name: str, given: object, now: datetime, *, last: bool) -> datetime:
+def _moment(name: str, value: object, now: datetime, *, last: bool) -> datetime:
     """A date or time that a model or a person wrote."""
-    text = given.isoformat() if isinstance(given, datetime) else given
+    text = value.isoformat() if isinstance(value, datetime) else value
     try:
         if not isinstance(text, str):
-            raise InvalidParameter(f"{name} must be a date, not {shown(given)}.")
+            raise InvalidParameter(f"{name} must be a date, not {shown(value)}.")
         moment = datetime.fromisoformat(text.strip())
         moment = parse_time(moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo))
     except (ValueError, OverflowError) as error:
         raise InvalidParameter(
-            f"{name} {shown(given)} is not a date; write it like 2026-03-27 or 2026-03-27T18:00:00+00:00."
+            f"{name} {shown(value)} is not a date; write it like 2026-03-27 or 2026-03-27T18:00:00+00:00."
         ) from error
     day = last and len(text.strip()) <= len("2026-03-27")
     return moment + timedelta(days=1, microseconds=-1) if day and moment.year < datetime.max.year else moment

@@ -194,14 +194,14 @@ class Stepper:
     def _relieve_pressure(self) -> None:
         strategy = STRATEGIES[self.talk.settings.strategy]
         for _ in range(40):  # each time half of the queue leaves; it is empty long before
-            wanted = build(self.scene, self.talk, self._new).wanted
-            relief = strategy.relieved(self.talk, wanted, self.talk.budget, self.summariser)
+            tokens = build(self.scene, self.talk, self._new).wanted
+            relief = strategy.relieved(self.talk, tokens, self.talk.budget, self.summariser)
             if relief is None:
                 break
             self._relieve(relief)
         virtual = self.talk.settings.strategy is Strategy.VIRTUAL
         if virtual and self.talk.queue and not self.talk.warned and not self._evicted:
-            share = wanted / self.talk.budget
+            share = tokens / self.talk.budget
             if share >= self.talk.settings.warn_at:
                 self._add(
                     Role.SYSTEM,

@@ -72,8 +72,8 @@ def dump_held(talk: Talk) -> str:
     for what, name in (("title", talk.title), *with_whom):
         if not is_text(name) or len(name) > MAX_NAME or "\x00" in name:
             raise InvalidParameter(f"The {what} must be a text of at most {MAX_NAME} characters.")
-    given = dataclasses.asdict(talk.settings)
-    settings = {name: value for name, value in given.items() if value != getattr(_SETTINGS, name)}
+    fields = dataclasses.asdict(talk.settings)
+    settings = {name: value for name, value in fields.items() if value != getattr(_SETTINGS, name)}
     actions = [action.told for action in talk.actions]
     more = {"settings": settings, "actions": actions, "others": list(talk.others)}
     return _dumped({"title": talk.title, "human": talk.human, **{name: value for name, value in more.items() if value}})
@@ -84,10 +84,10 @@ def dump_state(talk: Talk) -> str:
     first = talk.queue[0].number if talk.queue else talk.next_number
     fresh = Talk(talk.id)
     names = (*_NUMBERS, "warned", "scale")
-    told = {name: getattr(talk, name) for name in names if getattr(talk, name) != getattr(fresh, name)}
+    fields = {name: getattr(talk, name) for name in names if getattr(talk, name) != getattr(fresh, name)}
     if talk.paused_until is not None:
-        told["paused_until"] = talk.paused_until.isoformat()
-    return _dumped({"first": first, **told})
+        fields["paused_until"] = talk.paused_until.isoformat()
+    return _dumped({"first": first, **fields})
 
 
 def dump_blocks(talk: Talk) -> str:
@@ -96,11 +96,11 @@ def dump_blocks(talk: Talk) -> str:
     Raises:
         InvalidParameter: a block is not a text, or has more than 20,000 characters.
     """
-    told = dataclasses.asdict(talk.blocks)
-    for name, text in told.items():
+    blocks = dataclasses.asdict(talk.blocks)
+    for name, text in blocks.items():
         if not is_text(text) or len(text) > MAX_BLOCK:
             raise InvalidParameter(f"The block {name!r} must be a text of at most {MAX_BLOCK:,} characters.")
-    return _dumped(told)
+    return _dumped(blocks)
 
 
 def parse_held(talk: Talk, text: str) -> Talk:
@@ -109,12 +109,12 @@ def parse_held(talk: Talk, text: str) -> Talk:
     Raises:
         StoreDamaged: the text is not as ``dump_held`` writes it.
     """
-    told = _told(talk, text, {"title", "human", "settings", "actions", "others"})
+    body = _told(talk, text, {"title", "human", "settings", "actions", "others"})
     try:
-        settings = TalkSettings(**told.pop("settings", {}))
-        actions = tuple(Action(**one) for one in told.pop("actions", []))
-        others = tuple(told.pop("others", []))
-        found = replace(talk, settings=settings, actions=actions, others=others, **told)
+        settings = TalkSettings(**body.pop("settings", {}))
+        actions = tuple(Action(**action) for action in body.pop("actions", []))
+        others = tuple(body.pop("others", []))
+        found = replace(talk, settings=settings, actions=actions, others=others, **body)
         dump_held(found)
     except (TypeError, InvalidParameter) as error:
         raise _damaged(talk, str(error)) from error
@@ -137,29 +137,29 @@ def parse_state(talk: Talk, text: str | None) -> tuple[Talk, int]:
     Raises:
         StoreDamaged: the text is not as ``dump_state`` writes it.
     """
-    told = _told(talk, text or '{"first":0}', {"first", "warned", "scale", "paused_until", *_NUMBERS})
-    first = told.pop("first", 0)
-    numbers = {**told, "first": first}
+    body = _told(talk, text or '{"first":0}', {"first", "warned", "scale", "paused_until", *_NUMBERS})
+    first = body.pop("first", 0)
+    numbers = {**body, "first": first}
     for name, most in {**_NUMBERS, "first": _MOST_NUMBER}.items():
         value = numbers.get(name, 0)
         if type(value) is not int or not 0 <= value <= most:
             raise _damaged(talk, f"{name!r} is {shown(value)}")
-    if type(told.get("warned", False)) is not bool:
+    if type(body.get("warned", False)) is not bool:
         raise _damaged(talk, "'warned' is not true or false")
-    scale = told.get("scale", 1.0)
+    scale = body.get("scale", 1.0)
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0.01 <= scale <= 100:
         raise _damaged(talk, f"'scale' is {shown(scale)}")
     try:
         paused = (
-            moment_given("'paused_until'", datetime.fromisoformat(told["paused_until"]))
-            if "paused_until" in told
+            moment_given("'paused_until'", datetime.fromisoformat(body["paused_until"]))
+            if "paused_until" in body
             else None
         )
     except (TypeError, ValueError, InvalidParameter) as error:
-        raise _damaged(talk, f"'paused_until' is {shown(told['paused_until'])}") from error
-    if first > told.get("next_number", 0):
+        raise _damaged(talk, f"'paused_until' is {shown(body['paused_until'])}") from error
+    if first > body.get("next_number", 0):
         raise _damaged(talk, "its queue begins after its last message")
-    return replace(talk, **told | {"paused_until": paused}), first
+    return replace(talk, **body | {"paused_until": paused}), first
 
 
 def parse_blocks(talk: Talk, text: str | None, summary: MemoryEntry | None, queue: Sequence[Message]) -> Talk:
@@ -168,9 +168,9 @@ def parse_blocks(talk: Talk, text: str | None, summary: MemoryEntry | None, queu
     Raises:
         StoreDamaged: the text is not as ``dump_blocks`` writes it.
     """
-    told = _told(talk, text or "{}", {"persona", "human"})
+    body = _told(talk, text or "{}", {"persona", "human"})
     found = replace(
-        talk, blocks=Blocks(**told), summary=summary.document if summary is not None else "", queue=tuple(queue)
+        talk, blocks=Blocks(**body), summary=summary.document if summary is not None else "", queue=tuple(queue)
     )
     try:
         dump_blocks(found)
@@ -179,18 +179,18 @@ def parse_blocks(talk: Talk, text: str | None, summary: MemoryEntry | None, queu
     return found
 
 
-def _dumped(told: Mapping[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+def _dumped(body: Mapping[str, Any]) -> str:
+    return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _told(talk: Talk, text: str, names: set[str]) -> dict[str, Any]:
     try:
-        told, _ = parse_strict(text, f"the conversation {talk.id}", _MOST_BYTES, InvalidDocument)
+        body, _ = parse_strict(text, f"the conversation {talk.id}", _MOST_BYTES, InvalidDocument)
     except InvalidDocument as error:
         raise _damaged(talk, error.sentence) from error
-    if not isinstance(told, dict) or not told.keys() <= names:
+    if not isinstance(body, dict) or not body.keys() <= names:
         raise _damaged(talk, f"expected an object with {', '.join(sorted(names))}")
-    return told
+    return body
 
 
 def _damaged(talk: Talk, why: str) -> StoreDamaged:
@@ -234,14 +234,14 @@ def entry_of(talk_id: str, message: Message) -> MemoryEntry:
         "turn": message.number,  # by which a search knows its neighbours, see relevancy.neighbours
         "role": message.role.value,
     }
-    given: dict[str, Scalar] = {
+    more: dict[str, Scalar] = {
         "speaker": storable(message.speaker)[:200],
         "call_id": message.call_id,
         "thought": message.thought,
         "action": storable(message.action),
         "tokens": message.tokens,
     }
-    extras |= {name: value for name, value in given.items() if value}
+    extras |= {name: value for name, value in more.items() if value}
     if message.calls:
         extras |= _pieces(message)
     document = text
@@ -257,11 +257,11 @@ def entry_of(talk_id: str, message: Message) -> MemoryEntry:
 
 def _pieces(message: Message) -> dict[str, Scalar]:
     # ASCII only, so that anything a model wrote can be stored as it is
-    told = json.dumps([[call.id, call.name, call.arguments] for call in message.calls])
-    pieces = [told[start : start + _PIECE] for start in range(0, len(told), _PIECE)]
+    text = json.dumps([[call.id, call.name, call.arguments] for call in message.calls])
+    pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     if len(pieces) > _MOST_PIECES:
         raise InvalidParameter(
-            f"The calls of this message have {len(told):,} characters; at most {_MOST_PIECES * _PIECE:,} are kept."
+            f"The calls of this message have {len(text):,} characters; at most {_MOST_PIECES * _PIECE:,} are kept."
         )
     return {f"{_CALLS}_{place}" if place else _CALLS: piece for place, piece in enumerate(pieces)}
 
@@ -274,8 +274,8 @@ def message_of(entry: MemoryEntry) -> Message:
     """
     extras: dict[str, Any] = entry.extras
     try:
-        told = "".join(str(extras[f"{_CALLS}_{place}" if place else _CALLS]) for place in _places(extras))
-        calls = tuple(ToolCall(*map(_text, one)) for one in json.loads(told or "[]"))
+        text = "".join(str(extras[f"{_CALLS}_{place}" if place else _CALLS]) for place in _places(extras))
+        calls = tuple(ToolCall(*map(_text, call)) for call in json.loads(text or "[]"))
         return Message(
             _number(extras["number"]),
             Role(extras["role"]),
@@ -334,10 +334,10 @@ def loaded(agent: AgentMemory, conversation: str, *, queue: bool = True) -> Talk
         ConversationNotFound: there is no conversation of this id.
         StoreDamaged: what is stored is not a talk.
     """
-    held = agent.text(HELD + conversation) if is_text(conversation) else None
-    if held is None:
+    text = agent.text(HELD + conversation) if is_text(conversation) else None
+    if text is None:
         raise ConversationNotFound(f"There is no conversation {shown(conversation)}; it may have been undone.")
-    talk, _ = parse_state(parse_held(Talk(conversation), held), agent.text(CONVERSATION + conversation))
+    talk, _ = parse_state(parse_held(Talk(conversation), text), agent.text(CONVERSATION + conversation))
     with agent.contents.shelf(Tier.RECALL) as table:
         talk = parse_blocks(talk, agent.text(CORE + conversation), table.get(summary_id(conversation)), ())
 
@@ -354,8 +354,8 @@ def text_changes(agent: AgentMemory, talk: Talk) -> tuple[TextChange, ...]:
     Raises:
         InvalidParameter: a field is out of its bounds.
     """
-    wanted = {HELD: dump_held(talk), CONVERSATION: dump_state(talk), CORE: dump_blocks(talk)}
-    changes = (TextChange(start + talk.id, agent.text(start + talk.id), text) for start, text in wanted.items())
+    texts = {HELD: dump_held(talk), CONVERSATION: dump_state(talk), CORE: dump_blocks(talk)}
+    changes = (TextChange(start + talk.id, agent.text(start + talk.id), text) for start, text in texts.items())
     return tuple(change for change in changes if change.before != change.after)
 
 
@@ -416,22 +416,23 @@ def conversations(agent: AgentMemory) -> tuple[Listed, ...]:
     Raises:
         StoreDamaged: the record of one is not as it was written.
     """
-    found = [one for one, _ in _kept(agent)]
-    times = Counter(one.last for one in found if one.last)
+    found = [conversation for conversation, _ in _kept(agent)]
+    times = Counter(conversation.last for conversation in found if conversation.last)
 
-    def place(one: Listed) -> tuple[float, int, str, str]:
-        if one.last is None:
-            return 0.0, 0, one.title, one.id
-        revision = _said_in(agent, one) if times[one.last] > 1 else 0  # while the world's clock is stopped
-        return -one.last.timestamp(), -revision, one.title, one.id
+    def place(conversation: Listed) -> tuple[float, int, str, str]:
+        if conversation.last is None:
+            return 0.0, 0, conversation.title, conversation.id
+        # several were used at the same time while the world's clock was stopped
+        revision = _said_in(agent, conversation) if times[conversation.last] > 1 else 0
+        return -conversation.last.timestamp(), -revision, conversation.title, conversation.id
 
     return tuple(sorted(found, key=place))
 
 
 def _said_in(agent: AgentMemory, listed: Listed) -> int:
     """The revision in which the last message of a conversation was said; 0 if the history does not show it."""
-    told = agent.history(1, entry_id=message_id(listed.id, listed.messages - 1))
-    return told[0].revision if told else 0
+    acts = agent.history(1, entry_id=message_id(listed.id, listed.messages - 1))
+    return acts[0].revision if acts else 0
 
 
 def beating(agent: AgentMemory) -> tuple[tuple[Listed, Talk], ...]:
@@ -440,7 +441,7 @@ def beating(agent: AgentMemory) -> tuple[tuple[Listed, Talk], ...]:
     Raises:
         StoreDamaged: the record of one is not as it was written.
     """
-    return tuple(sorted((one for one in _kept(agent) if one[1].settings.heartbeat), key=lambda one: one[0].id))
+    return tuple(sorted((pair for pair in _kept(agent) if pair[1].settings.heartbeat), key=lambda pair: pair[0].id))
 
 
 def unremembered(agent: AgentMemory) -> tuple[Listed, ...]:
@@ -450,11 +451,11 @@ def unremembered(agent: AgentMemory) -> tuple[Listed, ...]:
         StoreDamaged: the record of one is not as it was written.
     """
     found = (
-        one
-        for one, talk in _kept(agent)
+        conversation
+        for conversation, talk in _kept(agent)
         if talk.remembered < talk.next_number and talk.settings.remember is not Remember.NOTHING
     )
-    return tuple(sorted(found, key=lambda one: one.id))
+    return tuple(sorted(found, key=lambda conversation: conversation.id))
 
 
 def _kept(agent: AgentMemory) -> list[tuple[Listed, Talk]]:

@@ -117,7 +117,7 @@ class Found:
         """The ids of the memories that the answer rests on."""
         if self.narrative is None:
             return tuple(passage.id for passage in self.passages)
-        return tuple(dict.fromkeys(one for sentence in self.narrative.sentences for one in sentence.ids))
+        return tuple(dict.fromkeys(entry_id for sentence in self.narrative.sentences for entry_id in sentence.ids))
 
     @property
     def summary(self) -> str:
@@ -128,7 +128,7 @@ class Found:
             return self.narrative.text
         number = {entry_id: at for at, entry_id in enumerate(self.sources, start=1)}
         return " ".join(
-            f"{sentence.text} {''.join(f'[{number[one]}]' for one in sentence.ids)}"
+            f"{sentence.text} {''.join(f'[{number[entry_id]}]' for entry_id in sentence.ids)}"
             for sentence in self.narrative.sentences
         )
 
@@ -137,9 +137,12 @@ class Found:
         """The answer as a model reads it."""
         if self.narrative is not None:
             entries = {hit.entry.id: hit.entry for hit in self.hits}
-            listed = [f"[{at}] {source_of(entries[one])}; id {one}" for at, one in enumerate(self.sources, start=1)]
-            told = [f"Told by {self.narrative.told_by}."] if self.narrative.told_by else []
-            return "\n".join([self.summary, *(["Sources:", *listed] if listed else []), *told])
+            listed = [
+                f"[{at}] {source_of(entries[entry_id])}; id {entry_id}"
+                for at, entry_id in enumerate(self.sources, start=1)
+            ]
+            byline = [f"Told by {self.narrative.told_by}."] if self.narrative.told_by else []
+            return "\n".join([self.summary, *(["Sources:", *listed] if listed else []), *byline])
         notes = [self.note] if self.note else []
         if not self.passages:
             return "\n".join([*notes, "Nothing in memory answers this. Ask in other words, or about something else."])
@@ -180,7 +183,7 @@ def memory_search(
         InvalidParameter: the question is empty or too long, or another parameter is not as described.
     """
     try:
-        wanted = Form(form)
+        style = Form(form)
     except ValueError as error:
         raise InvalidParameter(there_is_no("form", form, Form)) from error
     where = _places(within)
@@ -192,20 +195,20 @@ def memory_search(
     if touch and agent.read_only is None:
         agent.touch([hit.entry.id for hit in hits], now=now)
     found = passages(cue, hits, agent.embedder)
-    if wanted is Form.EXTRACTIVE:
-        return Found(cue, wanted, found, None, hits)
+    if style is Form.EXTRACTIVE:
+        return Found(cue, style, found, None, hits)
     try:
-        return Found(cue, wanted, found, agent.narrate(cue, [hit.told for hit in hits]), hits)
+        return Found(cue, style, found, agent.narrate(cue, [hit.told for hit in hits]), hits)
     except ModelError as error:
         note = f"No summary could be made: {error.sentence} These are the passages instead."
-        return Found(cue, wanted, found, None, hits, note)
+        return Found(cue, style, found, None, hits, note)
 
 
 def _places(within: object) -> frozenset[Where]:
     listed = [within] if isinstance(within, str) else within
-    if not isinstance(listed, Collection) or not listed or any(one not in tuple(Where) for one in listed):
+    if not isinstance(listed, Collection) or not listed or any(place not in tuple(Where) for place in listed):
         raise InvalidParameter(f"'within' must be a list of one or more of {', '.join(Where)}, not {shown(within)}.")
-    return frozenset(Where(one) for one in listed)
+    return frozenset(Where(place) for place in listed)
 
 
 class MemoryTool:
@@ -322,13 +325,13 @@ def _checked(arguments: str | Mapping[str, Any]) -> dict[str, Any]:
         InvalidParameter: they are not a JSON object, lack the query, or name something unknown.
     """
     try:
-        given = json.loads(arguments) if isinstance(arguments, str) else arguments
+        values = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError) as error:
         raise InvalidParameter(f"The arguments of {NAME} are not JSON: {str(error)[:100]}.") from error
-    if not isinstance(given, Mapping):
+    if not isinstance(values, Mapping):
         raise InvalidParameter(f'The arguments of {NAME} must be a JSON object, like {{"query": "..."}}.')
-    if unknown := [name for name in given if name not in ("query", "form", "top_k")]:
+    if unknown := [name for name in values if name not in ("query", "form", "top_k")]:
         raise InvalidParameter(f"{NAME} has no argument {shown(unknown[0])}; there are query, form and top_k.")
-    if "query" not in given:
+    if "query" not in values:
         raise InvalidParameter(f"{NAME} needs the argument 'query': what to look for.")
-    return dict(given)
+    return dict(values)
