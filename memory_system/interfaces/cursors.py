@@ -55,14 +55,14 @@ def number_after(of: str, given: str) -> int:
     return number
 
 
-def _read(of: str, given: str) -> Any:
+def _read(of: str, text: str) -> Any:
     try:
-        told = json.loads(base64.b64decode(given.encode() + b"=" * (-len(given) % 4), b"-_", validate=True))
+        pair = json.loads(base64.b64decode(text.encode() + b"=" * (-len(text) % 4), b"-_", validate=True))
     except (ValueError, binascii.Error, RecursionError) as error:
         raise _wrong() from error
-    if not isinstance(told, list) or len(told) != 2 or told[0] != of:
+    if not isinstance(pair, list) or len(pair) != 2 or pair[0] != of:
         raise _wrong()
-    return told[1]
+    return pair[1]
 
 
 def _wrong() -> InvalidParameter:

@@ -64,8 +64,8 @@ def run(program: Callable[[], int]) -> int:
     finally:
         if _came:  # whatever other exception the signal's became on its way
             _end(_came[0])
-    for one, handler in before.items():
-        signal.signal(one, handler)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     return code
 
 
@@ -87,9 +87,9 @@ def _heeded(number: int) -> bool:
 
 
 def _first(number: int, _frame: FrameType | None) -> None:
-    for one in SIGNALS:
-        if _heeded(one):
-            signal.signal(one, at_once)
+    for other in SIGNALS:
+        if _heeded(other):
+            signal.signal(other, at_once)
     _came.append(number)
     end_in_time(number)
     warnings.simplefilter("ignore")  # about interrupted things, such as a coroutine that nobody awaits

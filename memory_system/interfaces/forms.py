@@ -53,12 +53,12 @@ class Says:
 
 def says(form: type[BaseModel]) -> dict[str, Says]:
     """The explanation of each field of a form; fields without one are left out."""
-    told = {}
+    explanations = {}
     for name, known in form.model_fields.items():
-        for one in known.metadata:
-            if isinstance(one, Says):
-                told[name] = one
-    return told
+        for part in known.metadata:
+            if isinstance(part, Says):
+                explanations[name] = part
+    return explanations
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,12 @@ def fields(form: type[BaseModel], without: Collection[str] = ()) -> dict[str, Fo
     said, found = says(form), {}
     for name, known in form.model_fields.items():
         kind, several, beside = _plain(known.annotation, known.metadata)
-        flat = [inner for one in beside for inner in (one.metadata if isinstance(one, FieldInfo) else (one,))]
+        flat = [inner for part in beside for inner in (part.metadata if isinstance(part, FieldInfo) else (part,))]
         bounds = {
-            end: next((at for one in flat if (at := getattr(one, end, None)) is not None and at <= _LARGEST), None)
+            end: next(
+                (at for constraint in flat if (at := getattr(constraint, end, None)) is not None and at <= _LARGEST),
+                None,
+            )
             for end in ("ge", "le")
         }
         found[name] = FormField(
@@ -477,8 +480,8 @@ class Asked(Body):
 
     def query(self, view: View) -> Query:
         """The complete query."""
-        given = self.given(view.settings)
-        return view.query(given.pop("prompt"), **given)
+        values = self.given(view.settings)
+        return view.query(values.pop("prompt"), **values)
 
 
 class QueryBody(Asked):

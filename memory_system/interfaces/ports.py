@@ -77,7 +77,7 @@ def next_free(port: int, host: str = "127.0.0.1", *, but: int | None = None) -> 
         Conflict: this machine has no such address.
     """
     following = range(port + 1, min(port + _TRIES, 65535) + 1)
-    return next((one for one in following if one != but and is_free(one, host)), None)
+    return next((other for other in following if other != but and is_free(other, host)), None)
 
 
 def holder(port: int) -> Holder | None:
@@ -86,11 +86,11 @@ def holder(port: int) -> Holder | None:
     if not inodes:
         return None
     for process in sorted(
-        (path for path in Path("/proc").iterdir() if path.name.isdecimal()), key=lambda one: int(one.name)
+        (path for path in Path("/proc").iterdir() if path.name.isdecimal()), key=lambda path: int(path.name)
     ):
         try:
-            held = {str(path.readlink()) for path in (process / "fd").iterdir()}
-            if held & inodes:
+            links = {str(path.readlink()) for path in (process / "fd").iterdir()}
+            if links & inodes:
                 return Holder(int(process.name), _called(process))
         except OSError:  # it has ended, or it is somebody else's
             continue

@@ -116,7 +116,7 @@ def _unwritten(part: Any) -> Any:
         return part.unwritten()
     if isinstance(part, list | tuple):
         return tuple(map(_unwritten, part))
-    return {key: _unwritten(one) for key, one in part.items()} if isinstance(part, dict) else part
+    return {key: _unwritten(value) for key, value in part.items()} if isinstance(part, dict) else part
 
 
 @dataclass(frozen=True)
@@ -189,20 +189,20 @@ class _Declared:
 
         names = dict.fromkeys([*fields_of, *self.more])
         absent = {name: None for name in names if name in _OPTIONAL and not has(name)}
-        given = [name for name in names if name not in absent]
+        present = [name for name in names if name not in absent]
         attributes: Callable[[Any], Any] = attrgetter(
-            *(self.taken.get(name) or (name if has(name) else fields_of[name]) for name in given)
+            *(self.taken.get(name) or (name if has(name) else fields_of[name]) for name in present)
         )
         if self.changed:
             return lambda value: {
                 name: self.changed[name](part) if name in self.changed else part
-                for name, part in zip(given, attributes(value), strict=True)
+                for name, part in zip(present, attributes(value), strict=True)
             }
         if absent:
-            return lambda value: dict(zip(given, attributes(value), strict=True)) | absent
-        if len(given) == 1:
-            return lambda value: {given[0]: attributes(value)}
-        return lambda value: dict(zip(given, attributes(value), strict=True))
+            return lambda value: dict(zip(present, attributes(value), strict=True)) | absent
+        if len(present) == 1:
+            return lambda value: {present[0]: attributes(value)}
+        return lambda value: dict(zip(present, attributes(value), strict=True))
 
     def _default(self, name: str, fields_of: Mapping[str, str]) -> Json:
         """The default for a field that an older server does not send, if the value itself has one."""
@@ -300,7 +300,7 @@ def _reader(kind: Any) -> type[Value] | TypeAdapter[Any]:
 
 
 def _declared(kind: type) -> _Declared | None:
-    return next((_DECLARED[one] for one in kind.__mro__ if one in _DECLARED), None)
+    return next((_DECLARED[base] for base in kind.__mro__ if base in _DECLARED), None)
 
 
 @cache
@@ -775,7 +775,7 @@ _json(
 def read_explanation(written: Mapping[str, Any]) -> RemoteExplanation:
     """The answer that ``explained`` wrote, with every candidate in it."""
     answer = read(Recall, written)
-    others = tuple(read(Candidate, one) for one in written["candidates"])
+    others = tuple(read(Candidate, candidate) for candidate in written["candidates"])
     return RemoteExplanation(**vars(answer) | {"candidates": (*answer.candidates, *others)})
 
 
@@ -787,14 +787,14 @@ def stats(agent: AgentMemory) -> Json:
 
 def head(plan: ChangeSet) -> Json:
     """A change set without what it changes."""
-    told: Json = plain(dataclasses.replace(plan, changes=(), texts=(), kept=(), calls=(), purges=()))
-    return {name: value for name, value in told.items() if name not in _CHANGED}
+    fields: Json = plain(dataclasses.replace(plan, changes=(), texts=(), kept=(), calls=(), purges=()))
+    return {name: value for name, value in fields.items() if name not in _CHANGED}
 
 
 def waiting(plan: ChangeSet, expires_in: float) -> Json:
     """A change set that waits to be applied."""
-    told: Json = plain(plan)
-    return told | {"expires_in": expires_in}
+    fields: Json = plain(plan)
+    return fields | {"expires_in": expires_in}
 
 
 _CHANGED = frozenset({"changes", "texts", "kept", "calls", "purges", "expires_in"})

@@ -105,11 +105,11 @@ class _Described(FastAPI):
         """The API's description."""
         if self.openapi_schema is not None:
             return self.openapi_schema
-        told = super().openapi()
-        told["components"]["schemas"].setdefault("Problem", problems.Problem.model_json_schema())
-        told["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        told["security"] = [{}, {"token": []}]  # a server for its own machine may need none
-        self.openapi_schema = _told_apart(told)
+        description = super().openapi()
+        description["components"]["schemas"].setdefault("Problem", problems.Problem.model_json_schema())
+        description["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        description["security"] = [{}, {"token": []}]  # a server for its own machine may need none
+        self.openapi_schema = _told_apart(description)
         return self.openapi_schema
 
 
@@ -120,27 +120,27 @@ def _told_apart(description: dict[str, Any]) -> dict[str, Any]:
         key: name
         for kind, name in _WORDS
         for key, schema in schemas.items()
-        if schema.get("enum") == [one.value for one in kind]
+        if schema.get("enum") == [member.value for member in kind]
     }
     called = {names.get(key, key): schema for key, schema in schemas.items()}
     for name in set(names.values()):
         called[name] = called[name] | {"title": name}
     description["components"]["schemas"] = dict(sorted(called.items()))
-    told: dict[str, Any] = _referring(
+    openapi: dict[str, Any] = _referring(
         description, {f"{_SCHEMAS}{key}": f"{_SCHEMAS}{name}" for key, name in names.items()}
     )
-    return told
+    return openapi
 
 
 def _referring(part: Any, names: Mapping[str, str]) -> Any:
     """A part of the description that refers to forms by other names."""
     if isinstance(part, list):
-        return [_referring(one, names) for one in part]
+        return [_referring(item, names) for item in part]
     if not isinstance(part, dict):
         return part
     return {
-        key: names.get(one, one) if key == "$ref" and isinstance(one, str) else _referring(one, names)
-        for key, one in part.items()
+        key: names.get(value, value) if key == "$ref" and isinstance(value, str) else _referring(value, names)
+        for key, value in part.items()
     }
 
 
@@ -286,7 +286,9 @@ def page(description: Mapping[str, Any]) -> str:
 
 def _operation(description: Mapping[str, Any], method: str, path: str, about: Mapping[str, Any]) -> str:
     body = about.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    done: Mapping[str, Any] = next((told for status, told in about["responses"].items() if status.startswith("2")), {})
+    done: Mapping[str, Any] = next(
+        (response for status, response in about["responses"].items() if status.startswith("2")), {}
+    )
     answer = done.get("content", {}).get("application/json", {}).get("schema", {})
     schemas = [("Body", body), ("Answer", answer)]
     shown = "".join(
@@ -295,14 +297,14 @@ def _operation(description: Mapping[str, Any], method: str, path: str, about: Ma
         if schema
     )
     words = html.escape(about.get("description", about.get("summary", "")))
-    given = "".join(map(_parameter, about.get("parameters", ())))
-    return f"<h2>{method} {html.escape(path)}</h2><p>{words}</p>{given and f'<ul>{given}</ul>'}{shown}"
+    parameters = "".join(map(_parameter, about.get("parameters", ())))
+    return f"<h2>{method} {html.escape(path)}</h2><p>{words}</p>{parameters and f'<ul>{parameters}</ul>'}{shown}"
 
 
-def _parameter(told: Mapping[str, Any]) -> str:
-    place = "" if told.get("required") else ", may be left out"
-    words = html.escape(told.get("description", ""))
-    return f"<li><code>{html.escape(told['name'])}</code> ({told['in']}{place}) {words}</li>"
+def _parameter(parameter: Mapping[str, Any]) -> str:
+    place = "" if parameter.get("required") else ", may be left out"
+    words = html.escape(parameter.get("description", ""))
+    return f"<li><code>{html.escape(parameter['name'])}</code> ({parameter['in']}{place}) {words}</li>"
 
 
 def _resolved(description: Mapping[str, Any], schema: Any) -> Any:

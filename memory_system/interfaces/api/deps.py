@@ -135,19 +135,23 @@ class Lanes:
                 of one. It may read an agent, and so it is called in a thread.
         """
 
-        def if_light(**given: Any) -> Response | None:
-            return endpoint(untold, **given) if light(**given) else None
+        def if_light(**arguments: Any) -> Response | None:
+            return endpoint(untold, **arguments) if light(**arguments) else None
 
-        async def run(request: Request, **given: Any) -> Response:
+        async def run(request: Request, **arguments: Any) -> Response:
             if EVENTS not in request.headers.get("accept", ""):
                 done = None
                 if light is not _never:
-                    done = await to_thread.run_sync(functools.partial(if_light, **given), limiter=self._quick)
+                    done = await to_thread.run_sync(functools.partial(if_light, **arguments), limiter=self._quick)
                 if done is None:
-                    done = await to_thread.run_sync(functools.partial(endpoint, untold, **given), limiter=self._slow)
+                    done = await to_thread.run_sync(
+                        functools.partial(endpoint, untold, **arguments), limiter=self._slow
+                    )
                 return done
             lane = self._slow
-            if light is not _never and await to_thread.run_sync(functools.partial(light, **given), limiter=self._quick):
+            if light is not _never and await to_thread.run_sync(
+                functools.partial(light, **arguments), limiter=self._quick
+            ):
                 lane = self._quick
             if "idempotency-key" in request.headers:
                 raise InvalidParameter(
@@ -158,16 +162,16 @@ class Lanes:
                 await to_thread.run_sync(work, limiter=lane)
 
             def work(tell: Tell) -> Response:
-                return endpoint(tell, **given)
+                return endpoint(tell, **arguments)
 
             return await Pieces(begin, work).response()
 
         described = inspect.signature(endpoint, eval_str=True)
         request = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request)
-        own = [one for name, one in described.parameters.items() if name != "tell"]
+        own = [parameter for name, parameter in described.parameters.items() if name != "tell"]
         functools.update_wrapper(run, endpoint)
-        told: Any = run
-        told.__signature__ = described.replace(parameters=[request, *own])
+        wrapper: Any = run
+        wrapper.__signature__ = described.replace(parameters=[request, *own])
         return run
 
     async def watch(self, look: Callable[[], T]) -> T:
@@ -180,8 +184,8 @@ def _in_thread(endpoint: Callable[P, T], limiter: CapacityLimiter) -> Callable[P
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
         return await to_thread.run_sync(functools.partial(endpoint, *args, **kwargs), limiter=limiter)
 
-    told: Any = run
-    told.__signature__ = inspect.signature(endpoint, eval_str=True)  # FastAPI reads the parameters from it
+    wrapper: Any = run
+    wrapper.__signature__ = inspect.signature(endpoint, eval_str=True)  # FastAPI reads the parameters from it
     return run
 
 
@@ -261,16 +265,16 @@ class Previews:
             Conflict: it has been applied with other memories refused.
             MemorySystemError: what ``carry_out`` raises; it can then be tried again.
         """
-        wanted = frozenset(refused)
+        refusals = frozenset(refused)
         with self._lock:
             waiting = self._waiting(agent, preview_id)
             if waiting.done is not None:
-                if waiting.refused != wanted:
+                if waiting.refused != refusals:
                     raise Conflict("This preview has been applied already, with another choice. Preview it again.")
                 return waiting.done
-        done = carry_out(waiting.planned.without(wanted) if wanted else waiting.planned)
+        done = carry_out(waiting.planned.without(refusals) if refusals else waiting.planned)
         with self._lock:
-            waiting.refused, waiting.done = wanted, done
+            waiting.refused, waiting.done = refusals, done
         return done
 
     def apply_all(
@@ -285,12 +289,12 @@ class Previews:
         """
         with self._lock:
             waiting = [self._waiting(agent, preview_id) for agent, preview_id in chosen]
-            if any(one.refused for one in waiting):
+            if any(preview.refused for preview in waiting):
                 raise Conflict("One of these previews has been applied already, in part. Preview it again.")
-        done = carry_out([one.planned for one in waiting])
+        done = carry_out([preview.planned for preview in waiting])
         with self._lock:
-            for one, applied in zip(waiting, done, strict=True):
-                one.done = applied
+            for preview, applied in zip(waiting, done, strict=True):
+                preview.done = applied
         return done
 
     def _waiting(self, agent: str, preview_id: str) -> _Waiting:
@@ -303,13 +307,13 @@ class Previews:
         return waiting
 
     def _tidy(self) -> None:
-        now, touched = self._clock(), sum(len(one.planned.changes) for one in self._held.values())
-        for key, one in list(self._held.items()):
-            if one.until > now and len(self._held) <= self._most and touched <= self._most_changes:
+        now, touched = self._clock(), sum(len(preview.planned.changes) for preview in self._held.values())
+        for key, preview in list(self._held.items()):
+            if preview.until > now and len(self._held) <= self._most and touched <= self._most_changes:
                 break
-            if one.until > now and len(self._held) == 1:
+            if preview.until > now and len(self._held) == 1:
                 break
-            touched -= len(one.planned.changes)
+            touched -= len(preview.planned.changes)
             del self._held[key]
 
 
@@ -388,11 +392,11 @@ class Desk:
         for plan in plans:
             self.previews.keep(agent.name, plan)
         waits = {plan.id for plan in plans}
-        told = serialize.plain(done)
-        for written in (told["change_set"], *told["offered"]):
+        answer = serialize.plain(done)
+        for written in (answer["change_set"], *answer["offered"]):
             if written is not None and written["id"] in waits:
                 written["expires_in"] = self.previews.seconds
-        return told
+        return answer
 
     def asks_a_model(self, name: str, wait: bool | None) -> bool:
         """Whether an agent's events without a rating wait for a language model."""

@@ -106,7 +106,7 @@ def _body(read: list[Message], form: type[BaseModel]) -> BaseModel | None:
     if read[-1]["type"] != "http.request":
         return None
     try:
-        text = b"".join(one.get("body", b"") for one in read)
+        text = b"".join(message.get("body", b"") for message in read)
         return form.model_validate(json.loads(text, object_pairs_hook=no_twins))
     except (ValueError, RecursionError, ValidationError):
         return None

@@ -48,11 +48,11 @@ class Feed:
         return Listened(self._events(agent, now, since, until), self._left, headers)
 
     async def _events(self, agent: AgentMemory, now: int, since: int | None, until: float | None) -> AsyncIterator[str]:
-        told = now if since is None else max(0, min(since, now), now - MOST_BEHIND)  # of one restored, what follows
-        yield "retry: 2000\n" + event("now", {"revision": now, "from": told})
+        revision = now if since is None else max(0, min(since, now), now - MOST_BEHIND)  # of one restored, what follows
+        yield "retry: 2000\n" + event("now", {"revision": now, "from": revision})
         said = time.monotonic()
         while until is None or time.monotonic() < until:
-            after = told
+            after = revision
             try:
                 news = await self._desk.lanes.watch(lambda: self._news(agent, after))  # noqa: B023 - awaited at once
             except (NotFound, AgentGone) as error:
@@ -62,8 +62,8 @@ class Feed:
                 yield event("problem", {"code": error.code, "detail": error.sentence})
                 news = []
             for plan in news:
-                told = plan.number
-                yield event("change", serialize.head(plan), told)
+                revision = plan.number
+                yield event("change", serialize.head(plan), revision)
             if news:
                 said = time.monotonic()
             elif time.monotonic() - said > _QUIET_SECONDS:
@@ -78,10 +78,10 @@ class Feed:
     def _left(self) -> None:
         self._listeners -= 1
 
-    def _news(self, held: AgentMemory, since: int) -> list[ChangeSet]:
-        agent = self._desk.agent(held.name)
-        if held.gone:  # one of this name is another agent, or will be opened again
+    def _news(self, former: AgentMemory, since: int) -> list[ChangeSet]:
+        agent = self._desk.agent(former.name)
+        if former.gone:  # one of this name is another agent, or will be opened again
             raise AgentGone(
-                f"The agent {held.name!r} was renamed, deleted or replaced. Listen to it again by its name."
+                f"The agent {former.name!r} was renamed, deleted or replaced. Listen to it again by its name."
             )
         return agent.timeline.told_since(since) if agent.stamp[0] > since else []

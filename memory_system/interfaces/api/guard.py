@@ -68,8 +68,8 @@ def from_elsewhere(headers: dict[bytes, bytes], allowed: Collection[str] = ()) -
     host = headers.get(b"host", b"").decode("latin-1").lower()
     origin = headers.get(b"origin")
     if origin is not None:
-        told = origin.decode("latin-1")
-        return told not in allowed and _host_of(told) != host
+        address = origin.decode("latin-1")
+        return address not in allowed and _host_of(address) != host
     site, mode = headers.get(b"sec-fetch-site", b""), headers.get(b"sec-fetch-mode", b"")
     return site == b"cross-site" and mode != b"navigate"  # a link from elsewhere may be followed
 
@@ -166,10 +166,10 @@ class Guard:
             await refused(scope, receive, send)
 
     async def _passed(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
-        told = headers.get(b"content-encoding", b"").decode("latin-1")
-        if {one.strip().lower() for one in told.split(",")} - {"", "identity"}:
+        encoding = headers.get(b"content-encoding", b"").decode("latin-1")
+        if {name.strip().lower() for name in encoding.split(",")} - {"", "identity"}:
             await _let_finish(receive)
-            await _packed(told)(scope, receive, send)
+            await _packed(encoding)(scope, receive, send)
             return
         most = self._largest(scope["path"])
         length = headers.get(b"content-length", b"0")

@@ -98,37 +98,37 @@ class Idempotency:
             return
         read = await whole_body(receive)
         where = f"{scope['method']} {scope['path']}?".encode() + scope["query_string"]
-        held = self._held_for(
-            key, hashlib.sha256(where + b"\n" + b"".join(one.get("body", b"") for one in read)).digest()
+        answer = self._held_for(
+            key, hashlib.sha256(where + b"\n" + b"".join(message.get("body", b"") for message in read)).digest()
         )
-        if held is None:
+        if answer is None:
             problem = told(Conflict("This Idempotency-Key was used for another request; choose a key for each write."))
             await problem(scope, receive, send)
             return
-        held.waiting += 1
+        answer.waiting += 1
         try:
-            async with held.turn:
-                if held.messages:
-                    why = await to_thread.run_sync(self._kept_back, held)
+            async with answer.turn:
+                if answer.messages:
+                    why = await to_thread.run_sync(self._kept_back, answer)
                     if why == _GONE_SINCE:  # and given again once it is restored
                         await told(Conflict(why))(scope, receive, send)
                         return
                     if why == _DONE_BEFORE:
-                        await self._forget(held, scope, receive)
-                    await _replay(held.messages, send)
+                        await self._forget(answer, scope, receive)
+                    await _replay(answer.messages, send)
                 else:
-                    await self._first(held, scope, again(read, receive), send)
+                    await self._first(answer, scope, again(read, receive), send)
         finally:
-            held.waiting -= 1
-            if not held.messages and not held.waiting:
+            answer.waiting -= 1
+            if not answer.messages and not answer.waiting:
                 self._held.pop(key, None)
 
     def _held_for(self, key: bytes, fingerprint: bytes) -> _Remembered | None:
         self._tidy()
-        held = self._held.setdefault(key, _Remembered(fingerprint, self._clock() + SECONDS))
-        return held if held.print == fingerprint else None
+        answer = self._held.setdefault(key, _Remembered(fingerprint, self._clock() + SECONDS))
+        return answer if answer.print == fingerprint else None
 
-    async def _first(self, held: _Remembered, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _first(self, answer: _Remembered, scope: Scope, receive: Receive, send: Send) -> None:
         messages: list[Message] = []
 
         async def remembering(message: Message) -> None:
@@ -137,22 +137,22 @@ class Idempotency:
 
         await self.app(scope, receive, remembering)
         if messages and 200 <= messages[0].get("status", 500) < 300:
-            held.messages = messages
-            held.size = sum(len(message.get("body", b"")) for message in messages)
-            self._bytes += held.size
-            held.tells_of = await to_thread.run_sync(self._told_of, scope["path"], messages)
+            answer.messages = messages
+            answer.size = sum(len(message.get("body", b"")) for message in messages)
+            self._bytes += answer.size
+            answer.tells_of = await to_thread.run_sync(self._told_of, scope["path"], messages)
 
     def _told_of(self, path: str, messages: list[Message]) -> dict[str, tuple[int, str]]:
         return {name: (revision, self._origin(name)) for name, revision in _told_of(path, messages).items()}
 
-    def _kept_back(self, held: _Remembered) -> str:
+    def _kept_back(self, answer: _Remembered) -> str:
         """Why an answer is not given again; empty if it is."""
-        told_of = held.tells_of.items()
+        told_of = answer.tells_of.items()
         if any(origin and self._origin(name) != origin for name, (_, origin) in told_of):
             return _GONE_SINCE
         return _DONE_BEFORE if any(self._tells_of_purged(name, then) for name, (then, _) in told_of) else ""
 
-    async def _forget(self, held: _Remembered, scope: Scope, receive: Receive) -> None:
+    async def _forget(self, answer: _Remembered, scope: Scope, receive: Receive) -> None:
         """Keep only the fact that there was an answer: the write is not done again, and its content is not repeated."""
         left: list[Message] = []
 
@@ -160,18 +160,18 @@ class Idempotency:
             left.append(message)
 
         await told(Conflict(_DONE_BEFORE))(scope, receive, keeping)
-        held.messages, held.tells_of = left, {}
-        size = sum(len(one.get("body", b"")) for one in left)
-        self._bytes += size - held.size
-        held.size = size
+        answer.messages, answer.tells_of = left, {}
+        size = sum(len(message.get("body", b"")) for message in left)
+        self._bytes += size - answer.size
+        answer.size = size
 
     def _tidy(self) -> None:
         now = self._clock()
-        for key, one in list(self._held.items()):
-            if one.until > now and len(self._held) < MOST and self._bytes <= MOST_BYTES:
+        for key, answer in list(self._held.items()):
+            if answer.until > now and len(self._held) < MOST and self._bytes <= MOST_BYTES:
                 break
-            if not one.waiting:
-                self._bytes -= one.size
+            if not answer.waiting:
+                self._bytes -= answer.size
                 del self._held[key]
 
 

@@ -40,14 +40,14 @@ def remembered(
     """
     if key is None or preview:
         return agent.add_short_term(events, preview=preview, progress=progress, **how)
-    told = [_keyed(event, _id_of(agent.name, key, number)) for number, event in enumerate(events)]
-    _refuse_purged(agent, told)
+    with_ids = [_keyed(event, _id_of(agent.name, key, number)) for number, event in enumerate(events)]
+    _refuse_purged(agent, with_ids)
     write = _id_of(agent.name, key, json.dumps(events, sort_keys=True, default=str))
     if (before := agent.contents.done(write)) is not None:
         made = {change.entry_id: change for change in before.changes if change.after is not None}
-        return Added(tuple(_again(agent, event["id"], made.get(event["id"])) for event in told), before)
-    _refuse_used(agent, [event["id"] for event, sent in zip(told, events, strict=True) if event is not sent])
-    planned = agent.add_short_term(told, preview=True, progress=within(progress, 0.0, 0.5), **how)
+        return Added(tuple(_again(agent, event["id"], made.get(event["id"])) for event in with_ids), before)
+    _refuse_used(agent, [event["id"] for event, sent in zip(with_ids, events, strict=True) if event is not sent])
+    planned = agent.add_short_term(with_ids, preview=True, progress=within(progress, 0.0, 0.5), **how)
     plan = dataclasses.replace(planned.change_set, id=write)
     agent.embed_ahead(plan, progress=within(progress, 0.5, 1.0))
     return Added(planned.outcomes, agent.apply(plan))
@@ -72,8 +72,8 @@ def _again(agent: AgentMemory, entry_id: str, made: Change | None) -> Outcome:
 
 def _refuse_purged(agent: AgentMemory, events: Sequence[Any]) -> None:
     """Prevent a write repeated with its key from bringing anything back: the ids are derived from the key."""
-    told = [event["id"] for event in events if isinstance(event, dict) and isinstance(event.get("id"), str)]
-    if told and agent.contents.lost(told):
+    ids = [event["id"] for event in events if isinstance(event, dict) and isinstance(event.get("id"), str)]
+    if ids and agent.contents.lost(ids):
         raise Conflict(
             "This was remembered before, and has since been purged for good. To remember it again, send it with "
             "another Idempotency-Key."

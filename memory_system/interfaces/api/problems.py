@@ -71,8 +71,8 @@ def problem_of(error: MemorySystemError) -> Problem:
 
 
 def _problem(status: int, code: str, title: str, detail: str) -> Problem:
-    told = detail[:2000].encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair cannot be sent
-    return Problem(title=title, status=status, code=code, detail=told)
+    text = detail[:2000].encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair cannot be sent
+    return Problem(title=title, status=status, code=code, detail=text)
 
 
 def told(error: MemorySystemError) -> JSONResponse:
@@ -103,8 +103,8 @@ def _wrong_body(request: Request, error: Exception) -> JSONResponse:
         detail = f"The body is not valid. Send it as JSON, with 'Content-Type: application/json', not {kind}."
         return problem_json(422, "invalid-input", "InvalidInput", detail)
     what = "body" if all(problem["loc"][:1] == ("body",) for problem in found[:_NAMED]) else "request"
-    told = f"The {what} is not valid. {in_words(found)}{_meant(found, request.scope['route'].body_field)}"
-    return problem_json(422, "invalid-input", "InvalidInput", told)
+    sentence = f"The {what} is not valid. {in_words(found)}{_meant(found, request.scope['route'].body_field)}"
+    return problem_json(422, "invalid-input", "InvalidInput", sentence)
 
 
 def _meant(found: Sequence[Any], body: Any) -> str:
@@ -153,8 +153,8 @@ def in_words(found: Sequence[Any]) -> str:
         within = problem["loc"][2:] if _is_of_form(problem) else problem["loc"]
         named = (str(part) for part in within if part != "body")
         where = ".".join(part[:60] for part in named if not _FORM.match(part))
-        told = problem_words(problem)
-        parts.append(f"{where}: {told}" if where else told)
+        words = problem_words(problem)
+        parts.append(f"{where}: {words}" if where else words)
     either = len({problem["loc"][1] for problem in likely if _is_of_form(problem)}) > 1
     return f"{('; or ' if either else '; ').join(dict.fromkeys(parts))}."
 
@@ -180,7 +180,7 @@ def _wrong_request(request: Request, error: Exception) -> JSONResponse:
     if error.status_code == 405:
         routes = request.app.routes
         asked = [{**request.scope, "method": method} for method in ("DELETE", "GET", "PATCH", "POST", "PUT")]
-        taken = (one["method"] for one in asked if any(route.matches(one)[0] is Match.FULL for route in routes))
+        taken = (scope["method"] for scope in asked if any(route.matches(scope)[0] is Match.FULL for route in routes))
         headers["Allow"] = ", ".join(taken)  # the framework lists only those of the first route
         detail = f"This address accepts {headers['Allow']}, not {request.method[:20]}; see /docs."
     if type(error.__cause__) is ValueError:  # its subclasses, about encoding and JSON, are all reported as such

@@ -42,10 +42,10 @@ _log = logging.getLogger("uvicorn.error")
 def framed(message: Mapping[str, Any]) -> bytes:
     """An ASGI message, or a request, as bytes."""
     body: bytes = message.get("body", b"")
-    told = {name: value for name, value in message.items() if name not in ("body", "headers")}
+    fields = {name: value for name, value in message.items() if name not in ("body", "headers")}
     if "headers" in message:
-        told["headers"] = [[bytes(part).decode("latin-1") for part in pair] for pair in message["headers"]]
-    head = json.dumps(told).encode()
+        fields["headers"] = [[bytes(part).decode("latin-1") for part in pair] for pair in message["headers"]]
+    head = json.dumps(fields).encode()
     return _HEAD.pack(len(head), len(body)) + head + body
 
 
@@ -53,28 +53,28 @@ async def unframed(reader: asyncio.StreamReader) -> dict[str, Any] | None:
     """The next message; ``None`` if the other end has left."""
     try:
         head, body = _HEAD.unpack(await reader.readexactly(_HEAD.size))
-        told: dict[str, Any] = json.loads(await reader.readexactly(head))
-        if "headers" in told:
-            told["headers"] = [tuple(part.encode("latin-1") for part in pair) for pair in told["headers"]]
-        if body or told["type"] in ("http.request", "http.response.body"):
-            told["body"] = await reader.readexactly(body)
+        message: dict[str, Any] = json.loads(await reader.readexactly(head))
+        if "headers" in message:
+            message["headers"] = [tuple(part.encode("latin-1") for part in pair) for pair in message["headers"]]
+        if body or message["type"] in ("http.request", "http.response.body"):
+            message["body"] = await reader.readexactly(body)
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
-    return told
+    return message
 
 
 def _request(scope: Scope) -> bytes:
-    told = {name: scope.get(name) for name in _TEXTS} | {"headers": scope["headers"]}
+    fields = {name: scope.get(name) for name in _TEXTS} | {"headers": scope["headers"]}
     query, raw = scope["query_string"], scope.get("raw_path") or b""
-    return framed(told | {"query_string": query.decode("latin-1"), "raw_path": raw.decode("latin-1")})
+    return framed(fields | {"query_string": query.decode("latin-1"), "raw_path": raw.decode("latin-1")})
 
 
-def _scope(told: dict[str, Any]) -> Scope:
+def _scope(scope: dict[str, Any]) -> Scope:
     for name in ("query_string", "raw_path"):
-        told[name] = told[name].encode("latin-1")
+        scope[name] = scope[name].encode("latin-1")
     for name in ("client", "server"):
-        told[name] = told[name] and tuple(told[name])
-    return told
+        scope[name] = scope[name] and tuple(scope[name])
+    return scope
 
 
 class Relay:
@@ -191,9 +191,9 @@ class Answering(Server):
         assert task is not None, "asyncio runs it as one"
         self._asked[task] = False
         try:
-            told = await unframed(reader)
-            if told is not None:
-                await self._answer(_scope(told), reader, writer, task)
+            message = await unframed(reader)
+            if message is not None:
+                await self._answer(_scope(message), reader, writer, task)
                 await _read_out(reader, writer)
         except asyncio.CancelledError:
             if not self.should_exit:

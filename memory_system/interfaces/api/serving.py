@@ -106,13 +106,13 @@ class Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        heeded = [one for one in SIGNALS if one != HANGUP or signal.getsignal(one) is not signal.SIG_IGN]
-        before = {one: signal.signal(one, self.handle_exit) for one in heeded}
+        heeded = [number for number in SIGNALS if number != HANGUP or signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self.handle_exit) for number in heeded}
         try:
             yield
         finally:
-            for one, handler in before.items():
-                signal.signal(one, at_once if self.ended_by is not None else handler)
+            for number, handler in before.items():
+                signal.signal(number, at_once if self.ended_by is not None else handler)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Give running answers three seconds to finish, and streams none."""

@@ -114,19 +114,19 @@ class Pieces:
     async def _next(self, seconds: float) -> tuple[str, Any] | None:
         """The next report; ``None`` if there is none for this long."""
         try:
-            told = await asyncio.wait_for(self._told.get(), seconds)
+            report = await asyncio.wait_for(self._told.get(), seconds)
         except TimeoutError:
             return None
-        return ("end", None) if told is None else told
+        return ("end", None) if report is None else report
 
     async def _events(self, first: tuple[str, Any] | None) -> AsyncIterator[str]:
-        told = first
+        report = first
         yield ": it begins\n\n"
-        while told is None or told[0] != "end":
-            if told is not None:
-                yield _said(*told)
-            told = await self._next(_QUIET_SECONDS)
-            if told is None:
+        while report is None or report[0] != "end":
+            if report is not None:
+                yield _said(*report)
+            report = await self._next(_QUIET_SECONDS)
+            if report is None:
                 yield ": still at it\n\n"
         await self._running
 

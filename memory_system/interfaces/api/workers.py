@@ -75,8 +75,8 @@ class Board:
         file = folder / "board"
         if not file.exists():
             file.write_bytes(_BOARD.pack(0, 0.0))
-        with file.open("r+b") as held:
-            self._shared = mmap.mmap(held.fileno(), _BOARD.size)
+        with file.open("r+b") as stream:
+            self._shared = mmap.mmap(stream.fileno(), _BOARD.size)
 
     @property
     def turn(self) -> int:
@@ -169,9 +169,9 @@ class _Given:
 
 def work(given: _Given, sockets: list[socket.socket], line: Connection) -> None:
     """Run as a worker until told to end, or until the process that started it is gone."""
-    for one in SIGNALS:
-        if one != signal.SIGTERM:  # those of the terminal are for the process that started it, which then signals us
-            signal.signal(one, signal.SIG_IGN)
+    for number in SIGNALS:
+        if number != signal.SIGTERM:  # those of the terminal are for the process that started it, which then signals us
+            signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     warnings.filterwarnings("ignore", category=ServedElsewhere)
@@ -196,30 +196,30 @@ def _end_with(line: Connection) -> None:
 
 
 @contextmanager
-def _opened(given: _Given, board: Board) -> Iterator[tuple[World, InUse]]:
+def _opened(arguments: _Given, board: Board) -> Iterator[tuple[World, InUse]]:
     named = board.world
-    settings = given.settings if named is None else given.settings.model_copy(update={"world": named})
+    settings = arguments.settings if named is None else arguments.settings.model_copy(update={"world": named})
     with World(settings, author=COMMAND_LINE) as world, closing(InUse(lambda: world)) as in_use:
         yield world, in_use
 
 
-def _first(given: _Given, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
-    board, settings = Board(given.folder), given.settings
-    with _opened(given, board) as (world, in_use), in_use.serving(given.where):
+def _first(arguments: _Given, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
+    board, settings = Board(arguments.folder), arguments.settings
+    with _opened(arguments, board) as (world, in_use), in_use.serving(arguments.where):
         if board.world is None:
             board.exchanged(world.name)  # that one, whichever is chosen when others are started
         in_use.others.append(lambda: board.exchanged(in_use.world.name))
         door = Door.of_api(settings)
         door.throttle.noted = board.wary
         app = create_app(in_use, door, Hosts.of(settings), settings.allowed_origins)
-        Answering(configured(app, log_level="warning"), mine(given.folder), ready).run(sockets)
+        Answering(configured(app, log_level="warning"), mine(arguments.folder), ready).run(sockets)
 
 
-def _other(given: _Given, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
-    board, settings = Board(given.folder), given.settings
+def _other(arguments: _Given, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
+    board, settings = Board(arguments.folder), arguments.settings
     turn = board.turn
-    with _opened(given, board) as (_, in_use):
-        front = Front(in_use, Door.of_api(settings), Hosts.of(settings), board, Relay(mine(given.folder)))
+    with _opened(arguments, board) as (_, in_use):
+        front = Front(in_use, Door.of_api(settings), Hosts.of(settings), board, Relay(mine(arguments.folder)))
         threading.Thread(target=front.follow, args=(turn,), name="following", daemon=True).start()
         logging.getLogger("uvicorn.error").addFilter(_tells_anything_new)
         ready()
@@ -237,8 +237,8 @@ class _Worker:
     It has ended when its end of the line is closed; the process it was forked from may have ended long before.
     """
 
-    def __init__(self, given: _Given, sockets: list[socket.socket]) -> None:
-        self.given = given
+    def __init__(self, arguments: _Given, sockets: list[socket.socket]) -> None:
+        self.given = arguments
         self.failures = 0
         self.process: BaseProcess | None = None
         self.told: str | None = None
@@ -309,16 +309,16 @@ def _signals_held_back() -> Iterator[None]:
     Blocking them is not enough: they reach any thread that lets them through, such as one that multiplies matrices.
     """
     came: list[tuple[int, FrameType | None]] = []
-    heeded = {one: handler for one in SIGNALS if callable(handler := signal.getsignal(one))}
-    for one in heeded:
-        signal.signal(one, lambda number, frame: came.append((number, frame)))
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    heeded = {signum: handler for signum in SIGNALS if callable(handler := signal.getsignal(signum))}
+    for signum in heeded:
+        signal.signal(signum, lambda number, frame: came.append((number, frame)))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-        for one, handler in heeded.items():
-            signal.signal(one, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for signum, handler in heeded.items():
+            signal.signal(signum, handler)
         for number, frame in came[:1]:
             heeded[number](number, frame)
 
@@ -371,8 +371,8 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
             raise
         finally:
             _stop(workers)
-            for held in sockets:
-                held.close()
+            for listener in sockets:
+                listener.close()
 
 
 def _look_after(workers: list[_Worker]) -> NoReturn:
@@ -409,6 +409,6 @@ def _listening(host: str, port: int) -> list[socket.socket]:
     """The sockets of an address, on which all workers listen."""
     made: list[socket.socket] = []
     found: list[Any] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    for family, address in dict.fromkeys((one[0], one[4]) for one in found):
+    for family, address in dict.fromkeys((info[0], info[4]) for info in found):
         made.append(socket.create_server(address[:2], family=family, backlog=_BACKLOG))
     return made

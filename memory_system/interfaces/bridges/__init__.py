@@ -35,8 +35,8 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != package:
             raise
-        told = f"{name} needs the package {installed}, which is not installed. Run: pip install {installed}"
-        raise ModuleNotFoundError(told, name=error.name) from error
+        sentence = f"{name} needs the package {installed}, which is not installed. Run: pip install {installed}"
+        raise ModuleNotFoundError(sentence, name=error.name) from error
 
 
 __all__ = ["MemorySession", "MemoryStore", "MemoryTool"]

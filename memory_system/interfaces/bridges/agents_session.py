@@ -64,7 +64,7 @@ class MemorySession(SessionABC):
 
     def _held(self) -> list[MemoryEntry]:
         mine = [entry for entry in self._notes.held().values() if entry.extras[_OF] == self.session_id]
-        return sorted(mine, key=lambda one: one.id)
+        return sorted(mine, key=lambda entry: entry.id)
 
     def _take(self, title: str, last: int = 0) -> list[MemoryEntry]:
         """Remove items: this many of the last ones, or all."""
@@ -84,13 +84,13 @@ class MemorySession(SessionABC):
         of = hashlib.sha256(self.session_id.encode()).hexdigest()[:16]
         made: list[Ends] = []
         for item in items:
-            told, made_up = json.dumps(item), new_id()
-            if len(told) > _MOST:
+            json_text, made_up = json.dumps(item), new_id()
+            if len(json_text) > _MOST:
                 raise InvalidParameter(
-                    f"An item of a session has {len(told):,} characters as JSON; at most {_MOST:,} are allowed."
+                    f"An item of a session has {len(json_text):,} characters as JSON; at most {_MOST:,} are allowed."
                 )
             last = max(last + 1, int(made_up[:_DIGITS], 16))  # in the order of the talk, whatever the clock says
-            pieces = [told[at : at + _PIECE] for at in range(0, len(told), _PIECE)]
+            pieces = [json_text[at : at + _PIECE] for at in range(0, len(json_text), _PIECE)]
             entry_id = f"session:{of}-{last:0{_DIGITS}x}{made_up[_DIGITS:]}"
             metadata: dict[str, Scalar] = {_OF: self.session_id, _KEY: entry_id, "speaker": self._speaker(item)}
             metadata |= {f"{_MORE}{place}" if place else _ITEM: piece for place, piece in enumerate(pieces)}
@@ -109,14 +109,14 @@ def said(item: TResponseInputItem) -> str:
     content = item.get("content", item.get("output"))
     parts = content if isinstance(content, list) else [content]
     texts = [part.get("text", "") if isinstance(part, dict) else part for part in parts]
-    told = "\n".join(text for text in texts if isinstance(text, str))
-    return told if told.strip() else json.dumps(item, ensure_ascii=False)
+    whole = "\n".join(text for text in texts if isinstance(text, str))
+    return whole if whole.strip() else json.dumps(item, ensure_ascii=False)
 
 
 def _number(entry: MemoryEntry) -> int:
     """The position of an item; a mere count could give the id of an item that was removed."""
-    told = entry.id.rpartition("-")[2]
-    return int(told[:_DIGITS], 16) if len(told) > _DIGITS else int(told)
+    digits = entry.id.rpartition("-")[2]
+    return int(digits[:_DIGITS], 16) if len(digits) > _DIGITS else int(digits)
 
 
 def _item(entry: MemoryEntry) -> TResponseInputItem:

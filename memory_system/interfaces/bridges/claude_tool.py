@@ -62,8 +62,8 @@ class MemoryTool(BetaAbstractMemoryTool):
                 raise ToolError(f"Invalid `view_range` parameter: {command.view_range}. It is two line numbers.")
             begin, end = command.view_range or [1, -1]
             numbered = list(enumerate(lines, start=1))[max(begin, 1) - 1 : None if end == -1 else end]
-            told = "\n".join(f"{number:6}\t{line}" for number, line in numbered)
-            return f"Here's the content of {path} with line numbers:\n{told}"
+            listing = "\n".join(f"{number:6}\t{line}" for number, line in numbered)
+            return f"Here's the content of {path} with line numbers:\n{listing}"
         inside = _inside(path, files)
         if not inside and path != ROOT:
             raise ToolError(f"The path {path} does not exist. Please provide a valid path.")
@@ -96,8 +96,8 @@ class MemoryTool(BetaAbstractMemoryTool):
         path, entry = self._file(command.path)
         lines = _text(entry).removesuffix("\n").split("\n") if _text(entry) else []
         if not 0 <= command.insert_line <= len(lines):
-            told = f"Invalid `insert_line` parameter: {command.insert_line}."
-            raise ToolError(f"{told} It should be within the range [0, {len(lines)}].")
+            sentence = f"Invalid `insert_line` parameter: {command.insert_line}."
+            raise ToolError(f"{sentence} It should be within the range [0, {len(lines)}].")
         lines.insert(command.insert_line, command.insert_text.removesuffix("\n"))
         self._write(f"Edit {path}", path, "\n".join(lines) + "\n", entry)
         return f"The file {path} has been edited."
@@ -120,9 +120,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._do("edit", f"Rename {path} to {new}", ends)
         return f"Successfully renamed {path} to {new}"
 
-    def _moved(self, given: str) -> tuple[str, Mapping[str, MemoryEntry]]:
+    def _moved(self, raw_path: str) -> tuple[str, Mapping[str, MemoryEntry]]:
         """The file of a path, or those below it."""
-        path, files = _path(given), self._notes.held()
+        path, files = _path(raw_path), self._notes.held()
         moved = {path: files[path]} if path in files else _inside(path, files)
         if path == ROOT:
             raise ToolError("Cannot delete or rename the /memories directory itself")
@@ -130,8 +130,8 @@ class MemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"The path {path} does not exist")
         return path, moved
 
-    def _file(self, given: str) -> tuple[str, MemoryEntry]:
-        path = _path(given)
+    def _file(self, raw_path: str) -> tuple[str, MemoryEntry]:
+        path = _path(raw_path)
         if (entry := self._notes.held().get(path)) is None:
             raise ToolError(f"The path {path} does not exist. Please provide a valid path.")
         return path, entry
@@ -140,7 +140,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         as_new = MemoryEntry(title, {_KEY: path}, tier=Tier.LTM, kind=Kind.FACT, pinned=True)
         try:
             entry = before or as_new
-            metadata = {name: one for name, one in entry.extras.items() if name != _BLANK}
+            metadata = {name: value for name, value in entry.extras.items() if name != _BLANK}
             if not text.strip():
                 metadata[_BLANK], text = text, f"{path} is empty."
             after = bare(entry).evolve(document=text, metadata=metadata, timestamp=self._notes.agent.now)
@@ -166,7 +166,7 @@ def _refuse_misshapen(command: object) -> None:
         type(command).model_validate({"new_str": ""} | said)  # the replacement may be empty
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        where = ".".join(str(one) for one in problem["loc"])
+        where = ".".join(str(part) for part in problem["loc"])
         raise ToolError(f"Invalid `{where}` parameter. {problem_words(problem)}.") from error
 
 
@@ -175,12 +175,12 @@ def _text(entry: MemoryEntry) -> str:
     return str(entry.extras.get(_BLANK, entry.document))
 
 
-def _path(given: str) -> str:
+def _path(raw_path: str) -> str:
     """A path below /memories in a standard spelling; it is only a name, not a file of this machine."""
-    parts = given.strip().rstrip("/").split("/")
+    parts = raw_path.strip().rstrip("/").split("/")
     plain = all(part not in ("", ".", "..") and part.isprintable() for part in parts[1:])
-    if parts[:2] != ["", "memories"] or not plain or len(given) > _MOST:
-        raise ToolError(f"Path must start with {ROOT} and stay within it, got: {given[:200]}")
+    if parts[:2] != ["", "memories"] or not plain or len(raw_path) > _MOST:
+        raise ToolError(f"Path must start with {ROOT} and stay within it, got: {raw_path[:200]}")
     return "/".join(parts)
 
 

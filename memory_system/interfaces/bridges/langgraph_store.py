@@ -67,9 +67,9 @@ class MemoryStore(base.BaseStore):
             (entries.get(name), None if op.value is None else self._after(op, entries.get(name)))
             for name, op in puts.items()
         ]
-        if told := [change for change in changes if change[0] is not change[1]]:
+        if differences := [change for change in changes if change[0] is not change[1]]:
             names = ", ".join("/".join((*op.namespace, op.key)) for op in puts.values())
-            self._notes.apply("edit", f"Store {names:.120}", told)
+            self._notes.apply("edit", f"Store {names:.120}", differences)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -87,33 +87,33 @@ class MemoryStore(base.BaseStore):
         texts = [
             text for path in paths for text in (_texts(value) if path == "$" else base.get_text_at_path(value, path))
         ]
-        told = "\n".join(texts).strip() or json.dumps(value, ensure_ascii=False)
+        document = "\n".join(texts).strip() or json.dumps(value, ensure_ascii=False)
         begun = now.isoformat() if before is None else before.extras[_BEGUN]
         metadata = {_KEY: _name(op.namespace, op.key), _VALUE: written, _BEGUN: begun}
         metadata |= {_SILENT: True} if op.index is False else {}
         return MemoryEntry(
-            storable(told)[:MAX_DOCUMENT], metadata, tier=Tier.LTM, kind=Kind.FACT, timestamp=now, pinned=True,
+            storable(document)[:MAX_DOCUMENT], metadata, tier=Tier.LTM, kind=Kind.FACT, timestamp=now, pinned=True,
             id=new_id() if before is None else before.id,
         )  # fmt: skip
 
-    def _search(self, op: base.SearchOp, held: Mapping[str, MemoryEntry]) -> list[SearchItem]:
+    def _search(self, op: base.SearchOp, entries: Mapping[str, MemoryEntry]) -> list[SearchItem]:
         found = {
             entry.id: _item(entry)
-            for entry in held.values()
+            for entry in entries.values()
             if _namespace(entry)[: len(op.namespace_prefix)] == op.namespace_prefix
         }
-        meant = {name: one for name, one in found.items() if _fits(one["value"], op.filter or {})}
+        meant = {name: item for name, item in found.items() if _fits(item["value"], op.filter or {})}
         scores: dict[str, float | None] = dict.fromkeys(meant)
         if op.query and op.query.strip():
-            silent = {entry.id for entry in held.values() if entry.extras.get(_SILENT)}
+            silent = {entry.id for entry in entries.values() if entry.extras.get(_SILENT)}
             ranked = self._notes.agent.explain(op.query).candidates
             by = {
                 candidate.entry.id: candidate.score.total
                 for candidate in ranked
                 if candidate.entry.id in meant.keys() - silent
             }
-            scores = {one: by[one] for one in sorted(by, key=by.__getitem__, reverse=True)}
-        ranked_items = [SearchItem(**meant[one], score=score) for one, score in scores.items()]
+            scores = {entry_id: by[entry_id] for entry_id in sorted(by, key=by.__getitem__, reverse=True)}
+        ranked_items = [SearchItem(**meant[entry_id], score=score) for entry_id, score in scores.items()]
         return ranked_items[op.offset : op.offset + op.limit]
 
 
@@ -134,28 +134,34 @@ def _item(entry: MemoryEntry) -> dict[str, Any]:
 
 def _texts(value: object) -> list[str]:
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [value] if isinstance(value, str) else [text for one in inside for text in _texts(one)]
+    return [value] if isinstance(value, str) else [text for part in inside for text in _texts(part)]
 
 
-def _fits(value: Any, wanted: Any) -> bool:
-    if not isinstance(wanted, dict):
-        return bool(value == wanted)
-    if wanted and all(name in _COMPARES for name in wanted):
+def _fits(value: Any, condition: Any) -> bool:
+    if not isinstance(condition, dict):
+        return bool(value == condition)
+    if condition and all(name in _COMPARES for name in condition):
         try:
-            return all(_COMPARES[name](value, than) for name, than in wanted.items())
+            return all(_COMPARES[name](value, than) for name, than in condition.items())
         except TypeError:  # of two types that cannot be compared
             return False
-    return isinstance(value, dict) and all(name in value and _fits(value[name], one) for name, one in wanted.items())
+    return isinstance(value, dict) and all(
+        name in value and _fits(value[name], part) for name, part in condition.items()
+    )
 
 
-def _namespaces(op: base.ListNamespacesOp, held: Mapping[str, MemoryEntry]) -> list[tuple[str, ...]]:
+def _namespaces(op: base.ListNamespacesOp, entries: Mapping[str, MemoryEntry]) -> list[tuple[str, ...]]:
     found = {
-        one for one in map(_namespace, held.values()) if all(_matches(told, one) for told in op.match_conditions or ())
+        namespace
+        for namespace in map(_namespace, entries.values())
+        if all(_matches(condition, namespace) for condition in op.match_conditions or ())
     }
-    return sorted({one[: op.max_depth] for one in found})[op.offset : op.offset + op.limit]
+    return sorted({namespace[: op.max_depth] for namespace in found})[op.offset : op.offset + op.limit]
 
 
-def _matches(told: base.MatchCondition, namespace: tuple[str, ...]) -> bool:
-    size = len(told.path)
-    part = namespace[:size] if told.match_type == "prefix" else namespace[len(namespace) - size :]
-    return len(namespace) >= size and all(one in ("*", other) for one, other in zip(told.path, part, strict=True))
+def _matches(condition: base.MatchCondition, namespace: tuple[str, ...]) -> bool:
+    size = len(condition.path)
+    part = namespace[:size] if condition.match_type == "prefix" else namespace[len(namespace) - size :]
+    return len(namespace) >= size and all(
+        label in ("*", other) for label, other in zip(condition.path, part, strict=True)
+    )

@@ -56,8 +56,12 @@ class Notes:
             StaleChange, Protected, StoreError: it cannot be done. Nothing was changed.
         """
         agent = self.agent
-        told = tuple(Change(None if entry is None else bare(entry), other, f"{title}.") for entry, other in changes)
-        agent.apply(ChangeSet(operation, title, told, agent.now, agent.revision, author=agent.author, agent=agent.name))
+        as_changes = tuple(
+            Change(None if entry is None else bare(entry), other, f"{title}.") for entry, other in changes
+        )
+        agent.apply(
+            ChangeSet(operation, title, as_changes, agent.now, agent.revision, author=agent.author, agent=agent.name)
+        )
 
 
 def below(path: str, sizes: Mapping[str, int], levels: int = 2) -> dict[str, int]:

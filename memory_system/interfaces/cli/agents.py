@@ -40,14 +40,14 @@ def agents(json: Json = False) -> None:
     Example: python -m memory_system agents
     """
     with the_world(json=json) as world:
-        told = [_told(world, name) for name in world.agents()]
+        rows = [_told(world, name) for name in world.agents()]
         now = world.clock()
         if json:
-            show_json({"world": world.name, "now": now.isoformat(), "agents": told})
+            show_json({"world": world.name, "now": now.isoformat(), "agents": rows})
             return
-        if told:
-            show_table(_AGENTS, [_row(one) for one in told])
-        count = f"{len(told)} agent{'s' if len(told) != 1 else ''}"
+        if rows:
+            show_table(_AGENTS, [_row(row) for row in rows])
+        count = f"{len(rows)} agent{'s' if len(rows) != 1 else ''}"
         say(f"The world {world.name!r} has {count}; its clock says {stamp(now)}.")
 
 
@@ -112,22 +112,22 @@ def _from_file(world: World, free: str, source: str, *, json: bool, dry_run: boo
 def rename(agent: Agent, to: NewName, dry_run: DryRun = False, json: Json = False) -> None:
     """Give an agent another name. Example: python -m memory_system rename mira mirabel."""
     with the_world(json=json) as world:
-        held = world.agent(agent).name
-        free = world.free_name(to, but=held)
+        former = world.agent(agent).name
+        free = world.free_name(to, but=former)
         if not dry_run:
-            world.rename_agent(held, free)
-        _say_done(world, free, f"The agent {held!r} is called {free!r}.", json=json, dry_run=dry_run)
+            world.rename_agent(former, free)
+        _say_done(world, free, f"The agent {former!r} is called {free!r}.", json=json, dry_run=dry_run)
 
 
 def delete(agent: Agent, dry_run: DryRun = False, json: Json = False) -> None:
     """Move an agent to the bin; undelete brings it back. Example: python -m memory_system delete mira --dry-run."""
     with the_world(json=json) as world:
-        held = world.agent(agent).name
-        told = _told(world, held)
+        name = world.agent(agent).name
+        row = _told(world, name)
         if not dry_run:
-            world.delete_agent(held)
-        done = f"The agent {held!r} is in the bin. To bring it back: python -m memory_system undelete {quote(held)}"
-        _say_done(world, held, done, json=json, dry_run=dry_run, told=told)
+            world.delete_agent(name)
+        done = f"The agent {name!r} is in the bin. To bring it back: python -m memory_system undelete {quote(name)}"
+        _say_done(world, name, done, json=json, dry_run=dry_run, told=row)
 
 
 def undelete(name: NewName, dry_run: DryRun = False, json: Json = False) -> None:
@@ -137,9 +137,11 @@ def undelete(name: NewName, dry_run: DryRun = False, json: Json = False) -> None
     """
     with the_world(json=json) as world:
         binned = world.deleted_agents()
-        found = next((one for one in binned if one.name == name), None)
+        found = next((agent for agent in binned if agent.name == name), None)
         if found is None:
-            there = f"There are {', '.join(dict.fromkeys(one.name for one in binned))}." if binned else "It is empty."
+            there = (
+                f"There are {', '.join(dict.fromkeys(agent.name for agent in binned))}." if binned else "It is empty."
+            )
             raise AgentNotFound(f"There is no {shown(name)} in the bin. {there}")
         world.free_name(found.name)
         if not dry_run:
@@ -160,17 +162,17 @@ def _say_done(
 
 def _told(world: World, name: str) -> dict[str, Any]:
     """What is known of one agent; if it cannot be opened, why."""
-    told: dict[str, Any] = dict.fromkeys(("name", "static", "stm", "stm_size", "ltm", "unrated", "revision"))
-    told = {"agent": name, **told, "rehearsal_of": None, "read_only": None, "problem": None}
+    fields: dict[str, Any] = dict.fromkeys(("name", "static", "stm", "stm_size", "ltm", "unrated", "revision"))
+    fields = {"agent": name, **fields, "rehearsal_of": None, "read_only": None, "problem": None}
     try:
         agent, branch = world.agent(name), world.rehearsal(name)
         stats = agent.get_stats()
-        told |= {key: stats[key] for key in ("static", "stm", "stm_size", "ltm", "unrated", "revision")}
-        told |= {"name": agent.display_name, "read_only": agent.read_only}
-        told |= {"rehearsal_of": branch.of if branch else None, "problem": _problem(agent)}
+        fields |= {key: stats[key] for key in ("static", "stm", "stm_size", "ltm", "unrated", "revision")}
+        fields |= {"name": agent.display_name, "read_only": agent.read_only}
+        fields |= {"rehearsal_of": branch.of if branch else None, "problem": _problem(agent)}
     except MemorySystemError as error:
-        told["problem"] = error.sentence
-    return told
+        fields["problem"] = error.sentence
+    return fields
 
 
 def _problem(agent: AgentMemory) -> str | None:
@@ -178,12 +180,12 @@ def _problem(agent: AgentMemory) -> str | None:
     return " ".join(filter(None, (agent.personality_problem, agent.contents.embedder_problem))) or None
 
 
-def _row(told: dict[str, Any]) -> list[str]:
+def _row(fields: dict[str, Any]) -> list[str]:
     def number(key: str) -> str:
-        return "" if told[key] is None else f"{told[key]:,}"
+        return "" if fields[key] is None else f"{fields[key]:,}"
 
-    short_term = "" if told["stm"] is None else f"{told['stm']:,} of {told['stm_size']:,}"
-    branch = f"rehearsal of {told['rehearsal_of']}" if told["rehearsal_of"] else ""
-    note = " ".join(word for word in (branch, told["read_only"], told["problem"]) if word)
+    short_term = "" if fields["stm"] is None else f"{fields['stm']:,} of {fields['stm_size']:,}"
+    branch = f"rehearsal of {fields['rehearsal_of']}" if fields["rehearsal_of"] else ""
+    note = " ".join(word for word in (branch, fields["read_only"], fields["problem"]) if word)
     cells = [number("static"), short_term, number("ltm"), number("unrated"), number("revision")]
-    return [told["agent"], one_line(told["name"] or "", 40), *cells, one_line(note, 600)]
+    return [fields["agent"], one_line(fields["name"] or "", 40), *cells, one_line(note, 600)]

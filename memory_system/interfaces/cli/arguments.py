@@ -45,17 +45,17 @@ def between(
     least: float | None, most: float | None = None, *, whole: bool = False, metavar: str = "NUMBER"
 ) -> dict[str, Any]:
     """The typer settings of a number with a minimum or maximum, or both, which typer enforces with its own message."""
-    told = least
+    minimum = least
     if least is not None and least != round(least, 4):  # a minute is 0.000694… days
-        told = ceil(least * 10_000) / 10_000
-    ends = {"min": told, "max": most}
+        minimum = ceil(least * 10_000) / 10_000
+    ends = {"min": minimum, "max": most}
     bounds = {name: end for name, end in ends.items() if end is not None}
     kind: type[int | float] = int if whole else float
     words = f"It must be a {'whole ' if whole else ''}number"
-    if told is not None and most is not None:
-        words += f" from {told:,} to {most:,}"
-    elif told is not None:
-        words += f" of {told:,} or more"
+    if minimum is not None and most is not None:
+        words += f" from {minimum:,} to {most:,}"
+    elif minimum is not None:
+        words += f" of {minimum:,} or more"
     elif most is not None:
         words += f" up to {most:,}"
 
@@ -277,8 +277,8 @@ def exit_code(error: MemorySystemError) -> int:
 
 def _tell(error: MemorySystemError, *, json: bool) -> None:
     if json:
-        told = {"error": {"code": error.code, "status": error.status, "sentence": error.sentence}}
-        typer.echo(json_of(told, indent=None), err=True)
+        problem = {"error": {"code": error.code, "status": error.status, "sentence": error.sentence}}
+        typer.echo(json_of(problem, indent=None), err=True)
     else:
         say(error.sentence, err=True)
 

@@ -267,7 +267,7 @@ def evaluate(
         with errors_told(json=json):
             curves = threshold_curves(data, fetched(settings_of(embedder_name), progress.say))
         if json:
-            typer.echo(dumps([asdict(one) for one in curves], indent=2))
+            typer.echo(dumps([asdict(threshold_curve) for threshold_curve in curves], indent=2))
         else:
             typer.echo("\n".join(map(curve_as_markdown, curves)), nl=False)
         return
@@ -324,7 +324,7 @@ def signs(data: Sequence[Path], embedder: Embedder, say: Say) -> list[dict[str, 
     others = [path for path in data if path not in pairs]
     found = [{"data": path.stem, **vars(fitted(told(read_pairs(path), embedder, say)))} for path in pairs]
     sets = data_sets(others, captions=False) if others else []
-    return [*found, *({"data": one.name, "behind": behind(one, embedder)} for one in sets)]
+    return [*found, *({"data": data_set.name, "behind": behind(data_set, embedder)} for data_set in sets)]
 
 
 def threshold_curves(data: Sequence[Path], embedder: Embedder) -> list[Curve]:
@@ -363,7 +363,7 @@ def lived_table(
         InvalidFile: a path holds no data, or a file is not as it should be.
         EmbedderError: texts could not be embedded.
     """
-    sets = [one.first(limit) for one in data_sets(data, captions=captions)]
+    sets = [data_set.first(limit) for data_set in data_sets(data, captions=captions)]
     cached = CachedEmbedder(embedder, size=1_000_000)
     cached.load(folder / "vectors.npz")
     try:
@@ -390,5 +390,5 @@ def outcome(
         EmbedderError: texts could not be embedded.
     """
     chosen = checked(presets)
-    sets = [one.first(limit) for one in data_sets(data, captions=captions)]
-    return sections([run(one, chosen, embedder, say, decay_form) for one in sets])
+    sets = [data_set.first(limit) for data_set in data_sets(data, captions=captions)]
+    return sections([run(data_set, chosen, embedder, say, decay_form) for data_set in sets])

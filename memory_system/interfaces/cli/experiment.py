@@ -57,7 +57,7 @@ def experiment(
             metavar="EXPERIMENT",
             parser=_named,
             autocompletion=_begun,
-            help=" ".join(f"{one}: {told.about}" for one, told in EXPERIMENTS.items()),
+            help=" ".join(f"{title}: {trial.about}" for title, trial in EXPERIMENTS.items()),
         ),
     ],
     data: Annotated[
@@ -125,8 +125,8 @@ def experiment(
             }
             for row in table
         ]
-        told = {"experiment": name, "model": model.label, "budget": budget, "judge": judging and judging.label}
-        typer.echo(json_of({**told, "complete": not (stopped or problem), "rows": found}))
+        head = {"experiment": name, "model": model.label, "budget": budget, "judge": judging and judging.label}
+        typer.echo(json_of({**head, "complete": not (stopped or problem), "rows": found}))
     elif table:
         typer.echo(f"{as_markdown(table)}\n{_foot(model, budget)}")
     if stopped or problem:

@@ -64,7 +64,7 @@ def history(
         if revision is not None:
             _show_one(agent, character.change(revision), json=json)
             return
-        told = character.history(
+        changes = character.history(
             limit,
             before,
             contains=contains,
@@ -75,9 +75,9 @@ def history(
             until=until,
         )
         if json:
-            show_json({"agent": agent, "changes": [shapes.applied(one) for one in told]})
-        elif told:
-            show_table(_HISTORY, [_row(one) for one in told])
+            show_json({"agent": agent, "changes": [shapes.applied(change) for change in changes]})
+        elif changes:
+            show_table(_HISTORY, [_row(change) for change in changes])
         else:
             say("There is no such change.")
 
@@ -173,32 +173,35 @@ def _last(character: AgentMemory) -> int:
     Raises:
         Conflict: there is none.
     """
-    for told in character.history(_LOOKED_BACK):
-        if told.undone_by is None and told.change_set.operation not in (UNDO, REDO):
-            return told.revision
+    for change in character.history(_LOOKED_BACK):
+        if change.undone_by is None and change.change_set.operation not in (UNDO, REDO):
+            return change.revision
     raise Conflict(f"None of the last {_LOOKED_BACK:,} changes of {character.name} is left to undo. Name a revision.")
 
 
-def _show_one(agent: str, told: Applied, *, json: bool) -> None:
+def _show_one(agent: str, change: Applied, *, json: bool) -> None:
     if json:
-        done = shapes.change_set(agent, told.change_set)
-        show_json({**done, "applied_at": told.applied_at.isoformat(), "undone_by": told.undone_by})
+        done = shapes.change_set(agent, change.change_set)
+        show_json({**done, "applied_at": change.applied_at.isoformat(), "undone_by": change.undone_by})
         return
-    show_changes(told.change_set)
-    undone = f" Undone by revision {told.undone_by}." if told.undone_by else ""
-    say(f"Revision {told.revision}, applied {stamp(told.applied_at)} by {one_line(told.change_set.author)}.{undone}")
+    show_changes(change.change_set)
+    undone = f" Undone by revision {change.undone_by}." if change.undone_by else ""
+    say(
+        f"Revision {change.revision}, applied {stamp(change.applied_at)} by "
+        f"{one_line(change.change_set.author)}.{undone}"
+    )
 
 
-def _row(told: Applied) -> list[str]:
-    done = told.change_set
+def _row(change: Applied) -> list[str]:
+    done = change.change_set
     return [
-        str(told.revision),
-        f"{told.applied_at:%Y-%m-%d %H:%M}",
+        str(change.revision),
+        f"{change.applied_at:%Y-%m-%d %H:%M}",
         one_line(done.author, 40),
         one_line(done.operation, 40),
         one_line(done.title),
         str(len(done.changes)),
-        "" if told.undone_by is None else str(told.undone_by),
+        "" if change.undone_by is None else str(change.undone_by),
     ]
 
 

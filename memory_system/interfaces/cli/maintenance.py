@@ -77,8 +77,8 @@ def restore(
         with errors_told(json=json):
             manifest = backup_reading.check(source)
         nowhere = dict.fromkeys(("world", "folder", "aside"))
-        told: dict[str, Any] = {"restored": False, **nowhere, "backup": _plain(manifest), "findings": []}
-        _tell(told, f"{as_text(manifest)}\nIt is intact.", json=json)
+        body: dict[str, Any] = {"restored": False, **nowhere, "backup": _plain(manifest), "findings": []}
+        _tell(body, f"{as_text(manifest)}\nIt is intact.", json=json)
         return
     with the_world(json=json, name=name, begins=True) as world:
         if source.is_dir():
@@ -91,11 +91,11 @@ def restore(
         if done is None:
             typer.echo("Stopped; nothing was changed.", err=True)
             raise typer.Exit(STOPPED)
-        told = _restored(world, done.aside) | {
+        body = _restored(world, done.aside) | {
             "backup": _plain(done.manifest),
             "findings": [asdict(finding) for finding in done.findings],
         }
-        _tell(told, _told(world, done), json=json)
+        _tell(body, _told(world, done), json=json)
     if name is not None and not json:
         typer.echo(f"Open it with: MEMORY_WORLD={name!r} make run")
 
@@ -108,14 +108,14 @@ def _put_back(world: World, source: Path, name: str | None, *, json: bool) -> No
             "Nothing was changed."
         )
     former = put_back(world, aside)
-    told = _restored(world, former) | {"backup": None, "findings": []}
+    body = _restored(world, former) | {"backup": None, "findings": []}
     again = f"The world {world.name!r} is again what it was until {stamp(aside.at)}."
-    _tell(told, f"{again}\n{_kept(former)}", json=json)
+    _tell(body, f"{again}\n{_kept(former)}", json=json)
 
 
-def _tell(told: dict[str, Any], text: str, *, json: bool) -> None:
+def _tell(body: dict[str, Any], text: str, *, json: bool) -> None:
     if json:
-        show_json(told)
+        show_json(body)
     else:
         typer.echo(text)
 
@@ -204,13 +204,13 @@ def export(
     """
     file = None if file == Path("-") else file
     with the_world() as world:
-        wanted, opened = _form(form, file), world.agent(agent)
-        if vectors and wanted is not None:
+        export_form, opened = _form(form, file), world.agent(agent)
+        if vectors and export_form is not None:
             raise typer.BadParameter("only JSON lines can hold vectors", param_hint="'--vectors'")
         if file is not None and file.exists():
             raise AlreadyExists(f"There is a file {file} already. Name another.")
-        if wanted is not None:
-            _export_as(opened, wanted, file, dry_run=dry_run)
+        if export_form is not None:
+            _export_as(opened, export_form, file, dry_run=dry_run)
             return
         if dry_run:
             count = sum(len(opened.entries(tier)) for tier in LIVED)
@@ -228,13 +228,13 @@ _ENDINGS = (".png", ".md", ".zip", ".csv", *(f".{form}" for form in Form))
 """File endings that choose a form; all others are JSON lines."""
 
 
-def _form(given: str | None, file: Path | None) -> Form | None:
+def _form(name: str | None, file: Path | None) -> Form | None:
     """The form that is meant; ``None`` for JSON lines, which can be printed while they are read."""
-    if given is None:
+    if name is None:
         if file is None or not file.name.lower().endswith(_ENDINGS):
             return None
-        given = file.name
-    found = form_of(given)
+        name = file.name
+    found = form_of(name)
     return None if found is Form.JSONL else found
 
 
@@ -273,9 +273,9 @@ def use_embedder(
             world.refuse_embedder(name)
         else:
             world.use_embedder(name)
-        told = {"world": world.name, "embedder": world.embedder_name, "identity": world.embedder.identity}
+        body = {"world": world.name, "embedder": world.embedder_name, "identity": world.embedder.identity}
         if json:
-            show_json(told)
+            show_json(body)
         elif dry_run:
             say(f"{name or 'The embedder of the installation'} could be used; nothing was changed.")
         else:
@@ -293,36 +293,36 @@ def reembed(
     What is done stays done: after Ctrl+C or a kill, call it again to continue.
     """
     with the_world(json=json, embedder=embedder) as world, stopped_by_ctrl_c() as cancelled:
-        told: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         for name in dict.fromkeys(agents or world.stored()):
             opened = world.agent(name).acting_as(COMMAND_LINE)
             read_only = opened.read_only if agents is None else None
             done = Reembedded(0, opened.waiting_for_vectors, store_made_anew=False)
             if not dry_run and not read_only and not cancelled():
                 done = opened.reembed(progress=ProgressLine(), cancelled=cancelled)
-            told.append({"agent": name, **asdict(done), "read_only": read_only})
+            rows.append({"agent": name, **asdict(done), "read_only": read_only})
             if not json:
-                say(_reembedded(told[-1], world.embedder.identity, dry_run=dry_run), err=bool(read_only))
+                say(_reembedded(rows[-1], world.embedder.identity, dry_run=dry_run), err=bool(read_only))
             if cancelled():
                 break
         if json:
-            show_json({"world": world.name, "embedder": world.embedder.identity, "agents": told})
+            show_json({"world": world.name, "embedder": world.embedder.identity, "agents": rows})
         if cancelled():
             raise typer.Exit(STOPPED)
 
 
-def _reembedded(told: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
+def _reembedded(row: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
     """The result for one agent, in a line."""
-    name = told["agent"]
-    if told["read_only"]:
-        return f"{name}: can only be read; it was left out. {told['read_only']}"
+    name = row["agent"]
+    if row["read_only"]:
+        return f"{name}: can only be read; it was left out. {row['read_only']}"
     if dry_run:
-        return f"{name}: {told['waiting']:,} have no vector of {embedder}."
-    if told["waiting"]:
-        return f"{name}: {told['embedded']:,} embedded, {told['waiting']:,} are left. Run it again to continue."
-    if told["embedded"] or told["store_made_anew"]:
-        rebuilt = ", and the store was rebuilt" if told["store_made_anew"] else ""
-        return f"{name}: {told['embedded']:,} embedded with {embedder}{rebuilt}."
+        return f"{name}: {row['waiting']:,} have no vector of {embedder}."
+    if row["waiting"]:
+        return f"{name}: {row['embedded']:,} embedded, {row['waiting']:,} are left. Run it again to continue."
+    if row["embedded"] or row["store_made_anew"]:
+        rebuilt = ", and the store was rebuilt" if row["store_made_anew"] else ""
+        return f"{name}: {row['embedded']:,} embedded with {embedder}{rebuilt}."
     return f"{name}: every memory has its vector of {embedder}."
 
 
@@ -366,9 +366,9 @@ def _shown(state: State) -> str:
 
 def report_as_json(world: str, found: Sequence[Finding]) -> str:
     """For programs: everything that was checked, and whether nothing is wrong."""
-    told = {
+    body = {
         "world": world,
         "right": not any(finding.state is State.WRONG for finding in found),
         "findings": [asdict(finding) for finding in found],
     }
-    return json_of(told)
+    return json_of(body)

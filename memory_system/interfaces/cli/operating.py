@@ -66,10 +66,10 @@ def looks() -> dict[str, Callable[..., None]]:
 def _command(operation: Operation) -> Callable[..., None]:
     asked = _asked(operation.form, operation.refuses)
 
-    def run(**given: Any) -> None:
-        agent, dry_run, json = given.pop("agent"), given.pop("dry_run"), given.pop("json")
+    def run(**arguments: Any) -> None:
+        agent, dry_run, json = arguments.pop("agent"), arguments.pop("dry_run"), arguments.pop("json")
         with errors_told(json=json):
-            body = _body(operation.form, asked, given)
+            body = _body(operation.form, asked, arguments)
         with the_world(json=json) as world:
             character = opened(world, agent)
             show_change_set(agent, _done(operation, character, body, dry_run=dry_run), json=json, dry_run=dry_run)
@@ -100,10 +100,10 @@ def _of_no_agent(operation: Operation, done: Callable[..., None]) -> Callable[..
     """The command of an operation on the world or its cast, which ``done`` carries out and shows."""
     asked = _asked(operation.form, operation.refuses)
 
-    def run(**given: Any) -> None:
-        dry_run, json = given.pop("dry_run"), given.pop("json")
+    def run(**arguments: Any) -> None:
+        dry_run, json = arguments.pop("dry_run"), arguments.pop("json")
         with errors_told(json=json):
-            body = _body(operation.form, asked, given)
+            body = _body(operation.form, asked, arguments)
         with the_world(json=json) as world:
             done(world, body, json=json, dry_run=dry_run)
 
@@ -115,10 +115,10 @@ def _of_no_agent(operation: Operation, done: Callable[..., None]) -> Callable[..
 def _look(read: Read) -> Callable[..., None]:
     asked = _asked(read.form, ())
 
-    def run(**given: Any) -> None:
-        agent, json = given.pop("agent", None), given.pop("json")
+    def run(**arguments: Any) -> None:
+        agent, json = arguments.pop("agent", None), arguments.pop("json")
         with errors_told(json=json):
-            form = _body(read.form, asked, given)
+            form = _body(read.form, asked, arguments)
         with the_world(json=json) as world, quiet_progress() as progress:
             written, _ = read.asked(world, opened(world, agent) if agent is not None else None, form, progress)
         if json:
@@ -136,9 +136,11 @@ def _asked(form: type[BaseModel], refuses: Collection[str]) -> dict[str, _Asked]
 
 
 def _parameters(asked: Mapping[str, _Asked]) -> list[Parameter]:
-    needed = sorted((one for one in asked.values() if one.needed), key=lambda one: one.many)
-    options = (_parameter(one.name, *one.option()) for one in asked.values() if not one.needed)
-    return [*(_parameter(one.name, one.argument()) for one in needed), *options]
+    needed = sorted(
+        (parameter for parameter in asked.values() if parameter.needed), key=lambda parameter: parameter.many
+    )
+    options = (_parameter(parameter.name, *parameter.option()) for parameter in asked.values() if not parameter.needed)
+    return [*(_parameter(parameter.name, parameter.argument()) for parameter in needed), *options]
 
 
 def _signed(run: Any, parameters: Sequence[Parameter], about: str, example: str) -> Callable[..., None]:
@@ -155,14 +157,16 @@ def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: 
         return operation.done(character, body, progress, preview=dry_run)
 
 
-def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any]) -> Form:
+def _body(form: type[Form], asked: Mapping[str, _Asked], arguments: Mapping[str, Any]) -> Form:
     """The given values as a form.
 
     Raises:
         typer.BadParameter: a value is invalid; the option is named.
     """
-    values = {name: asked[name].value(value) for name, value in given.items() if asked[name].is_given(value)}
-    named = next((str(given[name]) for name, one in asked.items() if one.said.filed and name in given), "")
+    values = {name: asked[name].value(value) for name, value in arguments.items() if asked[name].is_given(value)}
+    named = next(
+        (str(arguments[name]) for name, parameter in asked.items() if parameter.said.filed and name in arguments), ""
+    )
     if named and "file_name" in asked and not values.get("file_name"):
         values["file_name"] = "the pipe" if named == STDIN else Path(named).resolve().name
     try:
@@ -212,14 +216,14 @@ class _Asked:
         """The annotation of an argument."""
         kind, several = self.field.kind, self.many
         if kind is Turn:
-            told = f"{self.said.help} JSON, JSON lines, or lines 'Name: what was said'; - reads from a pipe."
-            return Annotated[str, typer.Argument(metavar="FILE", help=told)]
+            help_text = f"{self.said.help} JSON, JSON lines, or lines 'Name: what was said'; - reads from a pipe."
+            return Annotated[str, typer.Argument(metavar="FILE", help=help_text)]
         if self.said.filed:
-            told = "The file, in any of the known forms; a folder with a persona; - reads from a pipe."
-            return Annotated[str, typer.Argument(metavar="FILE", help=told)]
+            help_text = "The file, in any of the known forms; a folder with a persona; - reads from a pipe."
+            return Annotated[str, typer.Argument(metavar="FILE", help=help_text)]
         if self.said.words:
-            told = f"{self.said.help} One of {', '.join(self.said.words)}."
-            return Annotated[self._choice(self.said.words), typer.Argument(metavar=self._metavar(), help=told)]
+            help_text = f"{self.said.help} One of {', '.join(self.said.words)}."
+            return Annotated[self._choice(self.said.words), typer.Argument(metavar=self._metavar(), help=help_text)]
         bounds = self._bounds() if kind in (int, float) else {}
         return Annotated[
             list[kind] if several else kind,  # type: ignore[valid-type]  # it is one, made here
@@ -229,12 +233,12 @@ class _Asked:
     def option(self) -> tuple[Any, Any]:
         """The annotation of an option, and its default."""
         kind, several = self.field.kind, self.many
-        flag, told = self._flag(), self._help()
+        flag, help_text = self._flag(), self._help()
         if kind is bool and isinstance(self.field.default, bool):
-            return Annotated[bool, typer.Option(flag, help=told)], False
+            return Annotated[bool, typer.Option(flag, help=help_text)], False
         if kind is bool:
-            return Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", help=told)], None
-        more: dict[str, Any] = {"help": told}
+            return Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", help=help_text)], None
+        more: dict[str, Any] = {"help": help_text}
         if kind is AwareDatetime or self.said.empties or self.field.is_json:
             more |= {"parser": self._parser(kind), "metavar": _METAVARS.get(kind, "JSON")}
             kind = str
@@ -269,7 +273,7 @@ class _Asked:
         if self.field.kind is Turn:
             return spoken(given)
         if isinstance(given, list):
-            return [one.value if isinstance(one, Enum) else one for one in given]
+            return [item.value if isinstance(item, Enum) else item for item in given]
         return given.value if isinstance(given, Enum) else given
 
     def _flag(self) -> str:
@@ -280,14 +284,14 @@ class _Asked:
         return "ID" if self.name in _OF_IDS else self.name.upper()
 
     def _help(self) -> str:
-        told = self.said.help
+        help_text = self.said.help
         if self.field.default is True:
-            told = f"Do not {told[0].lower()}{told[1:]}"
+            help_text = f"Do not {help_text[0].lower()}{help_text[1:]}"
         if self.many and not self.needed:
-            told += " May be repeated."
+            help_text += " May be repeated."
         if self.said.empties:
-            told += f" '{_NONE}' empties it."
-        return f"{told} - reads from a pipe." if self.said.piped else told
+            help_text += f" '{_NONE}' empties it."
+        return f"{help_text} - reads from a pipe." if self.said.piped else help_text
 
     def _parser(self, kind: Any) -> Callable[[Any], Any]:
         read = _READERS.get(kind, _json)
@@ -359,8 +363,8 @@ def rate(agent: Agent, dry_run: DryRun = False, json: Json = False) -> None:
         finally:
             line.end()
         if json:
-            told = {"rated": list(done.rated), "failed": list(done.failed), "left": done.left, "stopped": done.stopped}
-            show_json({"agent": agent, **told})
+            body = {"rated": list(done.rated), "failed": list(done.failed), "left": done.left, "stopped": done.stopped}
+            show_json({"agent": agent, **body})
         else:
             say(
                 f"{counted(len(done.rated), 'memory was', 'memories were')} rated, "

@@ -121,13 +121,13 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
     agent, _, *own = signature(command).parameters.values()
     parts = signature(Asking).parameters.values()
 
-    def run(agent: str, **given: Any) -> None:
-        command(agent, Asking(**{part.name: given.pop(part.name) for part in parts}), **given)
+    def run(agent: str, **arguments: Any) -> None:
+        command(agent, Asking(**{part.name: arguments.pop(part.name) for part in parts}), **arguments)
 
     hints |= get_type_hints(Asking, include_extras=True)
-    taken = [one.replace(annotation=hints[one.name]) for one in (agent, *parts, *own)]
+    taken = [parameter.replace(annotation=hints[parameter.name]) for parameter in (agent, *parts, *own)]
     run.__signature__ = Signature(taken)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in taken}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in taken}
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
 
@@ -172,9 +172,9 @@ def explain(
         shown = [candidate] if candidate is not None else found.candidates[: limit or None]
         words = [way.words for way in ways]
         if json:
-            told = [shapes.candidate(each) for each in shown]
+            rows = [shapes.candidate(each) for each in shown]
             head = {"agent": agent, "query": plain(found.query), "considered": found.considered}
-            show_json({**head, "candidates": told, "ways": words})
+            show_json({**head, "candidates": rows, "ways": words})
             return
         say_how_expanded(found)
         show_table(_EXPLAINED, [_explained(each) for each in shown])
@@ -220,23 +220,33 @@ def show_recalled(found: Recall) -> None:
     say(f"{len(hits)} of {so_many(found.considered)}.")
 
 
-def _explained(one: Candidate) -> list[Cell]:
-    parts = [f"{value:.2f}" for value in one.score.parts.values()]
-    total = f"{one.score.total:.2f}"
-    if one.verdict is Verdict.NO_VECTOR:
+def _explained(candidate: Candidate) -> list[Cell]:
+    parts = [f"{value:.2f}" for value in candidate.score.parts.values()]
+    total = f"{candidate.score.total:.2f}"
+    if candidate.verdict is Verdict.NO_VECTOR:
         total, parts = "", ["", "", ""]
-    tier, text = badge(one.entry) or NAMES[one.entry.tier], one_line(one.entry.document)
-    drawn = stacked(text, f"{tier}, {one.verdict.value}. {one.because}", one.entry.id)
-    return [total, _bar(one), drawn, *parts, tier, one.verdict.value, text, one.because, one.entry.id]
+    tier, text = badge(candidate.entry) or NAMES[candidate.entry.tier], one_line(candidate.entry.document)
+    drawn = stacked(text, f"{tier}, {candidate.verdict.value}. {candidate.because}", candidate.entry.id)
+    return [
+        total,
+        _bar(candidate),
+        drawn,
+        *parts,
+        tier,
+        candidate.verdict.value,
+        text,
+        candidate.because,
+        candidate.entry.id,
+    ]
 
 
-def _bar(one: Candidate) -> Text:
+def _bar(candidate: Candidate) -> Text:
     """The score as a stacked bar, one cell per twelfth; half as bright if the memory is not recalled."""
     bar = Text()
-    if one.verdict is Verdict.NO_VECTOR:
+    if candidate.verdict is Verdict.NO_VECTOR:
         return bar
     for name, sign, colour in _PARTS:
-        bar.append(sign * round(one.score.parts[name] * _BAR), f"{colour}{'' if one.recalled else ' dim'}")
+        bar.append(sign * round(candidate.score.parts[name] * _BAR), f"{colour}{'' if candidate.recalled else ' dim'}")
     bar.truncate(2 * _BAR)
     return bar
 
@@ -310,7 +320,7 @@ def _document(agent: AgentMemory, entry_id: str) -> str:
 
 def as_json(checked: Checked) -> str:
     """For programs: every agent that was asked, with its cues, and whether all of them pass."""
-    told = [
+    agents = [
         {
             "agent": agent.name,
             "passed": all(result.passed for result in results),
@@ -318,7 +328,7 @@ def as_json(checked: Checked) -> str:
         }
         for agent, results in checked
     ]
-    return json_of({"passed": all(one["passed"] for one in told), "agents": told})
+    return json_of({"passed": all(agent["passed"] for agent in agents), "agents": agents})
 
 
 def _plain(agent: AgentMemory, result: CueResult) -> dict[str, Any]:

@@ -77,8 +77,8 @@ def add(
         document = piped(text)
         event: dict[str, Any] = {"document": document, "kind": kind.value, "tags": tags or [], "pinned": pinned}
         event |= {"people": people or [], "place": place}
-        given = {"rating": rating, "timestamp": at, "id": entry_id, "source": source}
-        event |= {name: value for name, value in given.items() if value is not None}
+        options = {"rating": rating, "timestamp": at, "id": entry_id, "source": source}
+        event |= {name: value for name, value in options.items() if value is not None}
         added = _added(character, [event], rate=not no_rate, wait=wait, keep_held=keep_held, dry_run=dry_run)
         _show(agent, added, (), json=json, dry_run=dry_run)
 
@@ -107,17 +107,17 @@ def happened(
     with the_world(json=json) as world:
         if not (at.strip() or seen_by or heard_by or told):
             raise typer.BadParameter("say who knows of it (--seen-by, --heard-by, --told), or where it happened (--at)")
-        tellers = {name: teller for name, _, teller in (one.partition("=") for one in told or ())}
+        tellers = {name: teller for name, _, teller in (pair.partition("=") for pair in told or ())}
         done = world.happened(
             piped(text), at=at, seen_by=seen_by or (), heard_by=heard_by or (), told=tellers, now=now, preview=dry_run
         )
         if json:
             show_json(plain(done))
             return
-        for one in done.known:
-            say(f"{one.agent} ({one.source}): {one_line(one.entry.document, 300)}")
-            if one.note:
-                say(one_line(one.note, 300), err=True)
+        for knower in done.known:
+            say(f"{knower.agent} ({knower.source}): {one_line(knower.entry.document, 300)}")
+            if knower.note:
+                say(one_line(knower.note, 300), err=True)
         if done.note:
             say(f"{done.note} --seen-by names who saw it.")
         elif dry_run:
@@ -302,12 +302,12 @@ def whole_file(file: str) -> bytes:
 
 def _packed(folder: Path) -> bytes:
     """The files of a persona, or of an exported character, from a folder, as an archive; other files are left out."""
-    held = BytesIO()
-    with ZipFile(held, "w") as archive:
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
         for path in sorted((*folder.rglob("*.json"), *folder.rglob(f"{MEMORIES}/*.md"))):
             if (path.name in FOLDER_FILES or path.suffix == ".md") and path.is_file() and not path.is_symlink():
                 archive.writestr(path.relative_to(folder).as_posix(), _read(path))
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def spoken(file: str) -> list[dict[str, Any]]:

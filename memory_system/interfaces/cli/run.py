@@ -91,20 +91,20 @@ def demo(
     raise typer.Exit(serve.demo(settings, browser=browser and has_screen(os.environ, sys.platform)))
 
 
-def _folder(told: str) -> Path:
+def _folder(text: str) -> Path:
     """The folder that --world names.
 
     Raises:
         InvalidParameter: it does not name a folder, or its symbolic links form a loop.
     """
-    if not told.strip():
+    if not text.strip():
         raise InvalidParameter("--world is empty: name the folder of the world, such as --world game.")
-    folder = Path(told).expanduser().absolute()
+    folder = Path(text).expanduser().absolute()
     try:
         folder.resolve()
     except (OSError, RuntimeError) as error:  # from Python 3.13 on, the loop is found only when the folder is opened
         raise InvalidParameter(
-            f"{short(told, 200)!r} cannot be the folder of a world: its symbolic links form a loop."
+            f"{short(text, 200)!r} cannot be the folder of a world: its symbolic links form a loop."
         ) from error
     return folder
 
@@ -121,19 +121,19 @@ def settings_for(
     Raises:
         InvalidParameter: one of the environment's is wrong.
     """
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if world is not None:
         home = world.expanduser().absolute()
-        told = {"home": home, "database": home / "database", "personalities": home / "agent_personalities"}
+        fields = {"home": home, "database": home / "database", "personalities": home / "agent_personalities"}
     if port is not None:
-        told["dashboard_port"] = port
+        fields["dashboard_port"] = port
     if api_port is not None:
-        told["api_port"] = api_port
+        fields["api_port"] = api_port
     if embedder is not None:
-        told["embedder"] = embedder
+        fields["embedder"] = embedder
     if origins:
-        told["origins"] = ",".join(origins)
-    return Settings(**told)
+        fields["origins"] = ",".join(origins)
+    return Settings(**fields)
 
 
 def has_screen(environment: Mapping[str, str], platform: str) -> bool:

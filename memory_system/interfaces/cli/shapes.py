@@ -20,20 +20,20 @@ VERBS = ("add", "update", "move", "forget")
 
 def memory(entry: MemoryEntry) -> dict[str, Any]:
     """A memory."""
-    told: dict[str, Any] = _memory(plain(entry))
-    return told
+    fields: dict[str, Any] = _memory(plain(entry))
+    return fields
 
 
-def _memory(told: Any) -> Any:
-    return told and {**told, "extras": told["metadata"]}
+def _memory(fields: Any) -> Any:
+    return fields and {**fields, "extras": fields["metadata"]}
 
 
 def candidate(one: Candidate) -> dict[str, Any]:
     """A memory with its score, parts and verdict; a missing number is ``null``."""
-    told: dict[str, Any] = plain(one)
-    score = told["score"]
+    fields: dict[str, Any] = plain(one)
+    score = fields["score"]
     parts = {"score": score["total"], "parts": score["parts"], "relevancy_parts": score["sub_parts"]}
-    return {"memory": _memory(told.pop("entry")), **told, **parts, "via": one.via or None}
+    return {"memory": _memory(fields.pop("entry")), **fields, **parts, "via": one.via or None}
 
 
 def recalled(agent: str, found: Recall) -> dict[str, Any]:
@@ -54,10 +54,19 @@ def _counted(done: ChangeSet) -> dict[str, int]:
 
 def change_set(agent: str, done: ChangeSet) -> dict[str, Any]:
     """A whole change set; ``applied`` is false for a dry run, and if there was nothing to do."""
-    told: dict[str, Any] = plain(done)
-    changes = [{**one, "before": _memory(one["before"]), "after": _memory(one["after"])} for one in told["changes"]]
-    del told["expires_in"]  # nothing waits here
-    return {**told, "agent": agent, "applied": done.revision is not None, "counts": _counted(done), "changes": changes}
+    fields: dict[str, Any] = plain(done)
+    changes = [
+        {**change, "before": _memory(change["before"]), "after": _memory(change["after"])}
+        for change in fields["changes"]
+    ]
+    del fields["expires_in"]  # nothing waits here
+    return {
+        **fields,
+        "agent": agent,
+        "applied": done.revision is not None,
+        "counts": _counted(done),
+        "changes": changes,
+    }
 
 
 def applied(told: Applied) -> dict[str, Any]:

@@ -82,12 +82,12 @@ def talk(
                 )
             if text is not None:
                 refuse_message(text)
-            cast = [character, *(opened(world, one) for one in others)]
+            cast = [character, *(opened(world, name) for name in others)]
             group = Group.begin(cast, now=now) if len(cast) > 2 else Duet.begin(*cast, now=now)
             with quiet_progress():
-                for one in group.stream(turns, opening="" if text is None else text, now=now):
-                    whose = one.step.change_set.agent if one.step.change_set else ""
-                    _tell(whose, None, "", one.step, json=json, speaker=one.speaker)
+                for turn in group.stream(turns, opening="" if text is None else text, now=now):
+                    whose = turn.step.change_set.agent if turn.step.change_set else ""
+                    _tell(whose, None, "", turn.step, json=json, speaker=turn.speaker)
             return
         offered = [] if actions is None else read_actions(actions)
         if offered and dry_run:
@@ -125,7 +125,7 @@ def _tell(agent: str, conversation: str | None, said: str, step: Step, *, json: 
     if step.problem:
         raise ModelError(f"{step.problem} {f'What you said is kept, as revision {revision}.' if revision else ''}")
     if json:
-        told = {
+        body = {
             "agent": agent,
             "conversation": conversation,
             "said": said,
@@ -135,7 +135,7 @@ def _tell(agent: str, conversation: str | None, said: str, step: Step, *, json: 
             "revision": revision,
             "notes": list(step.notes),
         }
-        typer.echo(json_of(told, indent=None))
+        typer.echo(json_of(body, indent=None))
         return
     say(f"{speaker}: {step.answer}" if speaker else step.answer)
     for note in step.notes:
@@ -150,12 +150,12 @@ def read_actions(file: Path) -> list[Action]:
     """
     form = '[{"name": "...", "description": "...", "parameters": {...}, "command": ["./program"]}]'
     try:
-        told = json_module.loads(file.read_text(encoding="utf-8"))
+        items = json_module.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidParameter(f"{file} cannot be read as actions: {error!s:.200}. It must be JSON: {form}") from error
     found = []
-    for one in told if isinstance(told, list) else [None]:
-        told_of = {} if not isinstance(one, dict) else one
+    for item in items if isinstance(items, list) else [None]:
+        told_of = {} if not isinstance(item, dict) else item
         command = told_of.pop("command", None)
         known = {"name", "description"} <= told_of.keys() <= _OF_AN_ACTION
         if not known or not isinstance(command, list) or not command or not all(isinstance(w, str) for w in command):
@@ -208,16 +208,17 @@ def _partner(
     character: AgentMemory, conversation: str | None, human: str | None, *, new: bool, dry_run: bool
 ) -> tuple[Conversation | Interview, str]:
     """Who answers, and to whom: a stored conversation or, for a dry run, an interview that leaves no trace."""
-    whom, held = talks_with(character, human or NOBODY), conversation
-    if held is None and not new:
+    whom, conversation_id = talks_with(character, human or NOBODY), conversation
+    if conversation_id is None and not new:
         ours = [
             conversation
             for conversation in conversations(character)
             if conversation.title == TITLE and (human is None or conversation.human == whom)
         ]
-        same = [one.id for one in ours if one.last == ours[0].last]  # the world's time may be stopped
-        held = max(same, key=partial(_last_changed, character)) if ours else None
-    going_on = None if held is None else Conversation.open(character, held)
+        # the world's time may be stopped
+        same = [listed_talk.id for listed_talk in ours if listed_talk.last == ours[0].last]
+        conversation_id = max(same, key=partial(_last_changed, character)) if ours else None
+    going_on = None if conversation_id is None else Conversation.open(character, conversation_id)
     if going_on is not None:
         whom = going_on.head.human
     if dry_run:

@@ -76,8 +76,8 @@ def called() -> str:
 
 def say(line: str, *, err: bool = False) -> None:
     """Print a sentence for people, which may contain strangers' text; if JSON is printed, none of it goes to stdout."""
-    told = "\n".join(seen(part) for part in line.split("\n"))
-    typer.echo(told.replace(AS_MODULE, called()), err=err)
+    text = "\n".join(seen(part) for part in line.split("\n"))
+    typer.echo(text.replace(AS_MODULE, called()), err=err)
 
 
 def show_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
@@ -229,7 +229,7 @@ def show_told(told: Mapping[str, Any], nothing: str = "") -> None:
     flat = _flat(told, "")
     for head, value in zip(heads(list(flat)), flat.values(), strict=True):
         if isinstance(value, list):
-            rows = [_flat(one, "") for one in value]
+            rows = [_flat(item, "") for item in value]
             names = list(dict.fromkeys(key for row in rows for key, known in row.items() if known != 0))
             columns = [Column(head, wide=key in _WIDE) for key, head in zip(names, heads(names), strict=True)]
             show_table(columns, [[_cell(row.get(key)) for key in names] for row in rows])
@@ -293,11 +293,11 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 """A time as written in JSON."""
 
 
-def _flat(told: Mapping[str, Any], within: str) -> dict[str, Any]:
+def _flat(fields: Mapping[str, Any], within: str) -> dict[str, Any]:
     """Its values by dotted names; a list of things with parts of their own stays a list; empty values are omitted."""
     found: dict[str, Any] = {}
-    for name, given in told.items():
-        value = _worded(name, given)
+    for name, part in fields.items():
+        value = _worded(name, part)
         if isinstance(value, dict):
             found |= _flat(value, f"{within}{name}.")
         elif value is not None and value is not False and value not in ("", []):  # 0 is a count, and shown
@@ -310,14 +310,14 @@ def _worded(name: str, value: Any) -> Any:
     if name == "tier" and value is not None:
         return NAMES[Tier(value)]
     if name in _OF_DATA and isinstance(value, dict):
-        return ", ".join(f"{part}: {_cell(one)}" for part, one in value.items())
+        return ", ".join(f"{part}: {_cell(item)}" for part, item in value.items())
     if isinstance(value, list) and not _is_table(value):
-        return ", ".join(" ".join(map(_cell, one)) if isinstance(one, list) else str(one) for one in value)
+        return ", ".join(" ".join(map(_cell, item)) if isinstance(item, list) else str(item) for item in value)
     return value
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 def _cell(value: Any, most: int = _SHORT) -> str:

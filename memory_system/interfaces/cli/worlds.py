@@ -77,108 +77,108 @@ def worlds(
     The world that is switched to is opened by every program that starts, unless MEMORY_WORLD names another. A deleted
     world goes to a bin, from where restore brings back the last of its name.
     """
-    given = [one for one in (name, to) if one is not None]
-    wanted = _NAMES[act]
-    if len(given) != wanted and not (act is Act.RESTORE and len(given) == 2):
-        names = ("no name", "one name", "two names")[wanted]
+    world_names = [text for text in (name, to) if text is not None]
+    count = _NAMES[act]
+    if len(world_names) != count and not (act is Act.RESTORE and len(world_names) == 2):
+        names = ("no name", "one name", "two names")[count]
         raise typer.BadParameter(
-            f"{act} takes {names}, such as: worlds {act} {' '.join(('mem_test', 'harrow')[:wanted])}"
+            f"{act} takes {names}, such as: worlds {act} {' '.join(('mem_test', 'harrow')[:count])}"
         )
     if sample and act is not Act.CREATE:
         raise typer.BadParameter("--sample is for worlds create alone")
     with errors_told(json=json):
-        held = Worlds(settings_of())
-        if act is Act.CREATE and name == held.used and not _taken(held):
-            held = Worlds(settings_of(world=in_use(held.folder)))
+        all_worlds = Worlds(settings_of())
+        if act is Act.CREATE and name == all_worlds.used and not _taken(all_worlds):
+            all_worlds = Worlds(settings_of(world=in_use(all_worlds.folder)))
         if act is Act.LIST:
-            _list(held, json=json)
+            _list(all_worlds, json=json)
         elif act is Act.COMPARE:
-            _compare(held.compare(*given), json=json)
+            _compare(all_worlds.compare(*world_names), json=json)
         else:
-            _do(held, act, given, sample=sample, dry_run=dry_run, json=json)
+            _do(all_worlds, act, world_names, sample=sample, dry_run=dry_run, json=json)
 
 
-def _taken(held: Worlds) -> bool:
+def _taken(all_worlds: Worlds) -> bool:
     """Whether anything exists of the world that MEMORY_WORLD names, or a server that has begun with it."""
-    return held.begun() or server_of(held.folder / held.used) is not None
+    return all_worlds.begun() or server_of(all_worlds.folder / all_worlds.used) is not None
 
 
-def _list(held: Worlds, *, json: bool) -> None:
+def _list(all_worlds: Worlds, *, json: bool) -> None:
     missing = ""
     with suppress(StoreError):  # a world that cannot be read is shown as such in its line
-        missing = "" if server_of(held.folder / held.used) else no_world_yet(held.settings)
-    found = [held.saved(name) for name in held.names() if not missing or name != held.used]
+        missing = "" if server_of(all_worlds.folder / all_worlds.used) else no_world_yet(all_worlds.settings)
+    found = [all_worlds.saved(name) for name in all_worlds.names() if not missing or name != all_worlds.used]
     if missing:
-        say(f"{missing} To begin it: python -m memory_system worlds create {quote(held.used)}", err=True)
+        say(f"{missing} To begin it: python -m memory_system worlds create {quote(all_worlds.used)}", err=True)
     if json:
         show_json({"items": plain(found)})
         return
-    show_table(_WORLDS, [_row(one) for one in found])
-    if binned := held.deleted():
-        names = ", ".join(dict.fromkeys(one.name for one in binned))
+    show_table(_WORLDS, [_row(world) for world in found])
+    if binned := all_worlds.deleted():
+        names = ", ".join(dict.fromkeys(world.name for world in binned))
         say(f"In the bin: {names}. To bring one back: python -m memory_system worlds restore {quote(binned[0].name)}")
 
 
-def _row(told: Saved) -> list[str]:
-    branch = f"branch of {told.branched.world}, {stamp(told.branched.at)}." if told.branched else ""
-    served = f"served at {told.served_at}." if told.served_at else ""
-    note = " ".join(filter(None, (one_line(told.title, 60), branch, served, told.problem)))
-    changed = stamp(told.changed_at) if told.changed_at else "never"
-    numbers = [f"{told.characters:,}", f"{told.memories:,}", f"{told.size / 1e6:,.1f}"]
-    return [told.name, "yes" if told.served else "", *numbers, changed, one_line(note, 300)]
+def _row(world: Saved) -> list[str]:
+    branch = f"branch of {world.branched.world}, {stamp(world.branched.at)}." if world.branched else ""
+    served = f"served at {world.served_at}." if world.served_at else ""
+    note = " ".join(filter(None, (one_line(world.title, 60), branch, served, world.problem)))
+    changed = stamp(world.changed_at) if world.changed_at else "never"
+    numbers = [f"{world.characters:,}", f"{world.memories:,}", f"{world.size / 1e6:,.1f}"]
+    return [world.name, "yes" if world.served else "", *numbers, changed, one_line(note, 300)]
 
 
-def _do(held: Worlds, act: Act, given: list[str], *, sample: bool, dry_run: bool, json: bool) -> None:
+def _do(all_worlds: Worlds, act: Act, names: list[str], *, sample: bool, dry_run: bool, json: bool) -> None:
     if act in (Act.COPY, Act.BRANCH, Act.RENAME):
-        held.known(given[0])
-        held.free_name(given[1], but=given[0] if act is Act.RENAME else "")
+        all_worlds.known(names[0])
+        all_worlds.free_name(names[1], but=names[0] if act is Act.RENAME else "")
     elif act is Act.CREATE:
-        held.free_name(given[0])
+        all_worlds.free_name(names[0])
     elif act in (Act.DELETE, Act.SWITCH):
-        held.known(given[0])
+        all_worlds.known(names[0])
     binned = None
     if act is Act.RESTORE:
-        binned = next((one for one in held.deleted() if one.name == given[0]), None)
+        binned = next((world for world in all_worlds.deleted() if world.name == names[0]), None)
         if binned is None:
-            raise WorldNotFound(f"There is no world {shown(given[0])} in the bin.")
-        held.free_name(given[-1])
+            raise WorldNotFound(f"There is no world {shown(names[0])} in the bin.")
+        all_worlds.free_name(names[-1])
     if dry_run:
         _tell({"done": False, "world": None}, "It can be done. Nothing was changed.", json=json)
         return
-    before, progress = held.used, ProgressLine()
+    before, progress = all_worlds.used, ProgressLine()
     done: Any = None
     if act is Act.CREATE:
-        done, told = held.create(given[0], sample=sample, progress=progress), "is made"
+        done, words = all_worlds.create(names[0], sample=sample, progress=progress), "is made"
     elif act is Act.COPY:
-        done, told = held.copy(*given, progress=progress), f"is a copy of {given[0]!r}"
+        done, words = all_worlds.copy(*names, progress=progress), f"is a copy of {names[0]!r}"
     elif act is Act.BRANCH:
-        done, told = held.branch(*given, progress=progress), f"is a branch of {given[0]!r}"
+        done, words = all_worlds.branch(*names, progress=progress), f"is a branch of {names[0]!r}"
     elif act is Act.RENAME:
-        done, told = held.rename(*given), f"was {given[0]!r} before"
+        done, words = all_worlds.rename(*names), f"was {names[0]!r} before"
     elif act is Act.SWITCH:
-        done, told = held.switch(given[0]), "is in use from now on"
-        _note_on_switch(held, before)
+        done, words = all_worlds.switch(names[0]), "is in use from now on"
+        _note_on_switch(all_worlds, before)
     elif binned is not None:
-        done, told = held.restore(binned, given[-1]), "is back"
+        done, words = all_worlds.restore(binned, names[-1]), "is back"
     else:
-        held.delete(given[0])
-        back = f"python -m memory_system worlds restore {quote(given[0])}"
-        _tell({"done": True, "world": None}, f"The world {given[0]!r} is in the bin. Back: {back}", json=json)
+        all_worlds.delete(names[0])
+        back = f"python -m memory_system worlds restore {quote(names[0])}"
+        _tell({"done": True, "world": None}, f"The world {names[0]!r} is in the bin. Back: {back}", json=json)
         return
-    _tell({"done": True, "world": plain(done)}, f"The world {done.name!r} {told}.", json=json)
+    _tell({"done": True, "world": plain(done)}, f"The world {done.name!r} {words}.", json=json)
 
 
-def _note_on_switch(held: Worlds, before: str) -> None:
+def _note_on_switch(all_worlds: Worlds, before: str) -> None:
     decided = Settings().world
-    if decided != held.used:
+    if decided != all_worlds.used:
         say(f"MEMORY_WORLD is {decided!r}, which takes precedence: programs started with it open that world.", err=True)
-    if (address := server_of(held.folder / before)) is not None:
+    if (address := server_of(all_worlds.folder / before)) is not None:
         say(f"The server at {address} goes on with {before!r}; switch it there, or start it again.", err=True)
 
 
-def _tell(told: dict[str, Any], text: str, *, json: bool) -> None:
+def _tell(body: dict[str, Any], text: str, *, json: bool) -> None:
     if json:
-        show_json(told)
+        show_json(body)
     else:
         say(text)
 

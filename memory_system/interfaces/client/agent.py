@@ -113,7 +113,7 @@ class RemoteAgent(RemoteView):
         how = {"overwrite_existing": overwrite_existing, "rate": rate, **given(wait=wait)}
         said = {"preview": str(preview).lower()}
         if len(sent) > _LINES:
-            text = "\n".join(json.dumps(one) for one in sent).encode()
+            text = "\n".join(json.dumps(item) for item in sent).encode()
             said |= {name: str(value).lower() for name, value in how.items()} | given(now=now)
             added = read(Added, self._long("POST", f"{self._of}/events.ndjson", text, progress, **said))
         else:
@@ -162,13 +162,13 @@ class RemoteAgent(RemoteView):
     def rate_unrated(self, *, only_wanted: bool = False, but: Collection[str] = (), most: int | None = None) -> Rerated:
         """As ``AgentMemory.rate_unrated``; what stopped it is given only in words."""
         body = {"only_wanted": only_wanted, "but": list(but), "most": 1_000_000 if most is None else most}
-        told = self._wire.write("POST", f"{self._of}/rate-unrated", body)
-        return Rerated(tuple(told["rated"]), tuple(told["failed"]), told["left"], told["stopped"])
+        answer = self._wire.write("POST", f"{self._of}/rate-unrated", body)
+        return Rerated(tuple(answer["rated"]), tuple(answer["failed"]), answer["left"], answer["stopped"])
 
     @property
     def spent(self) -> tuple[Spent, ...]:
         """As ``AgentMemory.spent``."""
-        return tuple(read(Spent, one) for one in self._wire.get(f"{self._of}/spent")["items"])
+        return tuple(read(Spent, item) for item in self._wire.get(f"{self._of}/spent")["items"])
 
     def apply(self, change_set: ChangeSet) -> RemoteChangeSet:
         """Carry out a change set that this server previewed, whole or ``without`` some memories.
@@ -219,10 +219,10 @@ class RemoteAgent(RemoteView):
 
     def export_as(self, form: Form | str = Form.CARD_PNG) -> Exported:
         """As ``AgentMemory.export_as``."""
-        wanted = form_of(form)
-        content, headers = self._wire.file(f"{self._of}/export", form=str(wanted))
-        notes = tuple(unquote(one) for one in headers.get("Memory-Notes", "").split(",") if one)
-        return Exported(f"{self.name}.{wanted}", MEDIA[wanted], content, notes)
+        export_form = form_of(form)
+        content, headers = self._wire.file(f"{self._of}/export", form=str(export_form))
+        notes = tuple(unquote(note) for note in headers.get("Memory-Notes", "").split(",") if note)
+        return Exported(f"{self.name}.{export_form}", MEDIA[export_form], content, notes)
 
     def changes(self, since: int | None = None, seconds: float | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """What happens to the agent as it happens: ``("change", head)`` for each change set, by any author.
@@ -234,8 +234,8 @@ class RemoteAgent(RemoteView):
         yield from events(self._wire.lines(f"{self._of}/changes", **given(since=since, seconds=seconds)))
 
     def _changed(self, method: str, address: str, body: Any, preview: bool) -> RemoteChangeSet:
-        told = self._wire.write(method, f"{self._of}/{address}", body, preview=str(preview).lower())
-        return read(RemoteChangeSet, told)
+        answer = self._wire.write(method, f"{self._of}/{address}", body, preview=str(preview).lower())
+        return read(RemoteChangeSet, answer)
 
     plan_now = looked(AgentMemory.plan_now)
     last_version = looked(AgentMemory.last_version)
@@ -312,43 +312,43 @@ class RemoteAgent(RemoteView):
 
     def similar(self, entry_id: MemoryId, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
         """As ``AgentMemory.similar``."""
-        told = self._wire.get(f"{self._of}/similar", memory=id_of(entry_id), top_k=top_k)
-        return [(read(MemoryEntry, one["entry"]), one["cosine"]) for one in told["items"]]
+        answer = self._wire.get(f"{self._of}/similar", memory=id_of(entry_id), top_k=top_k)
+        return [(read(MemoryEntry, item["entry"]), item["cosine"]) for item in answer["items"]]
 
     def stale_of(self, entry_id: MemoryId) -> Stale | None:
         """As ``AgentMemory.stale_of``."""
-        wanted = id_of(entry_id)
-        return next((one for one in self.stale() if one.entry.id == wanted), None)
+        memory_id = id_of(entry_id)
+        return next((stale for stale in self.stale() if stale.entry.id == memory_id), None)
 
     @property
     def dismissed(self) -> tuple[Dismissed, ...]:
         """What a person has dismissed as neither a duplicate nor a contradiction."""
-        return tuple(read(Dismissed, one) for one in self._wire.get(f"{self._of}/dismissed")["items"])
+        return tuple(read(Dismissed, item) for item in self._wire.get(f"{self._of}/dismissed")["items"])
 
     # -- recall put to the test ------------------------------------------------------------------------
 
     def narrate(self, cue: str, hits: Hits) -> Narrative:
         """As ``AgentMemory.narrate``; only for memories that are on the server."""
         chosen = hits.hits if isinstance(hits, Recall) else hits
-        if not isinstance(chosen, Sequence) or not all(isinstance(one, Candidate | MemoryEntry) for one in chosen):
+        if not isinstance(chosen, Sequence) or not all(isinstance(hit, Candidate | MemoryEntry) for hit in chosen):
             raise InvalidParameter("Only hits of a query, or memories, can be narrated.")
-        ids = [one.entry.id if isinstance(one, Candidate) else one.id for one in chosen]
+        ids = [hit.entry.id if isinstance(hit, Candidate) else hit.id for hit in chosen]
         return read(Narrative, self._wire.ask(f"{self._of}/narrate", {"cue": cue, "ids": ids}))
 
     def ways(self, asked: Asked, entry_id: MemoryId) -> tuple[Way, ...]:
         """As ``AgentMemory.ways``."""
         body = {**self._meant(asked), "id": id_of(entry_id)}
-        return tuple(read(Way, one) for one in self._wire.ask(f"{self._of}/ways", body)["items"])
+        return tuple(read(Way, item) for item in self._wire.ask(f"{self._of}/ways", body)["items"])
 
     def forecast(self, asked: Asked, horizon: timedelta = YEAR) -> tuple[Forecast, ...]:
         """As ``AgentMemory.forecast``."""
         body = {**self._meant(asked), "days": horizon / timedelta(days=1)}
-        return tuple(read(Forecast, one) for one in self._wire.ask(f"{self._of}/forecast", body)["items"])
+        return tuple(read(Forecast, item) for item in self._wire.ask(f"{self._of}/forecast", body)["items"])
 
     def would_have_answered(self, asked: Asked) -> tuple[Candidate, ...]:
         """As ``AgentMemory.would_have_answered``."""
-        told = self._wire.ask(f"{self._of}/would-have-answered", self._meant(asked))["items"]
-        return tuple(read(Candidate, one) for one in told)
+        items = self._wire.ask(f"{self._of}/would-have-answered", self._meant(asked))["items"]
+        return tuple(read(Candidate, item) for item in items)
 
     @property
     def saved_cues(self) -> tuple[SavedCue, ...]:
@@ -358,8 +358,8 @@ class RemoteAgent(RemoteView):
     @property
     def judgments(self) -> tuple[Judgment, ...]:
         """The judgments of the answers to each cue."""
-        told = self._wire.get(f"{self._of}/judgments")["items"]
-        return tuple(read(Judgment, one) for one in told)
+        items = self._wire.get(f"{self._of}/judgments")["items"]
+        return tuple(read(Judgment, item) for item in items)
 
     def precision(
         self,
@@ -371,8 +371,10 @@ class RemoteAgent(RemoteView):
     ) -> dict[str, Precision]:
         """As ``AgentMemory.precision``."""
         body = given(cue=cue, presets=None if presets is None else listed(presets), now=now, top_k=top_k)
-        told = self._wire.ask(f"{self._of}/precision", body)["items"]
-        return {one["preset"]: Precision(one["right"], one["wrong"], one["unjudged"], one["top_k"]) for one in told}
+        items = self._wire.ask(f"{self._of}/precision", body)["items"]
+        return {
+            item["preset"]: Precision(item["right"], item["wrong"], item["unjudged"], item["top_k"]) for item in items
+        }
 
     def read_material(
         self,
@@ -407,8 +409,8 @@ class RemoteAgent(RemoteView):
         """As ``AgentMemory.bring_in``."""
         how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
         body = given(material=filed(material)) | how | {"rate": rate, "ask_model": ask_model}
-        told = self._long("POST", f"{self._of}/imports", body, progress, preview=str(preview).lower())
-        return read(Imported, told)
+        answer = self._long("POST", f"{self._of}/imports", body, progress, preview=str(preview).lower())
+        return read(Imported, answer)
 
     def versus(
         self,
@@ -441,9 +443,9 @@ class RemoteAgent(RemoteView):
 
     def _meant(self, asked: Asked) -> dict[str, Any]:
         query = asked.query if isinstance(asked, Recall) else asked
-        told: dict[str, Any] = plain(query) if isinstance(query, Query) else {"cue": query}
-        told.pop("unexpanded", None)  # is given a query, and asks none
-        return told
+        body: dict[str, Any] = plain(query) if isinstance(query, Query) else {"cue": query}
+        body.pop("unexpanded", None)  # is given a query, and asks none
+        return body
 
     def _long(self, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:
         return long(self._wire, method, path, body, progress, **query)
@@ -452,5 +454,5 @@ class RemoteAgent(RemoteView):
 def compared(agent: RemoteView, asked: Mapping[str, Any]) -> Versus:
     """The comparison of two presets by judgments, counted by the server."""
     wire, of = agent.reached
-    told = wire.ask(f"{of}/versus", asked)
-    return Versus(told["first"], told["second"], told["equal"], told["unjudged"])
+    answer = wire.ask(f"{of}/versus", asked)
+    return Versus(answer["first"], answer["second"], answer["equal"], answer["unjudged"])

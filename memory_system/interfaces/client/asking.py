@@ -104,7 +104,7 @@ def whisper(agent: RemoteAgent, text: str, *, now: datetime | None = None, previ
 def people(agent: RemoteAgent) -> tuple[Person, ...]:
     """As ``memory_system.conversation.people``: everybody whom the agent knows."""
     wire, of = agent.reached
-    return tuple(read(Person, one) for one in wire.get(f"{of}/people")["items"])
+    return tuple(read(Person, item) for item in wire.get(f"{of}/people")["items"])
 
 
 def describe_person(
@@ -141,7 +141,7 @@ def reflect_on_person(
 def trust_over_time(agent: RemoteAgent, person: str) -> tuple[TrustPoint, ...]:
     """As ``memory_system.conversation.trust_over_time``: how trust in a person went."""
     wire, of = agent.reached
-    return tuple(read(TrustPoint, one) for one in wire.get(f"{of}/trust", person=person)["items"])
+    return tuple(read(TrustPoint, item) for item in wire.get(f"{of}/trust", person=person)["items"])
 
 
 _PAGE = 5
@@ -169,7 +169,7 @@ def load_document(
 def documents(agent: RemoteAgent) -> tuple[Loaded, ...]:
     """The documents in an agent's archive, by name."""
     wire, of = agent.reached
-    return tuple(read(Loaded, one) for one in wire.get(f"{of}/documents")["items"])
+    return tuple(read(Loaded, item) for item in wire.get(f"{of}/documents")["items"])
 
 
 def passages(agent: RemoteAgent, document: str) -> tuple[MemoryEntry, ...]:
@@ -180,14 +180,14 @@ def passages(agent: RemoteAgent, document: str) -> tuple[MemoryEntry, ...]:
 def sittings(agent: RemoteAgent) -> tuple[Sitting, ...]:
     """The interviews that are kept, the oldest first."""
     wire, of = agent.reached
-    return tuple(read(Sitting, one) for one in wire.get(f"{of}/interviews")["items"])
+    return tuple(read(Sitting, item) for item in wire.get(f"{of}/interviews")["items"])
 
 
 def memory_tool(agent: RemoteAgent) -> dict[str, Any]:
     """``memory_search`` as a tool in the form of OpenAI's chat completions."""
     wire, of = agent.reached
-    told: dict[str, Any] = wire.get(f"{of}/search")
-    return told
+    tool: dict[str, Any] = wire.get(f"{of}/search")
+    return tool
 
 
 def remove_document(
@@ -245,8 +245,8 @@ def memory_search(
     """What ``memory_system.conversation.memory_search`` finds, as plain values: ``text``, ``sources``, ``passages``."""
     wire, of = agent.reached
     asked = given(query=question, form=form, top_k=top_k, within=None if within is None else list(within), touch=touch)
-    told: dict[str, Any] = wire.ask(f"{of}/search", asked)
-    return told
+    answer: dict[str, Any] = wire.ask(f"{of}/search", asked)
+    return answer
 
 
 def _found(agent: RemoteAgent, where: str, **asked: Any) -> Page:

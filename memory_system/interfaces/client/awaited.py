@@ -65,8 +65,8 @@ async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
             return value._held
         if isinstance(value, Action):
             return value if value.do is None else replace(value, do=told(value.do))
-        if isinstance(value, list | tuple) and any(isinstance(one, Action | _Awaited) for one in value):
-            return [taken(one) for one in value]
+        if isinstance(value, list | tuple) and any(isinstance(item, Action | _Awaited) for item in value):
+            return [taken(item) for item in value]
         return told(value) if callable(value) and not isinstance(value, type) else value
 
     def settle(settled: Callable[[Any], None], value: Any) -> None:
@@ -90,8 +90,8 @@ async def _one_by_one(call: Callable[..., Any], *args: Any, **kwargs: Any) -> As
     """The items of an iterator, each fetched in a thread."""
     iterator = await _in_thread(call, *args, **kwargs)
     try:
-        while (one := await _in_thread(next, iterator, _END)) is not _END:
-            yield one
+        while (item := await _in_thread(next, iterator, _END)) is not _END:
+            yield item
     finally:
         with suppress(ValueError):  # a thread is still waiting for its next
             iterator.close()
@@ -114,8 +114,8 @@ class _Awaited:
     _kind: ClassVar[type]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        held = {name: getattr(value, "_held", value) for name, value in kwargs.items()}
-        self._held = self._kind(*(getattr(value, "_held", value) for value in args), **held)
+        keywords = {name: getattr(value, "_held", value) for name, value in kwargs.items()}
+        self._held = self._kind(*(getattr(value, "_held", value) for value in args), **keywords)
 
     def __init_subclass__(cls, of: type) -> None:
         cls._kind = of

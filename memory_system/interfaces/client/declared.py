@@ -53,7 +53,7 @@ def looked(
     method: Callable[Concatenate[AgentMemory, _Given], _Answer],
 ) -> Callable[Concatenate[RemoteView, _Given], _Answer]:
     """A read that returns a value, or a list of values."""
-    declared = next(one for one in READS if one.in_python == method.__name__)
+    declared = next(entry for entry in READS if entry.in_python == method.__name__)
     signature = inspect.signature(method)
     several = tuple if str(signature.return_annotation).startswith("tuple[") else list
 
@@ -63,7 +63,7 @@ def looked(
         within = {name: segment(str(fields.pop(name))) for name in re.findall(r"{(\w+)", declared.address)}
         part = declared.address.format(**within)
         asked: dict[str, Any] = {
-            name: str(one).lower() if isinstance(one, bool) else one for name, one in fields.items()
+            name: str(value).lower() if isinstance(value, bool) else value for name, value in fields.items()
         }
         wire, of = agent.reached
         answer: Any
@@ -73,7 +73,7 @@ def looked(
             items = (
                 agent.pages(part, asked.pop("limit"), **asked) if paged else wire.get(f"{of}/{part}", **asked)["items"]
             )
-            answer = several(read(kind, one) for one in items)
+            answer = several(read(kind, item) for item in items)
         else:
             answer = read(declared.gives, long(wire, "GET", f"{of}/{part}", None, progress, **asked))
         return cast("_Answer", answer)
@@ -92,17 +92,17 @@ def _fields(
     """
     bound = signature.bind(None, *args, **kwargs)
     bound.apply_defaults()
-    (_, *given), named = bound.arguments.items(), dict[str, Any]()
+    (_, *arguments), named = bound.arguments.items(), dict[str, Any]()
     progress: Progress = no_progress
-    files = {name for name, told in says(form).items() if told.filed}
-    for name, value in given:
+    files = {name for name, explanation in says(form).items() if explanation.filed}
+    for name, value in arguments:
         parameter = signature.parameters[name]
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            named |= {key: plain(one) for key, one in value.items()}
+            named |= {key: plain(item) for key, item in value.items()}
         elif name == "progress":
             progress = value
         elif value is not None or parameter.default is not None:  # the server's defaults are not sent
-            field = next((one for one in _CALLED.get(name, ()) if one in form.model_fields), name)
+            field = next((alias for alias in _CALLED.get(name, ()) if alias in form.model_fields), name)
             several = (
                 value is not None and field in form.model_fields and _is_texts(form.model_fields[field].annotation)
             )

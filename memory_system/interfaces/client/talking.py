@@ -59,8 +59,8 @@ class RemoteConversation:
             now=now,
             others=listed(others, "'others'"),
         )
-        told = wire.write("POST", f"{of}/conversations", first | given(settings=settings))
-        return cls(agent, told["id"])
+        answer = wire.write("POST", f"{of}/conversations", first | given(settings=settings))
+        return cls(agent, answer["id"])
 
     @classmethod
     def open(cls, agent: RemoteAgent, conversation: str) -> Self:
@@ -73,7 +73,7 @@ class RemoteConversation:
     def all(cls, agent: RemoteAgent) -> tuple[Self, ...]:
         """As ``Conversation.all``."""
         wire, of = agent.reached
-        return tuple(cls(agent, one["id"]) for one in wire.get(f"{of}/conversations")["items"])
+        return tuple(cls(agent, item["id"]) for item in wire.get(f"{of}/conversations")["items"])
 
     # -- looking -----------------------------------------------------------------------------------------
 
@@ -93,8 +93,8 @@ class RemoteConversation:
 
     def messages(self, start: int = 0, count: int = 100) -> tuple[Message, ...]:
         """As ``Conversation.messages``."""
-        told = self._wire.get(f"{self._of}/messages", start=start, limit=count)
-        return tuple(read(Message, one) for one in told["items"])
+        answer = self._wire.get(f"{self._of}/messages", start=start, limit=count)
+        return tuple(read(Message, item) for item in answer["items"])
 
     def lines(self) -> Lines:
         """As ``Conversation.lines``."""
@@ -161,10 +161,10 @@ class RemoteConversation:
         if plan is None:
             raise InvalidParameter("Pass the step as it came, with its pending calls; this one has none.")
         handed = [
-            {"call_id": one, "result": str(result), "failed": True}
+            {"call_id": call_id, "result": str(result), "failed": True}
             if isinstance(result, Exception)
-            else {"call_id": one, "result": result}
-            for one, result in results.items()
+            else {"call_id": call_id, "result": result}
+            for call_id, result in results.items()
         ]
         path, said = f"{self._of}/steps/{segment(plan.id)}/results", {"preview": str(preview).lower()}
         done = spoken(self._wire, path, {"results": handed, "hold": hold}, heard, told, **said)
@@ -225,8 +225,8 @@ class RemoteConversation:
         return self._changed("POST", "notes", given(heard=heard, said=said, now=now, speaker=speaker), preview)
 
     def _changed(self, method: str, part: str, body: Any, preview: bool, **query: Any) -> RemoteChangeSet:
-        told = self._wire.write(method, f"{self._of}/{part}", body, preview=str(preview).lower(), **query)
-        return read(RemoteChangeSet, told)
+        answer = self._wire.write(method, f"{self._of}/{part}", body, preview=str(preview).lower(), **query)
+        return read(RemoteChangeSet, answer)
 
 
 part.register(RemoteAgent)(RemoteConversation.begin)

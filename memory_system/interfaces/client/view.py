@@ -62,8 +62,8 @@ class RemoteView(HeldOpen):
 
     def entries(self, tier: Tier) -> list[MemoryEntry]:
         """All memories of a tier, ordered by id; touches nothing."""
-        told = self._pages(f"{self._of}/memories", tier=str(tier), **self._looked)
-        return [read(MemoryEntry, one) for one in told]
+        items = self._pages(f"{self._of}/memories", tier=str(tier), **self._looked)
+        return [read(MemoryEntry, item) for item in items]
 
     def find(self, entry_id: MemoryId) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""
@@ -77,8 +77,8 @@ class RemoteView(HeldOpen):
 
     def get_stats(self) -> dict[str, Any]:
         """Counts, settings and what is in use, as plain values."""
-        told: dict[str, Any] = self._wire.get(f"{self._of}/as-of" if self._moment else self._of, **self._moment)
-        return told
+        stats: dict[str, Any] = self._wire.get(f"{self._of}/as-of" if self._moment else self._of, **self._moment)
+        return stats
 
     def pages(self, part: str, limit: int | None = None, **query: Any) -> Iterator[Any]:
         """The items of all pages of one of this agent's lists, up to a limit, as the server writes them.

@@ -130,12 +130,12 @@ class Wire:
                 if answer.is_error:
                     answer.read()
                     raise _error(answer)
-                held = ""
+                rest = ""
                 for text in answer.iter_text():
-                    *whole, held = (held + text).split("\n")  # memories may contain other characters that end lines
+                    *whole, rest = (rest + text).split("\n")  # memories may contain other characters that end lines
                     yield from whole
-                if held:
-                    yield held
+                if rest:
+                    yield rest
         except httpx.HTTPError as error:
             raise self._unreachable(error, method != "GET" and not isinstance(error, _NOT_SENT)) from error
 
@@ -176,8 +176,10 @@ class Wire:
         why, unknown = str(error).rstrip(".") or type(error).__name__, _UNKNOWN if maybe_done else ""
         if isinstance(error, httpx.ReadTimeout):
             longest = f"{self._client.timeout.read:g} seconds"
-            told = f"The server at {self._address} did not answer within {longest}; 'timeout=' says how long to wait."
-            return ServerUnavailable(f"{told}{unknown}")
+            sentence = (
+                f"The server at {self._address} did not answer within {longest}; 'timeout=' says how long to wait."
+            )
+            return ServerUnavailable(f"{sentence}{unknown}")
         return ServerUnavailable(f"The server at {self._address} cannot be reached: {why}. Is it running?{unknown}")
 
 
@@ -248,12 +250,12 @@ def _refuse(value: Any, where: str = "") -> None:
         InvalidParameter: a number is NaN or infinite, a text has half a surrogate pair, or JSON has no equivalent.
     """
     if isinstance(value, Mapping):
-        for name, one in value.items():
+        for name, part in value.items():
             _refuse(name, "A name of a field")
-            _refuse(one, f"{where}.{name}" if where else f"{name}")
+            _refuse(part, f"{where}.{name}" if where else f"{name}")
     elif isinstance(value, list | tuple):
-        for number, one in enumerate(value):
-            _refuse(one, f"{where}.{number}" if where else f"{number}")
+        for number, part in enumerate(value):
+            _refuse(part, f"{where}.{number}" if where else f"{number}")
     elif isinstance(value, float) and not math.isfinite(value):
         raise InvalidParameter(f"{where or 'It'} is {value}, which is not a finite number.")
     elif isinstance(value, str):
@@ -269,8 +271,8 @@ def _refuse(value: Any, where: str = "") -> None:
 def _error(answer: httpx.Response) -> MemorySystemError:
     """The error that the server raised."""
     try:
-        told = answer.json()
-        code, detail = str(told["code"]), str(told["detail"])
+        problem = answer.json()
+        code, detail = str(problem["code"]), str(problem["detail"])
     except (ValueError, KeyError, TypeError):
         return ServerUnavailable(f"The server answered {answer.status_code} without saying why. Is it a memory system?")
     return raised(code, detail)
@@ -289,8 +291,8 @@ def raised(code: str, detail: str) -> MemorySystemError:
 def _kinds(root: type[MemorySystemError]) -> dict[str, type[MemorySystemError]]:
     found = {root.code: root}
     for kind in root.__subclasses__():
-        for code, one in _kinds(kind).items():
-            found.setdefault(code, one)
+        for code, subclass in _kinds(kind).items():
+            found.setdefault(code, subclass)
     return found
 
 
@@ -309,9 +311,9 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     raise InvalidParameter(f"{shown(value)} cannot be sent: it is not a text, number, time or list.")
 
 

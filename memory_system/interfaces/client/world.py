@@ -135,7 +135,7 @@ class RemoteWorld(HeldOpen):
 
     def agents(self) -> list[str]:
         """The names of all agents, sorted, rehearsals included."""
-        return [one["name"] for one in self._listed()]
+        return [agent["name"] for agent in self._listed()]
 
     def agent(self, name: str) -> RemoteAgent:
         """The memory of an agent.
@@ -198,7 +198,7 @@ class RemoteWorld(HeldOpen):
 
     def deleted_agents(self) -> list[Binned]:
         """The agents in the bin, the last deleted first, without their folders."""
-        return [read(Binned, one) for one in self._wire.get("/v1/bin")["items"]]
+        return [read(Binned, item) for item in self._wire.get("/v1/bin")["items"]]
 
     def restore_agent(self, binned: Binned) -> RemoteAgent:
         """Bring an agent back from the bin."""
@@ -215,8 +215,8 @@ class RemoteWorld(HeldOpen):
     @property
     def about(self) -> About:
         """The world's title, what it is about, and the character to begin with."""
-        told = self._wire.get("/v1/world")
-        return About(told["title"], told["about"], told["first"])
+        answer = self._wire.get("/v1/world")
+        return About(answer["title"], answer["about"], answer["first"])
 
     def describe(self, about: About) -> None:
         """Say what the world is about."""
@@ -319,7 +319,7 @@ class RemoteWorld(HeldOpen):
 
     def worlds(self) -> list[Saved]:
         """The worlds in the server's folder of all worlds, of which it serves one; a viewer sees only that one."""
-        return [read(Saved, one) for one in self._wire.get("/v1/worlds")["items"]]
+        return [read(Saved, item) for item in self._wire.get("/v1/worlds")["items"]]
 
     def compare_worlds(self, one: str, other: str) -> WorldsCompared:
         """As ``Worlds.compare``."""
@@ -351,7 +351,7 @@ class RemoteWorld(HeldOpen):
 
     def deleted_worlds(self) -> list[Binned]:
         """The worlds in the bin, the last deleted first, without their folders."""
-        return [read(Binned, one) for one in self._wire.get("/v1/worlds-bin")["items"]]
+        return [read(Binned, item) for item in self._wire.get("/v1/worlds-bin")["items"]]
 
     def restore_world(self, binned: Binned, to: str | None = None) -> Saved:
         """As ``Worlds.restore``."""
@@ -362,11 +362,11 @@ class RemoteWorld(HeldOpen):
 
     def prompt_texts(self) -> dict[str, str]:
         """What each prompt of the world says, by its name."""
-        return {one["name"]: one["text"] for one in self._wire.get("/v1/prompts")["items"]}
+        return {prompt["name"]: prompt["text"] for prompt in self._wire.get("/v1/prompts")["items"]}
 
     def prices(self) -> dict[str, Price]:
         """What the world's language models cost, by the model's name."""
-        return {name: read(Price, one) for name, one in self._wire.get("/v1/prices")["items"].items()}
+        return {name: read(Price, price) for name, price in self._wire.get("/v1/prices")["items"].items()}
 
     @property
     def rerating(self) -> Rerating:
@@ -486,8 +486,8 @@ class RemoteWorld(HeldOpen):
         if not plans:
             return planned
         sent = [{"agent": plan.agent, "id": plan.preview} for plan in plans]
-        told = self._wire.write("POST", "/v1/previews/apply", {"previews": sent})
-        done = {one["agent"]: read(RemoteChangeSet, one) for one in told["items"]}
+        answer = self._wire.write("POST", "/v1/previews/apply", {"previews": sent})
+        done = {item["agent"]: read(RemoteChangeSet, item) for item in answer["items"]}
         return replace(
             planned, shares=tuple(replace(share, change_set=done.get(share.agent)) for share in planned.shares)
         )
@@ -500,11 +500,11 @@ class RemoteWorld(HeldOpen):
 
     def facts(self) -> tuple[Fact, ...]:
         """What everybody or a group knows, by id; also what is not known yet or no longer."""
-        return tuple(read(Fact, one) for one in self._wire.get("/v1/facts")["items"])
+        return tuple(read(Fact, item) for item in self._wire.get("/v1/facts")["items"])
 
     def groups(self) -> tuple[Group, ...]:
         """The groups of characters that can know facts, by name."""
-        return tuple(read(Group, one) for one in self._wire.get("/v1/groups")["items"])
+        return tuple(read(Group, item) for item in self._wire.get("/v1/groups")["items"])
 
     def who_knows(
         self,
@@ -517,8 +517,8 @@ class RemoteWorld(HeldOpen):
     ) -> tuple[Cell, ...]:
         """As ``World.who_knows``."""
         asked = given(fact=fact, names=listed(names, "'names'"), at=at, ask_model=str(ask_model).lower())
-        told = long(self._wire, "GET", "/v1/who-knows", None, progress, **asked)
-        return tuple(read(Cell, one) for one in told["items"])
+        answer = long(self._wire, "GET", "/v1/who-knows", None, progress, **asked)
+        return tuple(read(Cell, item) for item in answer["items"])
 
     def spread(
         self,
@@ -549,11 +549,11 @@ class RemoteWorld(HeldOpen):
 
     def labels(self) -> tuple[Label, ...]:
         """As ``World.labels``."""
-        return tuple(read(Label, one) for one in self._wire.get("/v1/labels")["items"])
+        return tuple(read(Label, item) for item in self._wire.get("/v1/labels")["items"])
 
     def story_tests(self) -> tuple[StoryTest, ...]:
         """As ``World.story_tests``."""
-        return tuple(read(StoryTest, one) for one in self._wire.get("/v1/story-tests")["items"])
+        return tuple(read(StoryTest, item) for item in self._wire.get("/v1/story-tests")["items"])
 
     def run_tests(
         self, tests: Sequence[StoryTest] | None = None, *, progress: Progress = no_progress
@@ -565,8 +565,8 @@ class RemoteWorld(HeldOpen):
         """
         if tests is not None:
             raise InvalidParameter("A server runs the tests that are kept with the world: keep these first.")
-        told = long(self._wire, "GET", "/v1/story-tests/results", None, progress)
-        return tuple(read(TestResult, one) for one in told["items"])
+        answer = long(self._wire, "GET", "/v1/story-tests/results", None, progress)
+        return tuple(read(TestResult, item) for item in answer["items"])
 
     def query_many(self, queries: Iterable[Mapping[str, Any]]) -> list[Answered[Recall]]:
         """Ask many agents, or one agent many cues; a query that is refused does not affect the others.
@@ -580,26 +580,30 @@ class RemoteWorld(HeldOpen):
         Raises:
             MemorySystemError: nothing could be asked at all.
         """
-        told = self._wire.ask(
+        answer = self._wire.ask(
             "/v1/query",
-            {"queries": [given(**one) if isinstance(one, Mapping) else one for one in _many("The queries", queries)]},
+            {
+                "queries": [
+                    given(**query) if isinstance(query, Mapping) else query for query in _many("The queries", queries)
+                ]
+            },
         )
-        return _answered(told, Recall, "recall")
+        return _answered(answer, Recall, "recall")
 
     # -- rehearsals ------------------------------------------------------------------------------------
 
     def characters(self) -> list[str]:
         """The names of the agents that are not rehearsals, sorted."""
-        return [one["name"] for one in self._listed() if one["rehearsal_of"] is None]
+        return [agent["name"] for agent in self._listed() if agent["rehearsal_of"] is None]
 
     def rehearsals(self, of: str | None = None) -> list[Rehearsal]:
         """All rehearsals, or those of one character, the last begun first."""
         found = [
-            read(Rehearsal, told)
+            read(Rehearsal, item)
             for name in ([of] if of is not None else self.characters())
-            for told in self._wire.get(f"/v1/agents/{segment(name)}/rehearsals")["items"]
+            for item in self._wire.get(f"/v1/agents/{segment(name)}/rehearsals")["items"]
         ]
-        return sorted(found, key=lambda one: one.begun_at, reverse=True)
+        return sorted(found, key=lambda rehearsal: rehearsal.begun_at, reverse=True)
 
     def rehearsal(self, name: str) -> Rehearsal | None:
         """Whose rehearsal an agent is, and since when; ``None`` if it is a character of its own."""
@@ -620,8 +624,8 @@ class RemoteWorld(HeldOpen):
 
     def fits(self, branch: str) -> dict[int, Fit]:
         """For each change of a rehearsal, by its revision, whether the original has it, or could take it on its own."""
-        told = self._fits(branch)
-        return {one["applied"]["change_set"]["revision"]: Fit(one["there"], one["problem"]) for one in told}
+        items = self._fits(branch)
+        return {item["applied"]["change_set"]["revision"]: Fit(item["there"], item["problem"]) for item in items}
 
     def keep(
         self,
@@ -648,16 +652,16 @@ class RemoteWorld(HeldOpen):
 
     def dropped(self, of: str) -> list[Binned]:
         """The rehearsals of a character that are in the bin, the last dropped first."""
-        told = self._wire.get(f"/v1/agents/{segment(of)}/rehearsals/dropped")
-        return [read(Binned, one) for one in told["items"]]
+        answer = self._wire.get(f"/v1/agents/{segment(of)}/rehearsals/dropped")
+        return [read(Binned, item) for item in answer["items"]]
 
     def places(self) -> tuple[Located, ...]:
         """As ``World.places``."""
-        return tuple(read(Located, one) for one in self._wire.get("/v1/places")["items"])
+        return tuple(read(Located, item) for item in self._wire.get("/v1/places")["items"])
 
     def whereabouts(self, *, at: datetime | None = None) -> tuple[Whereabouts, ...]:
         """As ``World.whereabouts``."""
-        return tuple(read(Whereabouts, one) for one in self._wire.get("/v1/whereabouts", **given(at=at))["items"])
+        return tuple(read(Whereabouts, item) for item in self._wire.get("/v1/whereabouts", **given(at=at))["items"])
 
     def beside(self, one: str, other: str, cue: str, *, at: datetime | None = None) -> Beside:
         """As ``World.beside``."""
@@ -665,7 +669,7 @@ class RemoteWorld(HeldOpen):
 
     def bonds(self) -> tuple[Bond, ...]:
         """As ``World.bonds``."""
-        return tuple(read(Bond, one) for one in self._wire.get("/v1/bonds")["items"])
+        return tuple(read(Bond, item) for item in self._wire.get("/v1/bonds")["items"])
 
     def chart(self, names: str | Sequence[str] = ()) -> Chart:
         """As ``World.chart``."""
@@ -673,19 +677,19 @@ class RemoteWorld(HeldOpen):
 
     def trail(self, name: str, entry_id: MemoryId, about: str = "") -> tuple[Hop, ...]:
         """As ``World.trail``."""
-        told = self._wire.get(f"/v1/agents/{segment(name)}/trail", memory=id_of(entry_id), about=about)
-        return tuple(read(Hop, one) for one in told["items"])
+        answer = self._wire.get(f"/v1/agents/{segment(name)}/trail", memory=id_of(entry_id), about=about)
+        return tuple(read(Hop, item) for item in answer["items"])
 
     # -- keeping ---------------------------------------------------------------------------------------
 
     def examine(self, *, repair: bool = False, progress: Progress = no_progress) -> list[Finding]:
         """The doctor's findings for every agent; see ``doctor.examine``."""
         way = ("POST", "/v1/doctor/repair") if repair else ("GET", "/v1/doctor")
-        return [read(Finding, one) for one in long(self._wire, *way, None, progress)["findings"]]
+        return [read(Finding, item) for item in long(self._wire, *way, None, progress)["findings"]]
 
     def backups(self) -> list[RemoteBackup]:
         """The backups in the server's backup folder, the last made first."""
-        return [read(RemoteBackup, one) for one in self._wire.get("/v1/backups")["items"]]
+        return [read(RemoteBackup, item) for item in self._wire.get("/v1/backups")["items"]]
 
     def backup(self, *, progress: Progress = no_progress) -> RemoteBackup:
         """Copy the whole world into one file of the server's backup folder, while it is in use."""
@@ -699,8 +703,8 @@ class RemoteWorld(HeldOpen):
             AlreadyExists: there is a world of this name.
             InvalidBackup: it is not complete.
         """
-        told = long(self._wire, "POST", f"/v1/backups/{segment(file)}/restore", {"world": world}, progress)
-        return [read(Finding, one) for one in told["findings"]]
+        answer = long(self._wire, "POST", f"/v1/backups/{segment(file)}/restore", {"world": world}, progress)
+        return [read(Finding, item) for item in answer["findings"]]
 
     def _listed(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -719,35 +723,35 @@ class RemoteWorld(HeldOpen):
     def _by(self, author: str | None) -> Wire:
         return self._wire if author is None else self._wire.acting_as(author)
 
-    def _known(self, told: dict[str, Any]) -> RemoteAgent:
-        return RemoteAgent(self._wire, told["agent"])
+    def _known(self, answer: dict[str, Any]) -> RemoteAgent:
+        return RemoteAgent(self._wire, answer["agent"])
 
 
-def _many(what: str, told: Iterable[Any]) -> list[Any]:
+def _many(what: str, items: Iterable[Any]) -> list[Any]:
     """The events for, or queries to, many agents.
 
     Raises:
         InvalidParameter: it is not a list.
     """
-    if isinstance(told, str | Mapping) or not isinstance(told, Iterable):
-        raise InvalidParameter(f"{what} must be a list, of each a dict that names an 'agent', not {shown(told)}.")
-    return list(told)
+    if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+        raise InvalidParameter(f"{what} must be a list, of each a dict that names an 'agent', not {shown(items)}.")
+    return list(items)
 
 
-def _answered(told: dict[str, Any], kind: type[_Value], name: str) -> list[Answered[_Value]]:
+def _answered(answer: dict[str, Any], kind: type[_Value], name: str) -> list[Answered[_Value]]:
     return [
         Answered(
-            one["agent"],
-            None if one[name] is None else read(kind, one[name]),
-            one["revision"],
-            one["problem"] and raised(one["problem"]["code"], one["problem"]["detail"]),
-            tuple(one.get("notes", ())),
+            item["agent"],
+            None if item[name] is None else read(kind, item[name]),
+            item["revision"],
+            item["problem"] and raised(item["problem"]["code"], item["problem"]["detail"]),
+            tuple(item.get("notes", ())),
         )
-        for one in told["items"]
+        for item in answer["items"]
     ]
 
 
 def _token() -> str:
     settings = Settings()
-    held = settings.token or settings.viewer_token
-    return held.get_secret_value() if held else ""
+    secret = settings.token or settings.viewer_token
+    return secret.get_secret_value() if secret else ""

@@ -52,7 +52,7 @@ class Changed(Answer):
     @classmethod
     def of(cls, done: ChangeSet) -> Changed:
         """The form of a change set."""
-        told = [(change, change.after or change.before) for change in done.changes[:_MOST]]
+        pairs = [(change, change.after or change.before) for change in done.changes[:_MOST]]
         return cls(
             operation=done.operation,
             title=done.title,
@@ -60,7 +60,7 @@ class Changed(Answer):
             notes=list(done.notes),
             changes=[
                 OneChange(verb=change.verb, id=change.entry_id, text=entry.document, reason=change.reason)
-                for change, entry in told
+                for change, entry in pairs
                 if entry is not None
             ],
             left_out=max(0, len(done.changes) - _MOST),
@@ -139,25 +139,25 @@ def _told(known: Mapping[str, Any], said: Says) -> dict[str, Any]:
     """The schema of a field with its description; without a ``null`` that a client might send for "as it is"."""
     left = {key: value for key, value in known.items() if (key, value) != ("default", None)}
     words = ", ".join(f"{word}: {json.dumps(value)}" for word, value in said.words.items())
-    told = f"{said.help.removesuffix('.')} ({words})." if words else said.help
-    return {**left, "description": f"{told} null empties it." if said.empties else told}
+    text = f"{said.help.removesuffix('.')} ({words})." if words else said.help
+    return {**left, "description": f"{text} null empties it." if said.empties else text}
 
 
-def _run(operation: Operation, caller: Caller, agent: AgentMemory, given: Any) -> Changed:
-    body = operation.form.model_validate(given.model_dump(exclude={"preview"}, exclude_unset=True))
-    return Changed.of(operation.done(agent, body, caller.progress, preview=given.preview))
+def _run(operation: Operation, caller: Caller, agent: AgentMemory, arguments: Any) -> Changed:
+    body = operation.form.model_validate(arguments.model_dump(exclude={"preview"}, exclude_unset=True))
+    return Changed.of(operation.done(agent, body, caller.progress, preview=arguments.preview))
 
 
-def _run_in_world(operation: Operation, caller: Caller, _agent: None, given: Any) -> Changed:
-    body = operation.form.model_validate(given.model_dump(exclude={"preview"}, exclude_unset=True))
+def _run_in_world(operation: Operation, caller: Caller, _agent: None, arguments: Any) -> Changed:
+    body = operation.form.model_validate(arguments.model_dump(exclude={"preview"}, exclude_unset=True))
     plan = operation.plan(caller.world, body, caller.author)
-    return Changed.of(plan if given.preview else caller.world.carry_out(plan))
+    return Changed.of(plan if arguments.preview else caller.world.carry_out(plan))
 
 
-def _run_for_cast(operation: Operation, caller: Caller, _agent: None, given: Any) -> ChangedTogether:
-    body = operation.form.model_validate(given.model_dump(exclude={"preview"}, exclude_unset=True))
+def _run_for_cast(operation: Operation, caller: Caller, _agent: None, arguments: Any) -> ChangedTogether:
+    body = operation.form.model_validate(arguments.model_dump(exclude={"preview"}, exclude_unset=True))
     plan = operation.plan(caller.world, body, caller.author, caller.progress)
-    return ChangedTogether.of(plan if given.preview else caller.world.carry_out_all(plan))
+    return ChangedTogether.of(plan if arguments.preview else caller.world.carry_out_all(plan))
 
 
 def _tool(
@@ -179,8 +179,8 @@ def _tool(
     )
 
 
-def _look(read: Read, caller: Caller, agent: AgentMemory | None, given: Any) -> Looked:
-    written, _ = read.asked(caller.world, agent, given, caller.progress)
+def _look(read: Read, caller: Caller, agent: AgentMemory | None, arguments: Any) -> Looked:
+    written, _ = read.asked(caller.world, agent, arguments, caller.progress)
     return Looked(json.loads(written))
 
 
@@ -203,9 +203,13 @@ def _looking(read: Read) -> Declared:
 _Happens = Annotated[dict[str, list[dict[str, Any]]], Field(description="What happens to whom, each event with an id.")]
 
 
-def _advance(caller: Caller, _agent: None, given: Any) -> Looked:
+def _advance(caller: Caller, _agent: None, arguments: Any) -> Looked:
     return Looked(
-        plain(caller.world.advance(given.to, events=given.events, preview=given.preview, progress=caller.progress))
+        plain(
+            caller.world.advance(
+                arguments.to, events=arguments.events, preview=arguments.preview, progress=caller.progress
+            )
+        )
     )
 
 
@@ -226,5 +230,5 @@ CURATING_TOOLS = (
     _ADVANCE,
 )
 """Every operation except ``reflect``, which every server offers; and letting time pass."""
-LOOKING_TOOLS = tuple(_looking(one) for one in READS if one.over_mcp not in _KNOWN)
+LOOKING_TOOLS = tuple(_looking(read) for read in READS if read.over_mcp not in _KNOWN)
 """Every read except the searches and the list of agents, which every server offers."""

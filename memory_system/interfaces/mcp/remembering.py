@@ -52,13 +52,13 @@ def _agents(caller: Caller, _agent: None, _given: Nothing) -> Agents:
     return Agents(agents=caller.world.characters())
 
 
-def _recall(_caller: Caller, agent: AgentMemory, given: RecallArguments) -> Recalled:
+def _recall(_caller: Caller, agent: AgentMemory, arguments: RecallArguments) -> Recalled:
     names = ("kinds", "tags", "sources", "people", "places")
-    listed: dict[str, Any] = {name: tuple(getattr(given, name)) for name in names}
-    facets = Facets(since=given.since, until=given.until, **listed)
-    most = min(agent.settings.top_k, MOST) if given.top_k is None else given.top_k
-    wider: QueryOptions = {"facets": facets, "instances": given.instances, "expand": given.expand}
-    found = agent.query_memory(given.cue, most, given.threshold, touch=given.touch, **wider)
+    listed: dict[str, Any] = {name: tuple(getattr(arguments, name)) for name in names}
+    facets = Facets(since=arguments.since, until=arguments.until, **listed)
+    most = min(agent.settings.top_k, MOST) if arguments.top_k is None else arguments.top_k
+    wider: QueryOptions = {"facets": facets, "instances": arguments.instances, "expand": arguments.expand}
+    found = agent.query_memory(arguments.cue, most, arguments.threshold, touch=arguments.touch, **wider)
     sizes = accumulate(len(hit.entry.document) for hit in found)
     kept = tuple(hit for hit, size in zip(found, sizes, strict=True) if size <= _ROOM)
     return Recalled(
@@ -72,20 +72,20 @@ def _recall(_caller: Caller, agent: AgentMemory, given: RecallArguments) -> Reca
     )
 
 
-def _remember(caller: Caller, agent: AgentMemory, given: RememberArguments) -> Stored:
+def _remember(caller: Caller, agent: AgentMemory, arguments: RememberArguments) -> Stored:
     rerater = caller.world.rerater
-    event: dict[str, Any] = {"document": given.text, "kind": given.kind, "tags": tuple(given.tags)}
-    event |= {"timestamp": given.when, "rating": given.rating, "source": given.source}
-    event |= {"people": tuple(given.people), "place": given.place}
-    told = {name: value for name, value in event.items() if value is not None}
-    added = agent.add_short_term(told, wait=rerater.waits(given.wait))
+    event: dict[str, Any] = {"document": arguments.text, "kind": arguments.kind, "tags": tuple(arguments.tags)}
+    event |= {"timestamp": arguments.when, "rating": arguments.rating, "source": arguments.source}
+    event |= {"people": tuple(arguments.people), "place": arguments.place}
+    fields = {name: value for name, value in event.items() if value is not None}
+    added = agent.add_short_term(fields, wait=rerater.waits(arguments.wait))
     rerater.told([added.change_set])
     return stored(added)
 
 
-def _reflect(caller: Caller, agent: AgentMemory, given: ReflectArguments) -> Reflected:
+def _reflect(caller: Caller, agent: AgentMemory, arguments: ReflectArguments) -> Reflected:
     done = agent.reflect_from_recent_memory(
-        only_if_due=given.only_if_due, preview=given.preview, progress=caller.progress
+        only_if_due=arguments.only_if_due, preview=arguments.preview, progress=caller.progress
     )
     made = [change.after for change in done.changes if change.after is not None]
     return Reflected(
@@ -96,9 +96,14 @@ def _reflect(caller: Caller, agent: AgentMemory, given: ReflectArguments) -> Ref
     )
 
 
-def _search(_caller: Caller, agent: AgentMemory, given: SearchArguments) -> Searched:
+def _search(_caller: Caller, agent: AgentMemory, arguments: SearchArguments) -> Searched:
     found = memory_search(
-        agent, given.query, form=given.form, top_k=given.top_k, within=given.within, touch=given.touch
+        agent,
+        arguments.query,
+        form=arguments.form,
+        top_k=arguments.top_k,
+        within=arguments.within,
+        touch=arguments.touch,
     )
     return Searched(
         form=found.form,
@@ -121,15 +126,20 @@ def _search(_caller: Caller, agent: AgentMemory, given: SearchArguments) -> Sear
     )
 
 
-def _happened(caller: Caller, _agent: None, given: HappenedArguments) -> HappenedTold:
+def _happened(caller: Caller, _agent: None, arguments: HappenedArguments) -> HappenedTold:
     rerater = caller.world.rerater
-    done = caller.world.happened(**dict(given) | {"wait": rerater.waits(given.wait)}, author=caller.author)
-    rerater.told(one.added.change_set for one in done.known)
-    told = [
-        Knows(agent=one.agent, source=one.source, text=one.entry.document, revision=one.added.change_set.revision)
-        for one in done.known
+    done = caller.world.happened(**dict(arguments) | {"wait": rerater.waits(arguments.wait)}, author=caller.author)
+    rerater.told(knower.added.change_set for knower in done.known)
+    knowers = [
+        Knows(
+            agent=knower.agent,
+            source=knower.source,
+            text=knower.entry.document,
+            revision=knower.added.change_set.revision,
+        )
+        for knower in done.known
     ]
-    return HappenedTold(place=done.place, at=done.at, known=told, note=done.note)
+    return HappenedTold(place=done.place, at=done.at, known=knowers, note=done.note)
 
 
 MEMORY_TOOLS = (

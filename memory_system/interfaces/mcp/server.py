@@ -71,11 +71,11 @@ def create_server(world: World, tools: Tools) -> Server[object]:
             anyio.from_thread.run(context.session.report_progress, done, 1.0, doing)
 
         caller = Caller(world, _client(context), progress, anyio.from_thread.check_cancelled)
-        given = called.arguments or {}
-        queue = tools.queue(called.name, given)
+        arguments = called.arguments or {}
+        queue = tools.queue(called.name, arguments)
         try:
             async with _in_turn(queues, queue):
-                run = partial(tools.call, called.name, given, caller)
+                run = partial(tools.call, called.name, arguments, caller)
                 answer = await anyio.to_thread.run_sync(run, limiter=asking if queue else None)
         except MemorySystemError as error:
             return types.CallToolResult(content=[_text(error.sentence)], is_error=True)
@@ -117,8 +117,8 @@ def serve_stdio(server: Server[object]) -> None:
     async def serve() -> None:
         asyncio.get_running_loop().set_exception_handler(_unless_over)
         async with stdio_server() as (reading, writing), anyio.create_task_group() as group:
-            told, readable = anyio.create_memory_object_stream[SessionMessage | Exception]()
-            group.start_soon(_refuse_unreadable, reading, told, writing.send)
+            writable, readable = anyio.create_memory_object_stream[SessionMessage | Exception]()
+            group.start_soon(_refuse_unreadable, reading, writable, writing.send)
             await server.run(readable, writing, server.create_initialization_options())
             group.cancel_scope.cancel()
 
@@ -127,14 +127,14 @@ def serve_stdio(server: Server[object]) -> None:
 
 async def _refuse_unreadable(
     reading: AsyncIterable[SessionMessage | Exception],
-    told: MemoryObjectSendStream[SessionMessage | Exception],
+    writable: MemoryObjectSendStream[SessionMessage | Exception],
     answer: Callable[[SessionMessage], Awaitable[None]],
 ) -> None:
     """Pass messages on, and answer lines that are not messages: the SDK would leave their sender waiting."""
-    async with told:
+    async with writable:
         async for message in reading:
             if not isinstance(message, Exception):
-                await told.send(message)
+                await writable.send(message)
             elif (refusal := _refusal(message)) is not None:
                 await answer(SessionMessage(refusal))
 
@@ -149,10 +149,10 @@ def _refusal(error: Exception) -> types.JSONRPCError | None:
         code = types.PARSE_ERROR
         with suppress(ValueError, RecursionError):
             line, why = json.loads(line), "It contains half of a surrogate pair, which is not text"
-    held = line if isinstance(line, dict) else {}
-    if "method" in held and "id" not in held:
+    fields = line if isinstance(line, dict) else {}
+    if "method" in fields and "id" not in fields:
         return None
-    asked = held.get("id")
+    asked = fields.get("id")
     return types.JSONRPCError(
         jsonrpc="2.0",
         id=asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None,
@@ -194,8 +194,8 @@ def _described(tool: Tool, *, several: bool) -> types.Tool:
 
 def _client(context: ServerRequestContext[object]) -> str:
     """What the client calls itself; empty if it does not say."""
-    told = context.session.client_params
-    return told.client_info.name if told else ""
+    params = context.session.client_params
+    return params.client_info.name if params else ""
 
 
 def _text(text: str) -> types.TextContent:

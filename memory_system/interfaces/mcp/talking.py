@@ -190,10 +190,10 @@ class _Listening(TypedDict):
     told: Told
 
 
-def _talk(caller: Caller, agent: AgentMemory, given: TalkArguments) -> Talked:
-    _refuse_empty(given.message)
+def _talk(caller: Caller, agent: AgentMemory, arguments: TalkArguments) -> Talked:
+    _refuse_empty(arguments.message)
     conversation = _own(caller, agent)
-    return _talked(conversation, conversation.step(given.message, **_listening(caller)), "What you said")
+    return _talked(conversation, conversation.step(arguments.message, **_listening(caller)), "What you said")
 
 
 def _heartbeat(caller: Caller, agent: AgentMemory, _given: Nothing) -> Talked:
@@ -232,10 +232,10 @@ def _talked(conversation: Conversation, step: Step, what: str) -> Talked:
     )
 
 
-def _send(caller: Caller, agent: AgentMemory, given: SendArguments) -> Sent:
-    _refuse_empty(given.message)
+def _send(caller: Caller, agent: AgentMemory, arguments: SendArguments) -> Sent:
+    _refuse_empty(arguments.message)
     conversation = _own(caller, agent)
-    done = note(conversation, heard=given.heard, said=given.message)
+    done = note(conversation, heard=arguments.heard, said=arguments.message)
     return Sent(conversation=conversation.id, messages=conversation.head.next_number, revision=done.revision)
 
 
@@ -244,41 +244,41 @@ def _core(caller: Caller, agent: AgentMemory, _given: Nothing) -> Core:
     return _told(talk.blocks, talk.settings.block_room, None)
 
 
-def _edit(function: str, given: AppendArguments | ReplaceArguments, caller: Caller, agent: AgentMemory) -> Core:
+def _edit(function: str, edit: AppendArguments | ReplaceArguments, caller: Caller, agent: AgentMemory) -> Core:
     talk = _held(caller, agent) or _fresh(agent)
     room = talk.settings.block_room
-    arguments = json.dumps(given.model_dump(exclude={HEARTBEAT}))
+    arguments = json.dumps(edit.model_dump(exclude={HEARTBEAT}))
     run = Functions(AgentExternal(agent, agent.now), room, _RESULT_ROOM).run(
         ToolCall("mcp", function, arguments), talk.blocks
     )
     if run.failed:
         raise InvalidParameter(str(_read(run.result)["message"]))
-    done = _own(caller, agent).edit_core(given.name, getattr(run.blocks, given.name))
+    done = _own(caller, agent).edit_core(edit.name, getattr(run.blocks, edit.name))
     return _told(run.blocks, room, done.revision)
 
 
-def _append(caller: Caller, agent: AgentMemory, given: AppendArguments) -> Core:
-    return _edit("core_memory_append", given, caller, agent)
+def _append(caller: Caller, agent: AgentMemory, arguments: AppendArguments) -> Core:
+    return _edit("core_memory_append", arguments, caller, agent)
 
 
-def _replace(caller: Caller, agent: AgentMemory, given: ReplaceArguments) -> Core:
-    return _edit("core_memory_replace", given, caller, agent)
+def _replace(caller: Caller, agent: AgentMemory, arguments: ReplaceArguments) -> Core:
+    return _edit("core_memory_replace", arguments, caller, agent)
 
 
-def _search(_caller: Caller, agent: AgentMemory, given: QueryArguments) -> Results:
-    return _page(conversation_search(agent, given.query, given.page))
+def _search(_caller: Caller, agent: AgentMemory, arguments: QueryArguments) -> Results:
+    return _page(conversation_search(agent, arguments.query, arguments.page))
 
 
-def _search_dates(_caller: Caller, agent: AgentMemory, given: DateArguments) -> Results:
-    return _page(conversation_search_date(agent, given.start_date, given.end_date, given.page))
+def _search_dates(_caller: Caller, agent: AgentMemory, arguments: DateArguments) -> Results:
+    return _page(conversation_search_date(agent, arguments.start_date, arguments.end_date, arguments.page))
 
 
-def _archive(_caller: Caller, agent: AgentMemory, given: QueryArguments) -> Results:
-    return _page(archival_search(agent, given.query, given.page))
+def _archive(_caller: Caller, agent: AgentMemory, arguments: QueryArguments) -> Results:
+    return _page(archival_search(agent, arguments.query, arguments.page))
 
 
-def _insert(_caller: Caller, agent: AgentMemory, given: InsertArguments) -> Stored:
-    return stored(agent.add_short_term({"document": given.content, "tags": (ARCHIVAL,)}))
+def _insert(_caller: Caller, agent: AgentMemory, arguments: InsertArguments) -> Stored:
+    return stored(agent.add_short_term({"document": arguments.content, "tags": (ARCHIVAL,)}))
 
 
 def _title(caller: Caller) -> str:
@@ -288,8 +288,8 @@ def _title(caller: Caller) -> str:
 def _held(caller: Caller, agent: AgentMemory) -> Talk | None:
     """The client's own conversation with an agent, without its messages; ``None`` before the first."""
     title = _title(caller)
-    held = next((listed.id for listed in conversations(agent) if listed.title == title), None)
-    return None if held is None else Conversation.open(agent, held).head
+    conversation_id = next((listed.id for listed in conversations(agent) if listed.title == title), None)
+    return None if conversation_id is None else Conversation.open(agent, conversation_id).head
 
 
 def _fresh(agent: AgentMemory) -> Talk:
@@ -317,16 +317,16 @@ def _told(blocks: Blocks, room: int, revision: int | None) -> Core:
 
 
 def _read(result: str) -> Mapping[str, Any]:
-    told: Mapping[str, Any] = json.loads(result)
-    return told
+    answer: Mapping[str, Any] = json.loads(result)
+    return answer
 
 
 def _page(page: Page) -> Results:
     share = _RESULT_ROOM // max(1, len(page.found))
     return Results(
         results=[
-            Result(id=one.entry_id, text=cut(one.text, share), when=one.when, source=one.source, score=one.score)
-            for one in page.found
+            Result(id=hit.entry_id, text=cut(hit.text, share), when=hit.when, source=hit.source, score=hit.score)
+            for hit in page.found
         ],
         page=page.number,
         pages=-(-page.total // page.size),

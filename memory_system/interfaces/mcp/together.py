@@ -50,23 +50,28 @@ class Together(Answer):
         return "\n".join([*lines, *([f"({self.problem})"] if self.problem else [])])
 
 
-def _talk(caller: Caller, _agent: None, given: TogetherArguments) -> Together:
-    agents = [caller.agent(name) for name in given.agents]
+def _talk(caller: Caller, _agent: None, arguments: TogetherArguments) -> Together:
+    agents = [caller.agent(name) for name in arguments.agents]
     talk: Duet | Group
-    if given.conversations:
-        if len(given.conversations) != len(agents):
+    if arguments.conversations:
+        if len(arguments.conversations) != len(agents):
             raise InvalidParameter("Name the conversation of each agent, in the order of the agents, or of none.")
-        talk = go_on([Conversation.open(agent, one) for agent, one in zip(agents, given.conversations, strict=True)])
+        talk = go_on(
+            [
+                Conversation.open(agent, conversation_id)
+                for agent, conversation_id in zip(agents, arguments.conversations, strict=True)
+            ]
+        )
     elif len(agents) > 2:
-        talk = Group.begin(agents, now=given.now)
+        talk = Group.begin(agents, now=arguments.now)
     else:
-        talk = Duet.begin(*agents, now=given.now)
+        talk = Duet.begin(*agents, now=arguments.now)
     said, problem = list[Line](), ""
-    for one in talk.stream(given.turns, opening=given.opening, now=given.now):
-        if one.text:
-            said.append(Line(speaker=one.speaker, text=one.text))
-        problem = one.step.problem or ""
-        caller.progress(len(said) / given.turns, f"{one.speaker} spoke")
+    for turn in talk.stream(arguments.turns, opening=arguments.opening, now=arguments.now):
+        if turn.text:
+            said.append(Line(speaker=turn.speaker, text=turn.text))
+        problem = turn.step.problem or ""
+        caller.progress(len(said) / arguments.turns, f"{turn.speaker} spoke")
     parts = talk.parts if isinstance(talk, Group) else (talk.first, talk.second)
     return Together(said=said, conversations=[part.id for part in parts], problem=problem)
 

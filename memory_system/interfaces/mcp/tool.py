@@ -156,13 +156,13 @@ class Tools:
             raise InvalidParameter(
                 f"There is no tool {shown(name)}; there are {', '.join(tool.name for tool in self.offered())}."
             )
-        given = dict(arguments)
+        fields = dict(arguments)
         if not tool.of_agent:
-            return tool.run(caller, None, tool.read(given))
-        if not self.agent and "agent" not in given:
+            return tool.run(caller, None, tool.read(fields))
+        if not self.agent and "agent" not in fields:
             raise InvalidParameter(f"{name} needs the argument 'agent': whose memory it is about.")
-        whose = self.agent or given.pop("agent")
-        checked = tool.read(given)
+        whose = self.agent or fields.pop("agent")
+        checked = tool.read(fields)
         agent = caller.agent(whose)
         if not tool.turn:
             return tool.run(caller, agent, checked)

@@ -184,7 +184,7 @@ def _history(agent: AgentMemory, form: OfHistory) -> Json:
     sought = {name: getattr(form, name) for name in ("contains", "author", "operation", "since", "until")}
     of = f"history of {agent.name}"
     found = agent.history(form.limit, before(of, form), entry_id=form.memory, **sought)
-    return newest(of, found, [one.revision for one in found], form)
+    return newest(of, found, [change.revision for change in found], form)
 
 
 def _spent(agent: AgentMemory, _form: Form) -> Json:
@@ -353,7 +353,7 @@ READS = (
         "The memories of STM and LTM nearest in meaning to one, with their cosine, -1 to 1.",
         OfSimilar,
         lambda agent, form: {
-            "items": [{"entry": one, "cosine": cosine} for one, cosine in agent.similar(form.memory, form.top_k)]
+            "items": [{"entry": entry, "cosine": cosine} for entry, cosine in agent.similar(form.memory, form.top_k)]
         },
         items("Similars", "The nearest first.", _SIMILAR),
         "similar",

@@ -84,7 +84,11 @@ def _queries(agent: AgentMemory, form: OfLog) -> Json:
 
 def _precision(agent: AgentMemory, form: PrecisionBody) -> Json:
     found = agent.precision(form.cue, form.presets, now=form.now, top_k=form.top_k)
-    return {"items": [{"preset": preset, **asdict(one), "value": one.value} for preset, one in found.items()]}
+    return {
+        "items": [
+            {"preset": preset, **asdict(precision), "value": precision.value} for preset, precision in found.items()
+        ]
+    }
 
 
 _VERSUS = Shape(

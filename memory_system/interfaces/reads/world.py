@@ -135,8 +135,13 @@ def _worlds(world: World, _form: Form) -> Json:
     if isinstance(world, World) and world.settings.store != MEMORY:
         return {"items": worlds_beside(world).all()}
     memories = sum(len(agent.entries(tier)) for agent in world for tier in DECAYING)
-    told = (world.name, world.about.title, len(world.characters()), memories)  # the others are not a viewer's business
-    return {"items": [Saved(*told, size=0, made_at=None, changed_at=None, branched=None, served=True)]}
+    values = (
+        world.name,
+        world.about.title,
+        len(world.characters()),
+        memories,
+    )  # the others are not a viewer's business
+    return {"items": [Saved(*values, size=0, made_at=None, changed_at=None, branched=None, served=True)]}
 
 
 def worlds_beside(world: World) -> Worlds:
@@ -151,8 +156,8 @@ def worlds_beside(world: World) -> Worlds:
 
 def prompt_told(world: World, about: Prompt) -> Json:
     """A prompt of a world."""
-    told = {name: getattr(about, name) for name in ("name", "title", "used", "needed", "allowed")}
-    return told | {"text": world.prompts.prompts.text(about.name), "shipped": about.text}
+    fields = {name: getattr(about, name) for name in ("name", "title", "used", "needed", "allowed")}
+    return fields | {"text": world.prompts.prompts.text(about.name), "shipped": about.text}
 
 
 def prices_told(world: World) -> Json:
@@ -167,7 +172,7 @@ def findings_told(found: list[Finding]) -> Json:
 
 def _fits(world: World, agent: AgentMemory, _form: Form) -> Json:
     found = world.fits(agent.name)
-    changes = [one for one in world.changes_of(agent.name) if one.revision in found]
+    changes = [change for change in world.changes_of(agent.name) if change.revision in found]
     return {"items": [{**asdict(found[change.revision]), "applied": change} for change in changes]}
 
 

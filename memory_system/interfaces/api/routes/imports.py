@@ -54,15 +54,15 @@ def routes(desk: Desk) -> APIRouter:
             progress=progress(tell),
         )  # fmt: skip
         assert brought.change_set is not None, "the character is there"
-        told = serialize.plain(brought)
+        answer = serialize.plain(brought)
         if preview:
             desk.previews.keep(agent.name, brought.change_set)
-            told["change_set"] = serialize.waiting(brought.change_set, desk.previews.seconds)
+            answer["change_set"] = serialize.waiting(brought.change_set, desk.previews.seconds)
         elif if_match:
             with agent.contents.alone():
                 refuse_stale(agent, if_match)
-                told["change_set"] = serialize.plain(agent.apply(brought.change_set))
-        return JSONResponse(told, headers=tag(agent.stamp[0]))
+                answer["change_set"] = serialize.plain(agent.apply(brought.change_set))
+        return JSONResponse(answer, headers=tag(agent.stamp[0]))
 
     router.post(
         "/agents/{name}/imports",

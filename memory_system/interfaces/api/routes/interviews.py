@@ -76,23 +76,23 @@ class Interviews:
         """
         with self._lock:
             self._tidy()
-            held = self._held.get(name)
-            if held is None or held.agent != agent:
+            slot = self._held.get(name)
+            if slot is None or slot.agent != agent:
                 raise ConversationNotFound(
                     f"There is no interview {shown(name)} here; one is kept for {self.seconds / 60:.0f} minutes after "
                     "its last question. Begin another."
                 )
-        with held.turn:
-            yield held.interview
+        with slot.turn:
+            yield slot.interview
         with self._lock:
-            held.until = self._clock() + self.seconds
+            slot.until = self._clock() + self.seconds
             if name in self._held:
                 self._held.move_to_end(name)
 
     def _tidy(self) -> None:
         now = self._clock()
-        for name, one in list(self._held.items()):
-            if one.until > now and len(self._held) <= self._most:
+        for name, slot in list(self._held.items()):
+            if slot.until > now and len(self._held) <= self._most:
                 break
             del self._held[name]
 
@@ -157,8 +157,8 @@ def routes(desk: Desk) -> APIRouter:
             progress=progress(tell),
         )
         done = keep(agent, sitting) if body.keep else None
-        told = {"sitting": serialize.plain(sitting), "change_set": serialize.plain(done)}
-        return JSONResponse(told, headers=tag(agent.stamp[0]))
+        answer = {"sitting": serialize.plain(sitting), "change_set": serialize.plain(done)}
+        return JSONResponse(answer, headers=tag(agent.stamp[0]))
 
     def dropped(
         name: AgentName, sitting: SittingId, preview: Preview = False, if_match: IfMatch = None

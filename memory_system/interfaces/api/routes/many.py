@@ -112,17 +112,17 @@ def routes(desk: Desk) -> APIRouter:
         answers = [_nothing(event, "outcome") | {"notes": ()} for event in body.events]
         found: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
         stored: list[ChangeSet] = []
-        for place, one in enumerate(body.events):
+        for place, item in enumerate(body.events):
             try:
-                event = _formed(AgentsEvent, one, InvalidEntry)
+                event = _formed(AgentsEvent, item, InvalidEntry)
                 zone = partial(_zone, desk.agent(event.agent))
-                told = event.given()
-                (entry,) = intake.read([told], None, zone).entries
-                if told.get("id") in {other.get("id") for other in found[event.agent].values()} - {None}:
+                fields = event.given()
+                (entry,) = intake.read([fields], None, zone).entries
+                if fields.get("id") in {other.get("id") for other in found[event.agent].values()} - {None}:
                     raise InvalidEntry(
                         f"The id {entry.id!r} is used twice; give each event of an agent an id of its own."
                     )
-                found[event.agent][place] = told
+                found[event.agent][place] = fields
             except MemorySystemError as error:
                 answers[place]["problem"] = _of_place("Event", place, error)
         scale = _on_one_scale(found)
@@ -152,9 +152,9 @@ def routes(desk: Desk) -> APIRouter:
     def query(body: ManyQueries) -> Response:
         """Ask many agents, or one of them many cues; a query that cannot be asked says why among the other answers."""
         answers, seats = [_nothing(query, "recall") for query in body.queries], 0
-        for place, one in enumerate(body.queries):
+        for place, item in enumerate(body.queries):
             try:
-                asked = _formed(AgentsQuery, one, InvalidParameter)
+                asked = _formed(AgentsQuery, item, InvalidParameter)
                 view = asked.view(desk.agent(asked.agent))
                 seats += view.settings.top_k if asked.top_k is None else asked.top_k
                 if seats > MAX_TOP_K:
@@ -180,9 +180,9 @@ def routes(desk: Desk) -> APIRouter:
 def _on_one_scale(found: dict[str, dict[int, dict[str, Any]]]) -> dict[int, tuple[str, ...]]:
     """Put the importance of all events on one scale; returns the notes on those that changed."""
     places = [(name, place) for name, events in found.items() for place in events]
-    told, notes = intake.rated_on_ten([found[name][place] for name, place in places])
+    events, notes = intake.rated_on_ten([found[name][place] for name, place in places])
     changed: dict[int, tuple[str, ...]] = {}
-    for (name, place), event in zip(places, told, strict=True):
+    for (name, place), event in zip(places, events, strict=True):
         if event != found[name][place]:
             found[name][place], changed[place] = event, notes
     return changed
@@ -201,15 +201,15 @@ def _happening(desk: Desk, router: APIRouter) -> None:
         """
         tell("progress", {"done": 0.0, "doing": "Telling those who know of it"})
         rerater = desk.world().rerater
-        given = dict(body) | {"wait": rerater.waits(body.wait)}
-        done = desk.world().happened(**given, author=desk.author, preview=preview)
+        fields = dict(body) | {"wait": rerater.waits(body.wait)}
+        done = desk.world().happened(**fields, author=desk.author, preview=preview)
         if not preview:
-            rerater.told(one.added.change_set for one in done.known)
-        told = plain(done)
-        for one, written in zip(done.known, told["known"], strict=True) if preview else ():
-            desk.previews.keep(one.agent, one.added.change_set)
-            written["added"]["change_set"] = waiting(one.added.change_set, desk.previews.seconds)
-        return JSONResponse(told)
+            rerater.told(knower.added.change_set for knower in done.known)
+        answer = plain(done)
+        for knower, written in zip(done.known, answer["known"], strict=True) if preview else ():
+            desk.previews.keep(knower.agent, knower.added.change_set)
+            written["added"]["change_set"] = waiting(knower.added.change_set, desk.previews.seconds)
+        return JSONResponse(answer)
 
     router.post(
         "/happened",
@@ -220,24 +220,24 @@ def _happening(desk: Desk, router: APIRouter) -> None:
     )(desk.lanes.told(happen, lambda body, **_given: desk.world().rerater.waits(body.wait) is False))
 
 
-def _nothing(one: Any, gives: str) -> Json:
+def _nothing(item: Any, gives: str) -> Json:
     """The placeholder for an answer."""
-    agent = one.get("agent") if isinstance(one, dict) else getattr(one, "agent", None)
+    agent = item.get("agent") if isinstance(item, dict) else getattr(item, "agent", None)
     return {"agent": agent if isinstance(agent, str) else None, "revision": None, gives: None, "problem": None}
 
 
-def _formed(form: type[Form], one: Any, wrong: type[MemorySystemError]) -> Form:
+def _formed(form: type[Form], item: Any, wrong: type[MemorySystemError]) -> Form:
     """One of many, in its form.
 
     Raises:
         MemorySystemError: it cannot be accepted; raised as the given class.
     """
-    if isinstance(one, form):
-        return one
-    if not isinstance(one, dict):
+    if isinstance(item, form):
+        return item
+    if not isinstance(item, dict):
         raise wrong("It must be an object that names an 'agent'.")
     try:
-        return form.model_validate(one)
+        return form.model_validate(item)
     except ValidationError as error:
         raise wrong(in_words(error.errors())) from error
 

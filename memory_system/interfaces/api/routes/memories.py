@@ -149,13 +149,13 @@ def added(
         preview=preview,
         progress=progress(tell),
     )
-    told = serialize.plain(done)
+    answer = serialize.plain(done)
     if not preview:
         desk.world().rerater.told([done.change_set])
     else:
         desk.previews.keep(agent.name, done.change_set)
-        told["change_set"] = serialize.waiting(done.change_set, desk.previews.seconds)
-    return JSONResponse(told, headers=tag(agent.stamp[0]))
+        answer["change_set"] = serialize.waiting(done.change_set, desk.previews.seconds)
+    return JSONResponse(answer, headers=tag(agent.stamp[0]))
 
 
 def few_and_rated(desk: Desk, name: str, body: EventsBody, **_given: Any) -> bool:
@@ -277,16 +277,16 @@ def event_routes(desk: Desk) -> APIRouter:
     taken = {"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}}
     router.post(f"{of}/events.ndjson", response_model=model(Added), responses=TOLD, openapi_extra=taken)(stream)
     files = {media: {"schema": {"type": "string", "format": "binary"}} for media in sorted({*MEDIA.values()} - {LINES})}
-    told: dict[int | str, dict[str, Any]] = {200: {"content": {LINES: {"schema": {"type": "string"}}, **files}}}
-    router.get(f"{of}/export", response_class=StreamingResponse, responses=told)(quick(exported))
+    responses: dict[int | str, dict[str, Any]] = {200: {"content": {LINES: {"schema": {"type": "string"}}, **files}}}
+    router.get(f"{of}/export", response_class=StreamingResponse, responses=responses)(quick(exported))
     return router
 
 
 def file_answer(file: Exported, headers: Mapping[str, str]) -> Response:
     """A file to download, with the notes on it."""
-    told = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(file.name)}"}
-    told |= {"Memory-Notes": ",".join(map(quote, file.notes))} if file.notes else {}
-    return Response(file.content, media_type=file.media, headers={**headers, **told})
+    file_headers = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(file.name)}"}
+    file_headers |= {"Memory-Notes": ",".join(map(quote, file.notes))} if file.notes else {}
+    return Response(file.content, media_type=file.media, headers={**headers, **file_headers})
 
 
 def in_zone_of(agent: AgentMemory, now: datetime | None) -> datetime | None:
@@ -407,12 +407,12 @@ def _of_cast(desk: Desk, operation: Operation) -> Any:
         planned = operation.plan(desk.world(), body, desk.author, progress(tell))
         if not preview:
             return JSONResponse(serialize.plain(desk.world().carry_out_all(planned)))
-        told = serialize.plain(planned)
-        for share, written in zip(planned.shares, told["shares"], strict=True):
+        answer = serialize.plain(planned)
+        for share, written in zip(planned.shares, answer["shares"], strict=True):
             if share.change_set is not None:
                 desk.previews.keep(share.agent, share.change_set)
                 written["change_set"]["expires_in"] = desk.previews.seconds
-        return JSONResponse(told)
+        return JSONResponse(answer)
 
     return _formed(endpoint, operation)
 

@@ -34,8 +34,8 @@ def routes(desk: Desk) -> APIRouter:
 
 
 def _endpoint(desk: Desk, read: Read) -> Any:
-    def endpoint(tell: Tell = untold, name: str = "", **given: Any) -> Response:
-        form = given["body"] if read.asks else read.form(**given)
+    def endpoint(tell: Tell = untold, name: str = "", **arguments: Any) -> Response:
+        form = arguments["body"] if read.asks else read.form(**arguments)
         agent = desk.agent(name) if read.of_agent else None
         written, view = read.asked(desk.world(), agent, form, no_progress if tell is untold else progress(tell))
         return Response(written, headers=tag(view.stamp[0]) if view is not None else None, media_type=JSON)
@@ -55,8 +55,8 @@ def _parameters(read: Read) -> Any:
     within = set(re.findall(r"{(\w+)", read.address))
     for name, known in read.form.model_fields.items():
         place = Path if name in within else Query
-        said = next(one for one in known.metadata if isinstance(one, Says))
-        kept = tuple(one for one in known.metadata if not isinstance(one, Says))
+        said = next(part for part in known.metadata if isinstance(part, Says))
+        kept = tuple(part for part in known.metadata if not isinstance(part, Says))
         described: Any = Annotated[(known.annotation, *kept, place(description=said.help))]
         yield _parameter(name, described, Parameter.empty if known.is_required() else _default(known))
 

@@ -70,10 +70,12 @@ def steps(desk: Desk) -> APIRouter:
         )
         return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
 
-    told, one, write = desk.lanes.told, _ONE, [Depends(documents_key)]
-    router.post(f"{one}/steps", response_model=model(Step), responses=TOLD, dependencies=write)(told(say))
-    router.post(f"{one}/heartbeats", response_model=model(Step), responses=TOLD, dependencies=write)(told(heartbeat))
-    router.post(f"{one}/steps/{{step}}/results", response_model=model(Step), responses=TOLD, dependencies=write)(
+    told, address, write = desk.lanes.told, _ONE, [Depends(documents_key)]
+    router.post(f"{address}/steps", response_model=model(Step), responses=TOLD, dependencies=write)(told(say))
+    router.post(f"{address}/heartbeats", response_model=model(Step), responses=TOLD, dependencies=write)(
+        told(heartbeat)
+    )
+    router.post(f"{address}/steps/{{step}}/results", response_model=model(Step), responses=TOLD, dependencies=write)(
         told(results)
     )
     return router
@@ -158,14 +160,14 @@ def routes(desk: Desk) -> APIRouter:
             name, lambda agent: planned(Conversation.open(agent, conversation)), preview=preview, if_match=if_match
         )
 
-    quick, told, one = desk.lanes.quick, desk.lanes.told, _ONE
+    quick, told, address = desk.lanes.quick, desk.lanes.told, _ONE
     write = [Depends(documents_key)]
     changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": write}
-    router.patch(f"{one}/settings", **changed)(quick(settings))
-    router.put(f"{one}/core/{{block}}", **changed)(quick(core))
-    router.post(f"{one}/notes", **changed)(quick(noted))
-    router.post(f"{one}/synopsis", responses=TOLD, **changed)(told(synopsis))
-    router.delete(one, **changed)(quick(remove))
+    router.patch(f"{address}/settings", **changed)(quick(settings))
+    router.put(f"{address}/core/{{block}}", **changed)(quick(core))
+    router.post(f"{address}/notes", **changed)(quick(noted))
+    router.post(f"{address}/synopsis", responses=TOLD, **changed)(told(synopsis))
+    router.delete(address, **changed)(quick(remove))
     return router
 
 

@@ -59,18 +59,18 @@ def routes(desk: Desk) -> APIRouter:
         """
         return told_turns(tell, go_on([opened(part) for part in body.parts]), body)
 
-    def opened(one: Half) -> Conversation:
-        return Conversation.open(desk.agent(one.agent), one.conversation)
+    def opened(part: Half) -> Conversation:
+        return Conversation.open(desk.agent(part.agent), part.conversation)
 
-    def half(one: Part) -> dict[str, str]:
-        return {"agent": one.agent.name, "conversation": one.id}
+    def half(part: Part) -> dict[str, str]:
+        return {"agent": part.agent.name, "conversation": part.id}
 
     def told_turns(tell: Tell, talk: Duet | Group, body: Turns) -> JSONResponse:
         items = []
-        for one in talk.stream(body.turns, opening=body.opening, now=body.now, heard=pieces(tell)["heard"]):
-            told = serialize.plain(one)
-            items.append(told)
-            tell("said", told)
+        for turn in talk.stream(body.turns, opening=body.opening, now=body.now, heard=pieces(tell)["heard"]):
+            item = serialize.plain(turn)
+            items.append(item)
+            tell("said", item)
         return JSONResponse({"items": items})
 
     quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]

@@ -272,8 +272,8 @@ def keeping_routes(desk: Desk) -> APIRouter:
         ) as made:
             done = backup_restoring.restore(made, path, new_world=True, progress=progress(tell))
             assert done is not None, "nobody stops it but by leaving"
-            told = {"world": made.name, "backup": _backup_told(path), "findings": serialize.plain(done.findings)}
-        return JSONResponse(told, 201)
+            answer = {"world": made.name, "backup": _backup_told(path), "findings": serialize.plain(done.findings)}
+        return JSONResponse(answer, 201)
 
     def reembed(tell: Tell, name: AgentName) -> Response:
         """Make the missing vectors; what is done stays done, and the next call continues."""

@@ -66,9 +66,9 @@ def routes(desk: Desk) -> APIRouter:
 
     def restore(body: BinnedWorld) -> Response:
         """Bring a world back from the bin."""
-        for one in desk.worlds.deleted():
-            if one.name == body.name and body.deleted_at in (None, one.deleted_at):
-                return _told(desk.worlds.restore(one, body.to))
+        for world in desk.worlds.deleted():
+            if world.name == body.name and body.deleted_at in (None, world.deleted_at):
+                return _told(desk.worlds.restore(world, body.to))
         raise WorldNotFound(f"There is no world {shown(body.name)} in the bin, or none that was deleted then.")
 
     def switch(world: WorldName) -> Response:
@@ -78,16 +78,16 @@ def routes(desk: Desk) -> APIRouter:
         return _told(desk.in_use.switch(world))
 
     quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
-    one = "/worlds/{world}"
+    address = "/worlds/{world}"
     made = {"response_model": model(Saved), "status_code": 201, "responses": TOLD, "dependencies": write}
     changed = {"response_model": model(Saved), "dependencies": write}
     router.post("/worlds", **made)(told(create))  # type: ignore[arg-type]
     router.post("/worlds-bin/restore", **changed)(quick(restore))  # type: ignore[arg-type]
-    router.post(f"{one}/copy", **made)(told(copy))  # type: ignore[arg-type]
-    router.post(f"{one}/branch", **made)(told(branch))  # type: ignore[arg-type]
-    router.post(f"{one}/rename", **changed)(quick(rename))  # type: ignore[arg-type]
-    router.post(f"{one}/switch", **changed)(quick(switch))  # type: ignore[arg-type]
-    router.delete(one, response_model=model(Binned), dependencies=write)(quick(delete))
+    router.post(f"{address}/copy", **made)(told(copy))  # type: ignore[arg-type]
+    router.post(f"{address}/branch", **made)(told(branch))  # type: ignore[arg-type]
+    router.post(f"{address}/rename", **changed)(quick(rename))  # type: ignore[arg-type]
+    router.post(f"{address}/switch", **changed)(quick(switch))  # type: ignore[arg-type]
+    router.delete(address, response_model=model(Binned), dependencies=write)(quick(delete))
     return router
 
 

@@ -85,7 +85,9 @@ class EventsBody(Body):
         Raises:
             InvalidEntry: they are in both forms, in neither, or in columns that do not fit together.
         """
-        apart = {name: told for name in ("documents", "metadatas", "ids") if (told := getattr(self, name)) is not None}
+        apart = {
+            name: column for name in ("documents", "metadatas", "ids") if (column := getattr(self, name)) is not None
+        }
         if (self.events is None) == (not apart):
             raise InvalidEntry("Events come as 'events', or as 'documents' with 'metadatas' and 'ids'.")
         if self.events is not None:
