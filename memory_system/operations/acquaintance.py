@@ -85,11 +85,11 @@ def about(
     """
     parts = [name]
     first = name.split(maxsplit=1)[0]
-    shared = {one.split()[0].casefold() for one in others if one.split()}
+    shared = {other.split()[0].casefold() for other in others if other.split()}
     if len(first) >= _LEAST and first.casefold() not in shared and not _TITLES.fullmatch(first.casefold()):
         parts.append(first)
     named = re.compile("|".join(rf"(?<!\w){re.escape(part)}(?!\w)" for part in parts), re.IGNORECASE)
-    wanted = " ".join(name.split()).casefold()
+    full_name = " ".join(name.split()).casefold()
     found = [
         entry
         for entry in entries
@@ -98,10 +98,10 @@ def about(
         and entry.timestamp <= until
         and not (entry.timestamp == since and entry.id in seen)
         and (entry.kind in (Kind.OBSERVATION, Kind.CONVERSATION) or _TALKED in entry.tags)
-        and (any(wanted == person.casefold() for person in entry.people) or named.search(entry.document))
+        and (any(full_name == person.casefold() for person in entry.people) or named.search(entry.document))
     ]
-    told = {one for entry in found if _TALKED in entry.tags for one in entry.evidence}
-    return sorted((entry for entry in found if entry.id not in told), key=by_age)
+    turn_ids = {turn_id for entry in found if _TALKED in entry.tags for turn_id in entry.evidence}
+    return sorted((entry for entry in found if entry.id not in turn_ids), key=by_age)
 
 
 def weight(found: Sequence[MemoryEntry]) -> float:
@@ -136,25 +136,25 @@ def reflect(
     answer, kept, among = done.answer, dict[str, str](), names(entry.document for entry in entries)
     learned, dropped, before = 0, 0, len(lines)
     for statement in answer.learned:
-        told = " ".join(statement.text.split())
-        sources, problem = checked(told, statement.because_of, entries, known=(who, name), among=among)
+        sentence = " ".join(statement.text.split())
+        sources, problem = checked(sentence, statement.because_of, entries, known=(who, name), among=among)
         corrects = statement.replaces
         if not problem and corrects is not None and not 1 <= corrects <= before:
             problem = f"It corrects line {corrects:,}, which there is not."
-        if not problem and told in lines:
+        if not problem and sentence in lines:
             problem = "It is known already."
-        if not problem and sum(map(len, lines)) + len(lines) + len(told) > room:
+        if not problem and sum(map(len, lines)) + len(lines) + len(sentence) > room:
             problem = f"What is known has {room:,} characters at most; shorten it by hand."
         if problem:
             dropped += problem != "It is known already."
-            notes.append(f"{excerpt(told, 80)} was dropped. {problem}")
+            notes.append(f"{excerpt(sentence, 80)} was dropped. {problem}")
             continue
         if corrects is None:
-            lines.append(told)
+            lines.append(sentence)
         else:
-            lines[corrects - 1] = told
+            lines[corrects - 1] = sentence
         learned += 1
-        kept |= {source.id: f"It shows: {told}" for source in sources}
+        kept |= {source.id: f"It shows: {sentence}" for source in sources}
     became, why = trust, ""
     if answer.trust is not None and answer.trust != (NEUTRAL if trust is None else trust):
         rests = cited(answer.because_of, entries)
@@ -177,8 +177,8 @@ def reflect(
     )
 
 
-def _stepped(was: float, wanted: float, notes: list[str]) -> float:
-    became = round(min(was + MOST_STEP, max(was - MOST_STEP, wanted)), 2)
-    if abs(wanted - became) > MOST_STEP / 100:
-        notes.append(f"Trust was to become {wanted:.2g}; it changes by at most {MOST_STEP:g} at a time.")
+def _stepped(was: float, trust: float, notes: list[str]) -> float:
+    became = round(min(was + MOST_STEP, max(was - MOST_STEP, trust)), 2)
+    if abs(trust - became) > MOST_STEP / 100:
+        notes.append(f"Trust was to become {trust:.2g}; it changes by at most {MOST_STEP:g} at a time.")
     return became

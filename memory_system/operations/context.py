@@ -50,16 +50,16 @@ def refusing_no_truth(whose: _Class) -> _Class:
                 parameter for parameter in signature(method).parameters.values() if parameter.annotation in _TRUTHS
             ]
             if asked:
-                setattr(whose, name, _refusing(method, frozenset(one.name for one in asked)))
+                setattr(whose, name, _refusing(method, frozenset(parameter.name for parameter in asked)))
     return whose
 
 
 def _refusing(method: Callable[..., Any], asked: frozenset[str]) -> Callable[..., Any]:
     @wraps(method)
-    def call(*args: Any, **given: Any) -> Any:
-        for name in asked & given.keys():
-            truth(name, given[name])
-        return method(*args, **given)
+    def call(*args: Any, **keywords: Any) -> Any:
+        for name in asked & keywords.keys():
+            truth(name, keywords[name])
+        return method(*args, **keywords)
 
     return call
 
@@ -159,8 +159,8 @@ class Bare(Sequence[MemoryEntry]):
     @overload
     def __getitem__(self, row: slice) -> list[MemoryEntry]: ...
     def __getitem__(self, row: int | slice) -> MemoryEntry | list[MemoryEntry]:
-        held = self._entries[row]
-        return bare(held) if isinstance(held, MemoryEntry) else [bare(entry) for entry in held]
+        found = self._entries[row]
+        return bare(found) if isinstance(found, MemoryEntry) else [bare(entry) for entry in found]
 
 
 def cited(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[MemoryEntry]:

@@ -62,8 +62,8 @@ class PlanNow:
     done: tuple[Intended, ...]
 
     def __str__(self) -> str:
-        told = (("Now", self.doing), ("Next", self.following))
-        lines = [f"{name}: {one}" for name, one in told if one]
+        singles = (("Now", self.doing), ("Next", self.following))
+        lines = [f"{name}: {action}" for name, action in singles if action]
         over = (("Done", self.done), ("Missed", self.missed))
         lines += [f"{name}: {'; '.join(map(str, some))}" for name, some in over if some]
         return "\n".join(lines) or "Nothing is planned."
@@ -82,21 +82,21 @@ def stand(at: datetime, held: Sequence[MemoryEntry], routine: Sequence[RoutineIt
         stem, without stop words), and as missed if none does.
     """
     day, clock = at.date().isoformat(), f"{at:%H:%M}"
-    planned = sorted(_of_plan(held, day), key=lambda one: (one.start, one.end))
+    planned = sorted(_of_plan(held, day), key=lambda action: (action.start, action.end))
     intended = planned or _of_routine(routine)
-    over = [_seen(one, held, at) for one in intended if one.end <= clock]
+    over = [_seen(action, held, at) for action in intended if action.end <= clock]
     return PlanNow(
         at,
         "plan" if planned else "routine" if intended else "nothing",
-        next((one for one in reversed(intended) if one.start <= clock < one.end), None),
-        next((one for one in intended if one.start > clock), None),
-        tuple(one for one in over if not one.seen),
-        tuple(one for one in over if one.seen),
+        next((action for action in reversed(intended) if action.start <= clock < action.end), None),
+        next((action for action in intended if action.start > clock), None),
+        tuple(action for action in over if not action.seen),
+        tuple(action for action in over if action.seen),
     )
 
 
-def _of_plan(held: Iterable[MemoryEntry], day: str) -> Iterable[Intended]:
-    for entry in held:
+def _of_plan(entries: Iterable[MemoryEntry], day: str) -> Iterable[Intended]:
+    for entry in entries:
         if entry.kind is Kind.PLAN and entry.extras.get("plan_day") == day:
             start, end, activity, place = (
                 str(entry.extras.get(name, "")) for name in ("start", "end", "activity", "place")
@@ -107,7 +107,7 @@ def _of_plan(held: Iterable[MemoryEntry], day: str) -> Iterable[Intended]:
 
 def _of_routine(routine: Sequence[RoutineItem]) -> list[Intended]:
     """The items of a routine; one without an end lasts until the next begins."""
-    items = sorted(routine, key=lambda one: one.time)
+    items = sorted(routine, key=lambda item: item.time)
     ends = [*(routine_item.time for routine_item in items[1:]), _MIDNIGHT][: len(items)]
     return [
         Intended(routine_item.time, routine_item.until or end, routine_item.activity, routine_item.place or "")
@@ -115,18 +115,18 @@ def _of_routine(routine: Sequence[RoutineItem]) -> list[Intended]:
     ]
 
 
-def _seen(one: Intended, held: Iterable[MemoryEntry], at: datetime) -> Intended:
+def _seen(action: Intended, entries: Iterable[MemoryEntry], at: datetime) -> Intended:
     """What is over, with the memories of its time that show it."""
-    about, place = set(stems(one.activity)), one.place.casefold()
+    about, place = set(stems(action.activity)), action.place.casefold()
     found = [
         entry
-        for entry in held
+        for entry in entries
         if entry.kind in _TELLS
-        and one.start <= _clock(entry, at) < one.end
+        and action.start <= _clock(entry, at) < action.end
         and ((place and place in entry.document.casefold()) or about & set(stems(entry.document)))
     ]
-    told = tuple(entry.id for entry in sorted(found, key=lambda entry: (entry.timestamp or at, entry.id)))
-    return Intended(one.start, one.end, one.activity, one.place, one.entry_id, told)
+    entry_ids = tuple(entry.id for entry in sorted(found, key=lambda entry: (entry.timestamp or at, entry.id)))
+    return Intended(action.start, action.end, action.activity, action.place, action.entry_id, entry_ids)
 
 
 def _clock(entry: MemoryEntry, at: datetime) -> str:

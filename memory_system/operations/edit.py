@@ -61,17 +61,17 @@ def add(
     taken = [(event, entry := find(event.id), _refusal(event, entry, overwrite=overwrite)) for event in entries]
     unrated = [event for event, _, refusal in taken if rate and event.rating is None and not refusal]
     ratings = rate_all(ground, unrated, cancelled)
-    for event, held, refusal in taken:
-        if held is not None and refusal:
-            outcomes.append(Outcome(event.id, "skipped", held, held.rating is not None, refusal))
+    for event, existing, refusal in taken:
+        if existing is not None and refusal:
+            outcomes.append(Outcome(event.id, "skipped", existing, existing.rating is not None, refusal))
             continue
         entry, why = ratings.of(event) if rate and event.rating is None else (event, "")
-        if held is None:
+        if existing is None:
             changes.append(Change(None, entry, "A new event."))
             outcomes.append(Outcome(entry.id, "added", entry, entry.rating is not None, why))
         else:
-            entry = entry.evolve(pinned=entry.pinned or held.pinned)
-            changes.append(Change(bare(held), entry, "The same id was added again."))
+            entry = entry.evolve(pinned=entry.pinned or existing.pinned)
+            changes.append(Change(bare(existing), entry, "The same id was added again."))
             outcomes.append(Outcome(entry.id, "overwritten", entry, entry.rating is not None, why))
     whys = dict.fromkeys(
         outcome.why for outcome in outcomes if not outcome.rated and outcome.why and outcome.action != "skipped"
@@ -83,19 +83,19 @@ def add(
     return ground.plan("add", title, changes, calls=ratings.calls, notes=notes), tuple(outcomes)
 
 
-def _refusal(event: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -> str:
+def _refusal(event: MemoryEntry, existing: MemoryEntry | None, *, overwrite: bool) -> str:
     """Why an event is skipped, in a sentence; empty if it is added.
 
     Raises:
         Immutable: its id belongs to static memory.
     """
-    if held is None:
+    if existing is None:
         return ""
-    if held.tier is Tier.STATIC:
+    if existing.tier is Tier.STATIC:
         raise Immutable(f"The id {event.id!r} belongs to the personality; events cannot overwrite it.")
-    if not overwrite or held.tier is not Tier.STM:
-        return f"The id exists already in {NAMES[held.tier]} memory."
-    return PROTECTED if held.protected else ""
+    if not overwrite or existing.tier is not Tier.STM:
+        return f"The id exists already in {NAMES[existing.tier]} memory."
+    return PROTECTED if existing.protected else ""
 
 
 def listed(ids: str | Sequence[str], what: str = "Ids") -> list[str]:
@@ -117,8 +117,8 @@ def ids_of(memories: MemoryIds, what: str = "Ids") -> list[str]:
         InvalidParameter: something else; the message says ``what`` must be one or the other.
     """
     several = [memories] if isinstance(memories, MemoryEntry) else memories
-    told = isinstance(several, Sequence) and not isinstance(several, str | bytes)
-    return listed([id_of(one) for one in several] if told else several, what)  # type: ignore[arg-type]  # it refuses
+    is_list = isinstance(several, Sequence) and not isinstance(several, str | bytes)
+    return listed([id_of(memory) for memory in several] if is_list else several, what)  # type: ignore[arg-type]  # it refuses
 
 
 def _excerpt(change: Change) -> str:
@@ -356,12 +356,12 @@ def changes(
     done: list[Change] = []
     kept: list[Kept] = []
     words = _words(adding, removing, fields)
-    wanted = {*fields, *(("tags",) if adding or removing else ())}
+    field_names = {*fields, *(("tags",) if adding or removing else ())}
     for entry_id in ids_of(ids):
         entry = find(entry_id)
         if entry is None:
             raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
-        if (why := unchangeable(entry, wanted)) is not None:
+        if (why := unchangeable(entry, field_names)) is not None:
             kept.append(Kept(entry_id, why))
             continue
         before = bare(entry)
@@ -373,9 +373,9 @@ def changes(
     return done, kept, words
 
 
-def _tags(name: str, given: str | Sequence[str]) -> list[str]:
+def _tags(name: str, texts: str | Sequence[str]) -> list[str]:
     try:
-        tags = [tag.strip() for tag in listed(given)]
+        tags = [tag.strip() for tag in listed(texts)]
     except InvalidParameter as error:
         raise InvalidParameter(f"'{name}' must be a text or a list of texts.") from error
     if not all(tags):
@@ -386,20 +386,20 @@ def _tags(name: str, given: str | Sequence[str]) -> list[str]:
 def _changed(
     before: MemoryEntry, adding: Sequence[str], removing: Sequence[str], fields: Mapping[str, Any]
 ) -> MemoryEntry:
-    wanted = dict(fields)
-    rating = wanted.get("rating", before.rating)
-    if "explanation" not in wanted and not getattr(rating, "shape", ()) and rating != before.rating:
-        wanted["explanation"] = "" if rating is None else _BY_HAND
+    values = dict(fields)
+    rating = values.get("rating", before.rating)
+    if "explanation" not in values and not getattr(rating, "shape", ()) and rating != before.rating:
+        values["explanation"] = "" if rating is None else _BY_HAND
     if adding or removing:
         # a list of anything else is refused by the entry itself
-        held = wanted.get("tags", before.tags)
-        if isinstance(held, list | tuple):
-            wanted["tags"] = (
-                *(tag for tag in held if tag not in removing),
-                *(tag for tag in adding if tag not in held),
+        tags = values.get("tags", before.tags)
+        if isinstance(tags, list | tuple):
+            values["tags"] = (
+                *(tag for tag in tags if tag not in removing),
+                *(tag for tag in adding if tag not in tags),
             )
     try:
-        return before.evolve(**wanted)
+        return before.evolve(**values)
     except InvalidEntry as error:
         raise InvalidEntry(f"{excerpt(before.document)} cannot be changed so. {error.sentence}") from error
 
@@ -432,10 +432,10 @@ def merged(
         Conflict: one that would be forgotten is pinned.
     """
     entries = _chosen(find, ids)
-    wanted = ids[0] if keep is None else keep
-    kept = next((entry for entry in entries if entry.id == wanted), None)
+    keep_id = ids[0] if keep is None else keep
+    kept = next((entry for entry in entries if entry.id == keep_id), None)
     if kept is None:
-        raise InvalidParameter(f"The memory to keep, {shown(wanted)}, is not among those to merge.")
+        raise InvalidParameter(f"The memory to keep, {shown(keep_id)}, is not among those to merge.")
     going = [entry for entry in entries if entry is not kept]
     if pinned := [entry for entry in going if entry.pinned]:
         raise Conflict(
@@ -483,12 +483,12 @@ def _united(kept: MemoryEntry, going: Sequence[MemoryEntry], text: str | None, r
     highest = max(every, key=lambda entry: entry.rating or 0)
     tags = tuple(dict.fromkeys(tag for entry in every for tag in entry.tags))[:MAX_TAGS]
     # what rests on one of these cannot be their evidence
-    sources = [one for entry in every for one in entry.evidence if one not in resting]
+    sources = [source for entry in every for source in entry.evidence if source not in resting]
     evidence = tuple(dict.fromkeys(sources))
     times = _times(every) if "evidence_times" in kept.extras else {}
     extras = kept.extras
     if times:
-        extras = extras | {"evidence_times": " ".join(times.get(one, "-") for one in evidence)}
+        extras = extras | {"evidence_times": " ".join(times.get(source, "-") for source in evidence)}
     raised = highest is not kept and highest.rating != kept.rating
     return kept.evolve(
         document=kept.document if text is None else text,
@@ -525,7 +525,7 @@ def _resting_on(ids: set[str], others: Sequence[MemoryEntry]) -> set[str]:
             above.setdefault(source, []).append(entry.id)
     found, waiting = set(ids), list(ids)
     while waiting:
-        fresh = [one for one in above.get(waiting.pop(), []) if one not in found]
+        fresh = [entry_id for entry_id in above.get(waiting.pop(), []) if entry_id not in found]
         found.update(fresh)
         waiting += fresh
     return found
@@ -537,13 +537,13 @@ def _moved(entry: MemoryEntry, gone: set[str], to: str) -> MemoryEntry:
     times = _times([entry])
     extras = entry.extras
     if times:
-        known = {to if one in gone and to not in times else one: at for one, at in times.items()}
-        extras = extras | {"evidence_times": " ".join(known.get(one, "-") for one in evidence)}
+        known = {to if source in gone and to not in times else source: at for source, at in times.items()}
+        extras = extras | {"evidence_times": " ".join(known.get(source, "-") for source in evidence)}
     return entry.evolve(evidence=evidence, metadata=extras)
 
 
 def _renamed(ids: Iterable[str], gone: set[str], to: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(to if one in gone else one for one in ids))
+    return tuple(dict.fromkeys(to if entry_id in gone else entry_id for entry_id in ids))
 
 
 # -- saved cues and judgments --------------------------------------------------------------------------
@@ -551,14 +551,14 @@ def _renamed(ids: Iterable[str], gone: set[str], to: str) -> tuple[str, ...]:
 
 def renamed_texts(text_of: Callable[[str], str | None], gone: set[str], to: str) -> tuple[TextChange, ...]:
     """Saved cues and judgments with the memory that stays in place of one that goes."""
-    held, judged = text_of("cues"), text_of("judgments")
-    cues = parse_cues(held)
+    cues_text, judged = text_of("cues"), text_of("judgments")
+    cues = parse_cues(cues_text)
     judgments = parse_judgments(judged)
     after_cues = tuple(_cue(cue, gone, to) for cue in cues)
     after_judgments = tuple(_judgment(judgment, gone, to) for judgment in judgments)
     changes = []
     if after_cues != cues:
-        changes.append(TextChange("cues", held, dump_cues(after_cues)))
+        changes.append(TextChange("cues", cues_text, dump_cues(after_cues)))
     if after_judgments != judgments:
         changes.append(TextChange("judgments", judged, dump_judgments(after_judgments)))
     return tuple(changes)
@@ -566,7 +566,7 @@ def renamed_texts(text_of: Callable[[str], str | None], gone: set[str], to: str)
 
 def _cue(saved: SavedCue, gone: set[str], to: str) -> SavedCue:
     must = _renamed(saved.must, gone, to)
-    must_not = tuple(one for one in _renamed(saved.must_not, gone, to) if one not in must)
+    must_not = tuple(entry_id for entry_id in _renamed(saved.must_not, gone, to) if entry_id not in must)
     return dataclasses.replace(saved, must=must, must_not=must_not)
 
 
@@ -574,7 +574,7 @@ def _judgment(judgment: Judgment, gone: set[str], to: str) -> Judgment:
     right, wrong = _renamed(judgment.right, gone, to), _renamed(judgment.wrong, gone, to)
     if to in right and to in wrong:  # the judgment on the one that stays counts; else a right answer wins
         if to in judgment.wrong:
-            right = tuple(one for one in right if one != to)
+            right = tuple(entry_id for entry_id in right if entry_id != to)
         else:
-            wrong = tuple(one for one in wrong if one != to)
+            wrong = tuple(entry_id for entry_id in wrong if entry_id != to)
     return dataclasses.replace(judgment, right=right, wrong=wrong)

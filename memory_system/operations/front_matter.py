@@ -29,8 +29,8 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def escaped(text: str) -> str:
     """A text as Markdown with all its markup escaped."""
-    told = _INLINE.sub(lambda found: f"\\{found[0]}", text)
-    return _NUMBERED.sub(r"\1\\\2", _AT_START.sub(r"\1\\\2", told))
+    markdown = _INLINE.sub(lambda found: f"\\{found[0]}", text)
+    return _NUMBERED.sub(r"\1\\\2", _AT_START.sub(r"\1\\\2", markdown))
 
 
 def unescaped(markdown: str) -> str:
@@ -59,8 +59,8 @@ def written(header: Mapping[str, Any], body: str) -> str:
     if shown != body:
         header = {**header, _WHOLE: body}
     plain = not _HIDDEN.search(repr(header)) and shown == body
-    told = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=plain, width=1_000_000)
-    return f"{_FENCE}\n{told}{_FENCE}\n\n{escaped(shown)}\n"
+    front_matter = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=plain, width=1_000_000)
+    return f"{_FENCE}\n{front_matter}{_FENCE}\n\n{escaped(shown)}\n"
 
 
 def read(page: str) -> tuple[dict[str, Any], str]:

@@ -95,9 +95,9 @@ def _made_up(sentence: str, sources: Sequence[MemoryEntry], known: Iterable[str]
     times = [source.timestamp for source in sources if source.timestamp is not None]
     numbers = {number for text in texts for number in _numbers(text)}
     dates = numbers | {number for moment in times for number in _numbers_of(moment)}
-    told = [*_digits(_DATE.sub(" ", said)), *(n for n in _spelled(said) if int(n) > _COUNTED and n not in dates)]
+    figures = [*_digits(_DATE.sub(" ", said)), *(n for n in _spelled(said) if int(n) > _COUNTED and n not in dates)]
     years = {str(moment.year) for moment in times}  # a story may be set in 284 or in 2145
-    if strange := [number for number in told if number not in numbers | years]:
+    if strange := [number for number in figures if number not in numbers | years]:
         return f"It gives the number {strange[0][:40]}, which none of the memories it rests on gives."
     if strange := [date for date in _DATE.findall(said) if not set(_digits(date)) <= dates]:
         return f"It gives the time “{strange[0]}”, which none of the memories it rests on gives."

@@ -20,7 +20,7 @@ from ..llm.offline import OfflineModel
 RULES = "plain rules"
 MOST = 8_000
 """How many characters a paragraph may have."""
-_CAPITAL = f"[{''.join(one for one in map(chr, range(ord('A'), ord('ԯ'))) if one.isupper())}]"
+_CAPITAL = f"[{''.join(letter for letter in map(chr, range(ord('A'), ord('ԯ'))) if letter.isupper())}]"
 """A capital of a European language: Latin, Greek or Cyrillic."""
 _NAME = rf"{_CAPITAL}[\w'’-]*(?:\s+(?:(?:de|da|di|du|la|le|van|von|of|the)\s+){{0,2}}{_CAPITAL}[\w'’-]*){{0,3}}"
 _TITLE = r"(?:Dr|Mr|Mrs|Ms|St|Prof)\b\.?"
@@ -95,7 +95,7 @@ def introduced(text: str) -> dict[str, Any]:
     """
     if not isinstance(text, str) or len(text) > MOST:
         raise InvalidParameter(f"The paragraph must be a text of at most {MOST:,} characters.")
-    sentences = [one.strip() for one in _SENTENCE.split(text.replace("\x00", "")) if one.strip()]
+    sentences = [sentence.strip() for sentence in _SENTENCE.split(text.replace("\x00", "")) if sentence.strip()]
     found: dict[str, list[Any]] = {}
     identity: dict[str, Any] = {}
     for place, sentence in enumerate(sentences):
@@ -136,7 +136,7 @@ def read_introduction(text: str, model: LanguageModel) -> Introduction:
         return Introduction(by_rules, RULES)
     try:
         answer = model.complete(introduce(text)).answer.model_dump()
-        document = {name: told for name, part in answer.items() if (told := _told(part))}
+        document = {name: value for name, part in answer.items() if (value := _told(part))}
         document.setdefault("identity", {}).setdefault("name", by_rules["identity"].get("name", ""))
         if document["identity"]["name"]:
             parse(json.dumps(document))
@@ -148,8 +148,8 @@ def read_introduction(text: str, model: LanguageModel) -> Introduction:
 def _told(part: Any) -> Any:
     """A part of an answer without what is not in the paragraph."""
     if isinstance(part, dict):
-        return {name: told for name, one in part.items() if (told := _told(one)) not in (None, "", [], {})}
-    return [_told(one) for one in part] if isinstance(part, list) else part
+        return {name: value for name, item in part.items() if (value := _told(item)) not in (None, "", [], {})}
+    return [_told(item) for item in part] if isinstance(part, list) else part
 
 
 def _identity(sentence: str) -> dict[str, Any]:
@@ -211,11 +211,11 @@ def _read(sentence: str, found: dict[str, list[Any]], identity: dict[str, Any]) 
     if _DAILY.search(sentence) and (at := _AT.search(sentence)) and (clock := _clock(at)):
         activity = re.sub(r"\s+", " ", _DAILY.sub("", sentence[: at.start()] + sentence[at.end() :])).strip(" ,")
         activity = re.sub(r"^(?:she|he|they|i)\s+", "", activity, flags=re.IGNORECASE)
-        if activity and clock not in {one["time"] for one in found.get("routine", [])}:
+        if activity and clock not in {item["time"] for item in found.get("routine", [])}:
             found.setdefault("routine", []).append({"time": clock, "activity": activity})
             return True
-    if (told := _ARE.match(sentence)) and _is_meant(told["who"], identity):
-        return _traits(told["what"], found, identity)
+    if (trait := _ARE.match(sentence)) and _is_meant(trait["who"], identity):
+        return _traits(trait["what"], found, identity)
     return False
 
 
@@ -232,13 +232,13 @@ def _beginnings(name: str) -> set[str]:
 
 def _relationships(sentence: str, found: dict[str, list[Any]]) -> bool:
     known = found.setdefault("relationships", [])
-    held = len(known)
+    count = len(known)
     for pattern in _KNOWS:
-        for one in pattern.finditer(sentence):
-            who = one["who"].strip()
+        for match in pattern.finditer(sentence):
+            who = match["who"].strip()
             if who.casefold() not in {other["name"].casefold() for other in known} and who.casefold() not in _PRONOUNS:
-                known.append({"name": who, "relation": one["is"].strip()})
-    new = known[held:]
+                known.append({"name": who, "relation": match["is"].strip()})
+    new = known[count:]
     if len(new) == 1:
         trust = next((level for pattern, level in _TRUST if pattern.search(sentence)), None)
         if trust is not None:

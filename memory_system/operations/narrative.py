@@ -100,10 +100,10 @@ def tell(who: str, cue: str, hits: Hits, model: LanguageModel) -> Narrative:
     )
 
 
-def _nothing(given: int, dropped: int) -> str:
+def _nothing(count: int, dropped: int) -> str:
     if dropped:
         return f"Nothing can be told: what the language model wrote (dropped: {dropped}) does not rest on the memories."
-    return f"The language model told nothing from the {so_many(given)} that it was given."
+    return f"The language model told nothing from the {so_many(count)} that it was given."
 
 
 def _numbered(hits: Hits) -> tuple[Sequence[object], range]:

@@ -38,9 +38,9 @@ _TOLD = frozenset({b"tEXt", b"zTXt", b"iTXt", b"iCCP", b"eXIf"})
 @cache
 def pattern(name: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     """The colour of a name, and the cells (row, column) of its five by five that have it, symmetric left and right."""
-    told = hashlib.sha256(name.casefold().encode("utf-8", "replace")).digest()
-    colour, half = CAST[told[0] % len(CAST)], CELLS // 2 + 1
-    filled = [(row, column) for row in range(CELLS) for column in range(half) if told[1 + row * half + column] & 1]
+    digest = hashlib.sha256(name.casefold().encode("utf-8", "replace")).digest()
+    colour, half = CAST[digest[0] % len(CAST)], CELLS // 2 + 1
+    filled = [(row, column) for row in range(CELLS) for column in range(half) if digest[1 + row * half + column] & 1]
     filled = filled or [(CELLS // 2, half - 1)]
     return colour, tuple(sorted({(row, place) for row, column in filled for place in (column, CELLS - 1 - column)}))
 
@@ -101,8 +101,8 @@ def bare(png: bytes) -> bytes:
 def is_pattern(png: bytes) -> bool:
     """Whether a PNG is the pattern of a name as this program draws it, and so not a portrait."""
     side = struct.pack(">II", SIZE * _SCALE, SIZE * _SCALE)
-    held = {part[4:8]: part[8:-4] for part in _parts(png)}
-    return held.get(b"IHDR", b"")[:8] == side and held.get(b"PLTE") in {_palette(colour) for colour in CAST}
+    chunks = {part[4:8]: part[8:-4] for part in _parts(png)}
+    return chunks.get(b"IHDR", b"")[:8] == side and chunks.get(b"PLTE") in {_palette(colour) for colour in CAST}
 
 
 def as_png(name: str, portrait: str | None = None) -> bytes:
@@ -118,11 +118,11 @@ def as_png(name: str, portrait: str | None = None) -> bytes:
 def with_texts(png: bytes, texts: dict[str, bytes]) -> bytes:
     """A PNG with texts of these names (Latin-1) right before its end; former ones of these names are removed."""
     found = [PNG]
-    held = {name.encode("latin-1") for name in texts}
+    names = {name.encode("latin-1") for name in texts}
     for part in _parts(png):
         if part[4:8] == b"IEND":
             found += [_chunk(b"tEXt", name.encode("latin-1") + b"\0" + text) for name, text in texts.items()]
-        if part[4:8] != b"tEXt" or part[8:].partition(b"\0")[0] not in held:
+        if part[4:8] != b"tEXt" or part[8:].partition(b"\0")[0] not in names:
             found.append(part)
     return b"".join(found)
 
@@ -174,7 +174,7 @@ def _drawn(name: str) -> bytes:
 
 def _palette(colour: str) -> bytes:
     full = bytes.fromhex(colour[1:])
-    return bytes(round(255 - (255 - one) * _TINT) for one in full) + full
+    return bytes(round(255 - (255 - channel) * _TINT) for channel in full) + full
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:

@@ -49,8 +49,8 @@ def plan(ground: Ground, routine: Sequence[RoutineItem], heeded: Sequence[Memory
     actions = done.answer.actions
     calls = [done.call]
     if (problem := _problem(actions, now)) is not None:
-        told = " An earlier plan was wrong: 'mistake' says how."
-        again = replace(task, more=told, data={**task.data, "mistake": problem})  # it quotes the plan
+        more = " An earlier plan was wrong: 'mistake' says how."
+        again = replace(task, more=more, data={**task.data, "mistake": problem})  # it quotes the plan
         done = ground.model.complete(again)
         actions = done.answer.actions
         calls.append(done.call)
@@ -83,8 +83,8 @@ def is_ahead(entry: MemoryEntry, now: datetime) -> bool:
 
 
 def _told(routine: Sequence[RoutineItem]) -> str:
-    told = [f"{item.time} {item.activity}" for item in routine[:_ROUTINE]]
-    return "; ".join(told) + (f" and {len(routine) - _ROUTINE} more" if len(routine) > _ROUTINE else "")
+    items = [f"{item.time} {item.activity}" for item in routine[:_ROUTINE]]
+    return "; ".join(items) + (f" and {len(routine) - _ROUTINE} more" if len(routine) > _ROUTINE else "")
 
 
 def _overlaps(action: tasks.Action, old: MemoryEntry) -> bool:

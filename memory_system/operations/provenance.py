@@ -84,13 +84,17 @@ def trace(
     down = _walked(entry, depth, room // 2, look, _rests)
     room -= len(down.found) - 1
     up = _walked(entry, depth, room, look, cites)
-    links = {(source, one) for one, source in down.links if one != source} | set(_leading(up, entry.id, held))
+    links = {(source, entry_id) for entry_id, source in down.links if entry_id != source} | set(
+        _leading(up, entry.id, held)
+    )
     levels = _levels(entry.id, links)
     everything = {**up.found, **down.found}
-    kin = [Kin(everything[one], level, not held(one), one in stale) for one, level in levels.items()]
+    kin = [
+        Kin(everything[entry_id], level, not held(entry_id), entry_id in stale) for entry_id, level in levels.items()
+    ]
     return Lineage(
         entry.id,
-        tuple(sorted(kin, key=lambda one: (one.level, *_by_time(one.entry)))),
+        tuple(sorted(kin, key=lambda relative: (relative.level, *_by_time(relative.entry)))),
         tuple(sorted(links)),
         len(down.unknown),
         len((down.beyond | up.beyond) - levels.keys()),
@@ -118,37 +122,37 @@ def _walked(entry: MemoryEntry, depth: int, room: int, look: Look, near: Near) -
         side.beyond |= {entry.id for entry in reached[free:]}
         reached = reached[:free]
         side.found |= {entry.id: entry for entry in reached}
-        side.links |= {(one, other) for one, other in pairs if other in side.found}
+        side.links |= {(entry_id, other) for entry_id, other in pairs if other in side.found}
         if not reached:
             return side
     side.beyond |= {other for _, other in near(reached) if other not in side.found}
     return side
 
 
-def _leading(up: _Side, centre: str, held: Callable[[str], bool]) -> Iterable[tuple[str, str]]:
+def _leading(up: _Side, centre: str, in_recall: Callable[[str], bool]) -> Iterable[tuple[str, str]]:
     """The links upwards that lead to a memory in recall: forgotten derivations are not of interest."""
     onward: dict[str, list[str]] = {}
-    for source, one in up.links:
-        onward.setdefault(one, []).append(source)
-    wanted = [one for one in up.found if one != centre and held(one)]
-    leading = set(wanted)
-    while wanted:
-        for source in onward.get(wanted.pop(), ()):
+    for source, entry_id in up.links:
+        onward.setdefault(entry_id, []).append(source)
+    waiting = [entry_id for entry_id in up.found if entry_id != centre and in_recall(entry_id)]
+    leading = set(waiting)
+    while waiting:
+        for source in onward.get(waiting.pop(), ()):
             if source not in leading:
                 leading.add(source)
-                wanted.append(source)
-    return ((source, one) for source, one in up.links if one in leading and one != source)
+                waiting.append(source)
+    return ((source, entry_id) for source, entry_id in up.links if entry_id in leading and entry_id != source)
 
 
 def _levels(centre: str, links: Collection[tuple[str, str]]) -> dict[str, int]:
     """The level of each memory: by the longest way to it, or by the shortest if there are cycles."""
     up: dict[str, list[str]] = {}
     down: dict[str, list[str]] = {}
-    for source, one in sorted(links):
-        up.setdefault(source, []).append(one)
-        down.setdefault(one, []).append(source)
+    for source, entry_id in sorted(links):
+        up.setdefault(source, []).append(entry_id)
+        down.setdefault(entry_id, []).append(source)
     levels = _longest(centre, up)
-    below = {one: -level for one, level in _longest(centre, down).items() if one not in levels}
+    below = {entry_id: -level for entry_id, level in _longest(centre, down).items() if entry_id not in levels}
     return levels | below
 
 
@@ -159,20 +163,20 @@ def _longest(centre: str, onward: Mapping[str, Sequence[str]]) -> dict[str, int]
     stack = [(centre, iter(onward.get(centre, ())))]
     state[centre] = False
     while stack:
-        one, rest = stack[-1]
+        entry_id, rest = stack[-1]
         following = next(rest, None)
         if following is None:
-            state[one] = True
-            order.append(one)
+            state[entry_id] = True
+            order.append(entry_id)
             stack.pop()
         elif following not in state:
             state[following] = False
             stack.append((following, iter(onward.get(following, ()))))
         elif not state[following]:
-            turned.add((one, following))
+            turned.add((entry_id, following))
     levels = dict.fromkeys(state, 0)
-    for one in reversed(order):
-        for following in onward.get(one, ()):
-            if (one, following) not in turned:
-                levels[following] = max(levels[following], levels[one] + 1)
+    for entry_id in reversed(order):
+        for following in onward.get(entry_id, ()):
+            if (entry_id, following) not in turned:
+                levels[following] = max(levels[following], levels[entry_id] + 1)
     return levels

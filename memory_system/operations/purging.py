@@ -55,15 +55,15 @@ def emptying(planned: Planned, present: Present, days: int, now: datetime) -> Ch
     with present.reading():
         for start in range(0, present.journal.bin.count(), _AT_ONCE):
             page = present.journal.forgotten(_AT_ONCE, start, "")
-            old += [one.entry.id for one in page if now - one.at > timedelta(days=days)]
+            old += [row.entry.id for row in page if now - row.at > timedelta(days=days)]
     reason = f"Forgotten more than {days:,} {'day' if days == 1 else 'days'} ago, as long as the settings keep the bin."
     return _plan(planned, present, old, "Nothing in the bin is old enough", reason)
 
 
-def _plan(planned: Planned, present: Present, wanted: Sequence[str], nothing: str, reason: str) -> ChangeSet:
-    if not wanted:
+def _plan(planned: Planned, present: Present, entry_ids: Sequence[str], nothing: str, reason: str) -> ChangeSet:
+    if not entry_ids:
         return planned(PURGE, nothing)
-    gone = set(wanted)
+    gone = set(entry_ids)
     with present.reading():
         tables = (present.tables[tier] for tier in DECAYING)
         resting = sum(not gone.isdisjoint(entry.evidence) for table in tables for entry in table.entries)
@@ -73,20 +73,20 @@ def _plan(planned: Planned, present: Present, wanted: Sequence[str], nothing: st
     ]
     if resting:
         notes.insert(1, f"Derived memories that rest on them are left, and may tell what they said: {resting}.")
-    core, people = _quoting(present, wanted)
+    core, people = _quoting(present, entry_ids)
     if core or people:
         quoting = f"core memory of talks ({core}), records of people and of itself ({people})"
         notes.insert(1, f"What quotes them is rid of it, as it is now and as it was: {quoting}.")
     aside = sorted(path.name for pattern in SET_ASIDE[:2] for path in present.folder.glob(pattern))
     if aside:
         notes.append(f"So do files of the agent that were set aside, until you delete them: {', '.join(aside)}.")
-    title = "Purge a memory for good" if len(wanted) == 1 else f"Purge {len(wanted)} memories for good"
-    return planned(PURGE, title, notes=notes, purges=tuple(wanted), reason=reason)
+    title = "Purge a memory for good" if len(entry_ids) == 1 else f"Purge {len(entry_ids)} memories for good"
+    return planned(PURGE, title, notes=notes, purges=tuple(entry_ids), reason=reason)
 
 
-def _quoting(present: Present, wanted: Sequence[str]) -> tuple[int, int]:
+def _quoting(present: Present, entry_ids: Sequence[str]) -> tuple[int, int]:
     """In how many talks the core memory, and in how many people's records the text, quotes one of these memories."""
-    scrubber = Scrubber(present.journal.bin.texts(wanted))
+    scrubber = Scrubber(present.journal.bin.texts(entry_ids))
     quoting = [name for name, text in present.texts().items() if cleaned_text(name, text, scrubber) != text]
     core, people = (sum(name.startswith(kind) for name in quoting) for kind in (CORE, PERSON))
     return core, people

@@ -130,8 +130,8 @@ def _side_by_side(ground: Ground, waiting: deque[MemoryEntry], done: Rated, canc
                 asked[pool.submit(tried, entry, model)] = entry
             answered = wait(asked, timeout=_SECONDS, return_when=FIRST_COMPLETED).done
             beside = len(asked) > 1
-            for one in answered:
-                entry, outcome = asked.pop(one), one.result()
+            for future in answered:
+                entry, outcome = asked.pop(future), future.result()
                 if beside and isinstance(outcome[2], BudgetSpent):  # reserved for running calls until they end
                     width = widest = max(1, len(asked))
                     waiting.appendleft(entry)

@@ -113,7 +113,7 @@ def _action(
             ("The remaining evidence gives nothing to do: keep the memory as it is, or forget it.",),
         )
     began = str(entry.extras.get("start", ""))
-    nearest = min(fit, key=lambda one: (abs(_minutes(one.start) - _minutes(began)), one.start))
+    nearest = min(fit, key=lambda action: (abs(_minutes(action.start) - _minutes(began)), action.start))
     return _as_made(entry, planning.entry(when, nearest, sources), moved=False), (done.call,), ()
 
 
@@ -135,9 +135,9 @@ def _synopsis(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry]
     return _as_made(entry.evolve(metadata=old), made), read.calls, read.notes
 
 
-def _is_turn(one: MemoryEntry) -> bool:
+def _is_turn(entry: MemoryEntry) -> bool:
     """Whether it still says which turn of which conversation it is; a person may have removed that."""
-    return isinstance(one.extras.get("turn"), int) and {"speaker", "conversation"} <= one.extras.keys()
+    return isinstance(entry.extras.get("turn"), int) and {"speaker", "conversation"} <= entry.extras.keys()
 
 
 def _as_made(entry: MemoryEntry, made: MemoryEntry, *, moved: bool = True) -> dict[str, Any]:

@@ -108,7 +108,7 @@ class Reading:
 def read(document: str) -> Reading:
     """Read a memory's text; the speaker ("Mira: ...") is not part of what is said."""
     _speaker, text = speaker_of(document)
-    sentences = [(one.strip(), list(words(one))) for one in _SENTENCE.findall(text)]
+    sentences = [(sentence.strip(), list(words(sentence))) for sentence in _SENTENCE.findall(text)]
     said = [word for _, some in sentences for word in some]
     names = sum(word.written[0].isupper() and bool(word.stem) for _, some in sentences for word in some[1:])
     asked = sum(len(some) for sentence, some in sentences if sentence.endswith("?"))
@@ -270,7 +270,7 @@ class Learned:
         kept = chance > self.threshold
         how = "exceeds" if kept else "does not exceed"
         speaks = {name: sign.weight * (shown[name] - sign.usual) for name, sign in _EVERY.items()}
-        name = max(speaks, key=lambda one: speaks[one] if kept else -speaks[one])
+        name = max(speaks, key=lambda name: speaks[name] if kept else -speaks[name])
         said = _EVERY[name].pro if kept else _EVERY[name].con
         why = f"the chance that it is asked for, {percent(chance)}, {how} {percent(self.threshold)}: {said}"
         return Verdict(kept, chance, why)

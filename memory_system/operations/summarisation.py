@@ -67,9 +67,9 @@ def _too_few(ground: Ground, free: int) -> str:
         "of today's plan": sum(is_ahead(entry, ground.now) for entry in entries),
     }
     words = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
-    told = f"Long-term memory holds {so_many(len(entries))}, of which {free} can be summarised; it takes two."
-    told += f" Left out: {words}." if words else ""
-    return f"{told} Take the mark “by a person” off those that need not keep their words." if marked else told
+    note = f"Long-term memory holds {so_many(len(entries))}, of which {free} can be summarised; it takes two."
+    note += f" Left out: {words}." if words else ""
+    return f"{note} Take the mark “by a person” off those that need not keep their words." if marked else note
 
 
 def entry(text: str, sources: Sequence[MemoryEntry]) -> MemoryEntry:

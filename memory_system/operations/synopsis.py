@@ -69,13 +69,13 @@ def plan(ground: Ground, added: ChangeSet) -> ChangeSet:
     title = f"Remember a conversation of {listed(speakers)}: {len(turns)} turn{'s' if len(turns) != 1 else ''}"
     base = dataclasses.replace(added, operation="conversation", title=title)
     failure = next((call.error for call in added.calls if call.error), None)
-    told = Read({}, (), tuple(_notes(failure, {}, [], []))) if failure else read(ground, turns, speakers)
+    synopsis = Read({}, (), tuple(_notes(failure, {}, [], []))) if failure else read(ground, turns, speakers)
     changes = list(base.changes)
-    if told.shown:
+    if synopsis.shown:
         reason = f"What the conversation shows, from its {len(turns)} turn{'s' if len(turns) != 1 else ''}."
-        changes.append(Change(None, entry(told.shown, turns, speakers), reason))
-    notes = (*added.notes, *told.notes)
-    return dataclasses.replace(base, changes=tuple(changes), calls=(*base.calls, *told.calls), notes=notes)
+        changes.append(Change(None, entry(synopsis.shown, turns, speakers), reason))
+    notes = (*added.notes, *synopsis.notes)
+    return dataclasses.replace(base, changes=tuple(changes), calls=(*base.calls, *synopsis.calls), notes=notes)
 
 
 def read(ground: Ground, turns: Sequence[MemoryEntry], speakers: Sequence[str]) -> Read:
@@ -163,9 +163,13 @@ def _merged(found: Sequence[Part]) -> Part:
     merged: Part = {}
     for sort in SORTS:
         rounds = zip_longest(*(part.get(sort, []) for part in found))
-        distinct = {one.text.casefold(): one for some in rounds for one in some if one is not None}
+        distinct = {
+            statement.text.casefold(): statement for some in rounds for statement in some if statement is not None
+        }
         if chosen := list(distinct.values())[:MOST]:
-            merged[sort] = sorted(chosen, key=lambda one: min(int(turn.extras["turn"]) for turn in one.turns))
+            merged[sort] = sorted(
+                chosen, key=lambda statement: min(int(turn.extras["turn"]) for turn in statement.turns)
+            )
     return merged
 
 

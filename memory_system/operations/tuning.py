@@ -117,10 +117,10 @@ def labelled(
     """The labels of thumbs and saved cues, per cue; memories that were forgotten or labelled both ways are left out."""
     right: dict[str, set[str]] = {}
     wrong: dict[str, set[str]] = {}
-    told = [(judgment.cue, judgment.right, judgment.wrong) for judgment in judgments] + [
+    labels = [(judgment.cue, judgment.right, judgment.wrong) for judgment in judgments] + [
         (saved_cue.cue, saved_cue.must, saved_cue.must_not) for saved_cue in saved
     ]
-    for cue, good, bad in told:
+    for cue, good, bad in labels:
         right.setdefault(cue, set()).update(good)
         wrong.setdefault(cue, set()).update(bad)
     every = (
@@ -257,12 +257,14 @@ def fit_retention(pool: Sequence[Judged]) -> Keeping | None:
     Returns:
         what was found; ``None`` if fewer than ``MIN_CUES`` cues have labels that count.
     """
-    ids = [{entry.id for entry in one.entries} for one in pool]
-    rights = [(at, right) for at, one in enumerate(pool) for label in one.labels if (right := label.right & ids[at])]
+    ids = [{entry.id for entry in member.entries} for member in pool]
+    rights = [
+        (at, right) for at, member in enumerate(pool) for label in member.labels if (right := label.right & ids[at])
+    ]
     if len(rights) < MIN_CUES:
         return None
     rules: list[Mapping[str, Any]] = [{}, *_RULES]
-    kept = [[_kept(replace(one.settings, **rule), one.entries) for one in pool] for rule in rules]
+    kept = [[_kept(replace(member.settings, **rule), member.entries) for member in pool] for rule in rules]
     sizes = [sum(map(len, some)) for some in kept]
     able = [place for place, size in enumerate(sizes) if size <= sizes[0]]
     values = np.array([[len(right & kept[place][at]) / len(right) for at, right in rights] for place in able])
@@ -275,7 +277,7 @@ def fit_retention(pool: Sequence[Judged]) -> Keeping | None:
     chosen = able[best(np.arange(len(rights)))]
     if low <= 0 or chosen == 0:
         return Keeping({}, now, then, low, high)
-    both = [(one.agent, kept[0][at], kept[chosen][at]) for at, one in enumerate(pool)]
+    both = [(member.agent, kept[0][at], kept[chosen][at]) for at, member in enumerate(pool)]
     more = {agent: tuple(sorted(after - before)) for agent, before, after in both}
     less = {agent: tuple(sorted(before - after)) for agent, before, after in both}
     return Keeping(rules[chosen], now, then, low, high, more, less)
@@ -316,9 +318,9 @@ def fit(pool: Sequence[Asked], progress: Progress) -> Fit:
     start, before = tried.start, tried.values(tried.start)
     held_out, low, high = _held_out(len(before), lambda seen: tried.values(_searched(tried, start, seen)), before)
     each, end = {}, 0
-    for one in pool:
-        own = slice(end, end := end + len(one.labels))
-        each[one.agent] = float(before[own].mean()), float(held_out[own].mean())
+    for member in pool:
+        own = slice(end, end := end + len(member.labels))
+        each[member.agent] = float(before[own].mean()), float(held_out[own].mean())
     found = Fit(start, start, float(before.mean()), float(held_out.mean()), low, high, each)
     best = _searched(tried, start, np.arange(len(before))) if found.shown else start
     if best == start:
@@ -346,12 +348,12 @@ class _Tried:
 
     def __init__(self, pool: Sequence[Asked], progress: Progress) -> None:
         self.start = Point.of(pool[0].settings)
-        self._cues = [(one, label, one.query(label.cue)) for one in pool for label in one.labels]
+        self._cues = [(member, label, member.query(label.cue)) for member in pool for label in member.labels]
         self._progress = progress
         self._held: dict[Point, tuple[Floats, list[frozenset[str]]]] = {}
         self._shown = self._recalled(self.start)
-        sizes = {one.agent: sum(map(len, one.asker.tables.values())) for one in pool}
-        self._memories = [sizes[one.agent] for one, *_ in self._cues]
+        sizes = {member.agent: sum(map(len, member.asker.tables.values())) for member in pool}
+        self._memories = [sizes[member.agent] for member, *_ in self._cues]
 
     def values(self, point: Point) -> Floats:
         """How well each cue's answer matches its labels, shape (n,), 0 to 1."""
@@ -360,9 +362,13 @@ class _Tried:
     def worse(self, start: Point, then: Point) -> Iterator[Worse]:
         """The labels that are right at the one point and wrong at the other."""
         answers = zip(self._cues, self._asked(start)[1], self._asked(then)[1], strict=True)
-        for (asked, one, _), before, after in answers:
-            yield from (Worse(asked.agent, one.cue, entry_id, True) for entry_id in sorted(one.right & before - after))
-            yield from (Worse(asked.agent, one.cue, entry_id, False) for entry_id in sorted(one.wrong & after - before))
+        for (asked, label, _), before, after in answers:
+            yield from (
+                Worse(asked.agent, label.cue, entry_id, True) for entry_id in sorted(label.right & before - after)
+            )
+            yield from (
+                Worse(asked.agent, label.cue, entry_id, False) for entry_id in sorted(label.wrong & after - before)
+            )
 
     def _asked(self, point: Point) -> tuple[Floats, list[frozenset[str]]]:
         if point not in self._held:
@@ -376,10 +382,10 @@ class _Tried:
 
     def _recalled(self, point: Point) -> list[frozenset[str]]:
         answers = []
-        for one, _, query in self._cues:
-            settings = point.over(one.settings)
+        for member, _, query in self._cues:
+            settings = point.over(member.settings)
             asked = replace(query, threshold=settings.threshold, scoring=settings.scoring)
-            answers.append(frozenset(hit.entry.id for hit in one.asker.answer(asked)))
+            answers.append(frozenset(hit.entry.id for hit in member.asker.answer(asked)))
         return answers
 
 
@@ -430,19 +436,19 @@ class Proposal:
         """
         assert self.found is not None, "nothing is proposed without a fit"
         worse = [worse for worse in self.found.worse if worse.agent == agent]
-        told = [
-            f"Worse: {excerpt(one.cue)} {'no longer recalls' if one.missed else 'now recalls'} "
-            f"{quote(document(one.entry_id))}."
-            for one in worse[:_WORSE_TOLD]
+        sentences = [
+            f"Worse: {excerpt(answer.cue)} {'no longer recalls' if answer.missed else 'now recalls'} "
+            f"{quote(document(answer.entry_id))}."
+            for answer in worse[:_WORSE_TOLD]
         ]
         if len(worse) > _WORSE_TOLD:
-            told.append(f"Worse: {len(worse) - _WORSE_TOLD} more answers.")
-        told = told or ["No labelled answer gets worse."]
+            sentences.append(f"Worse: {len(worse) - _WORSE_TOLD} more answers.")
+        sentences = sentences or ["No labelled answer gets worse."]
         for what, ids in (("kept", self.keeping.kept), ("forgotten", self.keeping.forgotten)) if self.keeping else ():
             own = ids.get(agent, ())
-            told += [f"Would now be {what}: {quote(document(one))}." for one in own[:_WORSE_TOLD]]
-            told += [f"Would now be {what}: {len(own) - _WORSE_TOLD} more."] if len(own) > _WORSE_TOLD else []
-        return tuple(told)
+            sentences += [f"Would now be {what}: {quote(document(entry_id))}." for entry_id in own[:_WORSE_TOLD]]
+            sentences += [f"Would now be {what}: {len(own) - _WORSE_TOLD} more."] if len(own) > _WORSE_TOLD else []
+        return tuple(sentences)
 
     @property
     def _rule(self) -> Mapping[str, Any]:
@@ -486,7 +492,9 @@ def proposed(
         notes.append(f"The gain does not show on cues that were held out, so {changed}.")
     notes += _told_of(keeping, settings) if keeping else ()
     before, after = vars(found.start), vars(found.point)
-    notes += [f"{told} {before[name]} → {after[name]}." for name, told in _NAMES.items() if before[name] != after[name]]
+    notes += [
+        f"{words} {before[name]} → {after[name]}." for name, words in _NAMES.items() if before[name] != after[name]
+    ]
     return Proposal(title, tuple(notes), found, keeping)
 
 

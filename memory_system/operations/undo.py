@@ -71,8 +71,8 @@ class Clash:
 
     def __str__(self) -> str:
         """In a sentence: what it is, and what is in the way."""
-        held = next(end for end in (self.now, self.would_be, self.was) if end is not None)
-        what = f"What is kept as {self.key}" if isinstance(held, str) else f"{excerpt(held.document)}"
+        end = next(end for end in (self.now, self.would_be, self.was) if end is not None)
+        what = f"What is kept as {self.key}" if isinstance(end, str) else f"{excerpt(end.document)}"
         if self.purged:
             return f"{what} cannot be brought back: it was purged for good."
         if not self.later:
@@ -135,8 +135,8 @@ def _undo_change(
     plan: Undoing, change: Change, revision: int, now: Present, keep: Collection[str], overwrite: Collection[str]
 ) -> None:
     entry, key = now.find(change.entry_id), change.entry_id
-    stands, wanted = dump_entry(entry), dump_entry(change.before)
-    if stands == wanted and change.before != change.after:  # one that says the same before and after is a note
+    stands, before = dump_entry(entry), dump_entry(change.before)
+    if stands == before and change.before != change.after:  # one that says the same before and after is a note
         plan.kept.append(Kept(key, AS_BEFORE))
     elif key in keep:
         plan.chosen += 1
@@ -155,7 +155,7 @@ def _undo_change(
 
 def _why(reason: str, how: str = "") -> str:
     """The reason for undoing what had a reason; undoing an undo is a redo, however often."""
-    begins = next((one for one in _WHYS if reason.startswith(one)), "")
+    begins = next((prefix for prefix in _WHYS if reason.startswith(prefix)), "")
     return f"{'Does again' if begins.startswith('Undoes') else 'Undoes'}{how}: {reason.removeprefix(begins)}"
 
 
@@ -184,11 +184,12 @@ def refuse_clashes(title: str, clashes: Sequence[Clash]) -> None:
     """
     if not clashes:
         return
-    told = " ".join(str(clash) for clash in clashes[:3])
+    sentences = " ".join(str(clash) for clash in clashes[:3])
     more = f" The same applies to {len(clashes) - 3} more." if len(clashes) > 3 else ""
     raise StaleChange(
-        f"{excerpt(title)} cannot be taken back as a whole. {told}{more} Choose for each whether to keep what is there "
-        "now or to take it back all the same: on the History page, or with undo(revision, keep=[id], overwrite=[id])."
+        f"{excerpt(title)} cannot be taken back as a whole. {sentences}{more} Choose for each whether to keep what is "
+        "there now or to take it back all the same: on the History page, or with undo(revision, keep=[id], "
+        "overwrite=[id])."
     )
 
 
@@ -211,15 +212,15 @@ def going_back(
         now: the present state of the agent.
     """
     plan, then = Undoing(), dict(texts)
-    held = {name: now.text(name) for name in then}
-    if then.get(_PERSONALITY) is None and held.get(_PERSONALITY) is not None:
+    present_texts = {name: now.text(name) for name in then}
+    if then.get(_PERSONALITY) is None and present_texts.get(_PERSONALITY) is not None:
         del then[_PERSONALITY]
         plan.kept.append(Kept(_PERSONALITY, "There was not a personality yet; the one in use stays."))
-    facts_of_text = held.get(_PERSONALITY) != texts.get(_PERSONALITY)
+    facts_of_text = present_texts.get(_PERSONALITY) != texts.get(_PERSONALITY)
     plan.changes += _put_back(plan, revision, bodies, now, facts_of_text=facts_of_text)
     for name, text in then.items():
-        if held[name] != text:
-            plan.texts.append(TextChange(name, held[name], text))
+        if present_texts[name] != text:
+            plan.texts.append(TextChange(name, present_texts[name], text))
             if name == _PERSONALITY and text is not None:
                 plan.changes += personality_changes(text, now.static(), "the history")
     return plan

@@ -191,7 +191,8 @@ class Told:
         if not (self.speaker or other.speaker):
             return True
         return self.speaker == other.speaker and any(
-            _same_thing(one.about, another.about, _SHARED) for one, another in product(self.sentences, other.sentences)
+            _same_thing(sentence.about, another.about, _SHARED)
+            for sentence, another in product(self.sentences, other.sentences)
         )
 
 
@@ -204,9 +205,9 @@ def told(text: str, at: datetime | None, *, talk: bool = False) -> Told:
         talk: whether it is a turn of a talk, "Sam: ...", and begins with who speaks.
     """
     speaker, said = speaker_of(text) if talk else ("", text)
-    found = (one.group().strip() for one in _SENTENCE.finditer(said[:MOST_READ]))
-    sentences = (_IDIOMS.sub(" ", one).strip() for one in found if not one.endswith("?"))
-    read = [_said(one, at) for one in list(filter(None, sentences))[:MOST_SENTENCES]]
+    found = (match.group().strip() for match in _SENTENCE.finditer(said[:MOST_READ]))
+    sentences = (_IDIOMS.sub(" ", sentence).strip() for sentence in found if not sentence.endswith("?"))
+    read = [_said(sentence, at) for sentence in list(filter(None, sentences))[:MOST_SENTENCES]]
     return Told(tuple(map(_of_talk, read)) if speaker else tuple(read), plain(speaker))
 
 
@@ -215,9 +216,12 @@ def _of_talk(said: _Said) -> _Said:
 
     "I won last week" and "I won on Friday", weeks apart, are two victories, and so are a first and a fourth one.
     """
-    numbers = {unit: frozenset(one for one in held if not one[0].endswith(".")) for unit, held in said.numbers.items()}
+    numbers = {
+        unit: frozenset(value for value in values if not value[0].endswith("."))
+        for unit, values in said.numbers.items()
+    }
     days = tuple(stretch for stretch in said.days if not stretch.relative and _CALENDAR.search(stretch.words))
-    left = {unit: held for unit, held in numbers.items() if held}
+    left = {unit: values for unit, values in numbers.items() if values}
     return replace(said, about=said.about - _SMALL_TALK, numbers=left, clock=frozenset(), days=days)
 
 
@@ -228,27 +232,27 @@ def against(first: Told, second: Told) -> list[str]:
     least = _SHARED if first.speaker else 1
     reasons = [
         reason
-        for one, other in product(first.sentences, second.sentences)
-        if _same_thing(one.about, other.about, least)
-        for reason in _reasons(one, other, talk=bool(first.speaker))
+        for sentence, other in product(first.sentences, second.sentences)
+        if _same_thing(sentence.about, other.about, least)
+        for reason in _reasons(sentence, other, talk=bool(first.speaker))
     ]
     return list(dict.fromkeys(reasons))
 
 
-def _same_thing(one: frozenset[str], other: frozenset[str], least: int) -> bool:
-    return len(one & other) >= least and 2 * len(one & other) >= SAME_THING * (len(one) + len(other))
+def _same_thing(about: frozenset[str], other: frozenset[str], least: int) -> bool:
+    return len(about & other) >= least and 2 * len(about & other) >= SAME_THING * (len(about) + len(other))
 
 
-def _reasons(one: _Said, other: _Said, *, talk: bool) -> Iterator[str]:
+def _reasons(sentence: _Said, other: _Said, *, talk: bool) -> Iterator[str]:
     opposed = [
-        (one.marks[mark], other.marks[against_it])
-        for mark in one.marks
+        (sentence.marks[mark], other.marks[against_it])
+        for mark in sentence.marks
         for against_it in OPPOSITES.get(mark, frozenset())
-        if against_it in other.marks and mark not in other.marks and against_it not in one.marks
+        if against_it in other.marks and mark not in other.marks and against_it not in sentence.marks
     ]
-    negation = "" if one.negation and other.negation else one.negation or other.negation
-    both = (one.about | one.marks.keys()) & (other.about | other.marks.keys())
-    if talk and (one if one.negation else other).denied not in both:
+    negation = "" if sentence.negation and other.negation else sentence.negation or other.negation
+    both = (sentence.about | sentence.marks.keys()) & (other.about | other.marks.keys())
+    if talk and (sentence if sentence.negation else other).denied not in both:
         negation = ""  # it denies something else than what both tell of
     if negation and not opposed:
         yield f"One says “{negation}”, the other does not."
@@ -256,46 +260,46 @@ def _reasons(one: _Said, other: _Said, *, talk: bool) -> Iterator[str]:
         opposed = [pair for pair in opposed if negation in pair]
     if opposed:
         yield _says(*opposed[0])
-    for unit in one.numbers.keys() & other.numbers.keys():
-        ours, theirs = dict(one.numbers[unit]), dict(other.numbers[unit])
+    for unit in sentence.numbers.keys() & other.numbers.keys():
+        ours, theirs = dict(sentence.numbers[unit]), dict(other.numbers[unit])
         if ours.keys().isdisjoint(theirs):
             yield _says(min(ours.values()), min(theirs.values()))
-    if one.clock and other.clock and not any(_same_hour(*pair) for pair in product(one.clock, other.clock)):
-        yield _says(min(one.clock)[1], min(other.clock)[1])
-    if one.days and other.days and not any(_agree(*pair) for pair in product(one.days, other.days)):
-        yield _says(*_days(one.days[0], other.days[0]))
+    if sentence.clock and other.clock and not any(_same_hour(*pair) for pair in product(sentence.clock, other.clock)):
+        yield _says(min(sentence.clock)[1], min(other.clock)[1])
+    if sentence.days and other.days and not any(_agree(*pair) for pair in product(sentence.days, other.days)):
+        yield _says(*_days(sentence.days[0], other.days[0]))
 
 
-def _says(one: str, other: str) -> str:
-    return f"One says “{one}”, the other “{other}”."
+def _says(phrase: str, other: str) -> str:
+    return f"One says “{phrase}”, the other “{other}”."
 
 
-def _days(one: Stretch, other: Stretch) -> tuple[str, str]:
+def _days(span: Stretch, other: Stretch) -> tuple[str, str]:
     """Two stretches of time in their words; where those are the same, such as "yesterday", with their days."""
-    if one.words.casefold() != other.words.casefold():
-        return one.words, other.words
-    begins = (datetime.fromtimestamp(stretch.start, UTC) for stretch in (one, other))
-    first, second = (f"{one.words} ({day.day} {day:%B %Y})" for day in begins)
+    if span.words.casefold() != other.words.casefold():
+        return span.words, other.words
+    begins = (datetime.fromtimestamp(stretch.start, UTC) for stretch in (span, other))
+    first, second = (f"{span.words} ({day.day} {day:%B %Y})" for day in begins)
     return first, second
 
 
-def _agree(one: Stretch, other: Stretch) -> bool:
+def _agree(span: Stretch, other: Stretch) -> bool:
     """Whether two stretches of time may mean the same: a day without its year may be of any, a weekday of any week."""
-    if one.overlaps(other):
+    if span.overlaps(other):
         return True
-    if one.words.casefold() == other.words.casefold() and not _RELATIVE.search(one.words):
+    if span.words.casefold() == other.words.casefold() and not _RELATIVE.search(span.words):
         return True
-    if any(_YEAR_NAMED.search(stretch.words) for stretch in (one, other)):
+    if any(_YEAR_NAMED.search(stretch.words) for stretch in (span, other)):
         return False
-    apart = abs(one.start - other.start)
+    apart = abs(span.start - other.start)
     years = round(apart / _YEAR)
     return years > 0 and abs(apart - years * _YEAR) < _LEAP
 
 
-def _same_hour(one: tuple[int, str], other: tuple[int, str]) -> bool:
+def _same_hour(hour: tuple[int, str], other: tuple[int, str]) -> bool:
     """Whether two times of day may be the same: "6 o'clock" is six in the morning or in the evening."""
-    unsure = any("clock" in words for _, words in (one, other))
-    return (one[0] - other[0]) % (720 if unsure else 1440) == 0
+    unsure = any("clock" in words for _, words in (hour, other))
+    return (hour[0] - other[0]) % (720 if unsure else 1440) == 0
 
 
 # -- one sentence --------------------------------------------------------------------------------------
@@ -305,7 +309,7 @@ def _same_hour(one: tuple[int, str], other: tuple[int, str]) -> bool:
 def _said(sentence: str, at: datetime | None) -> _Said:
     days = stretches(sentence, at) if at is not None else ()
     clock = list(_CLOCK.finditer(sentence))
-    taken = [stretch.place for stretch in days] + [one.span() for one in clock]
+    taken = [stretch.place for stretch in days] + [match.span() for match in clock]
     left = [word for word in words(sentence) if not any(start < word.end and word.start < end for start, end in taken)]
     negations = [word for word in left if word.plain in _NEGATIONS or _NOT.search(word.written)]
     marks = {form: word.written for word in left for form in (word.plain, word.stem) if form in OPPOSITES}
@@ -326,8 +330,8 @@ def _said(sentence: str, at: datetime | None) -> _Said:
         marks,
         negations[0].written if negations else "",
         next((word.stem for word in left if negations and word.start > negations[0].start and word.stem), ""),
-        {unit: frozenset(held) for unit, held in numbers.items()},
-        frozenset((_minutes(one), " ".join(one.group().split())) for one in clock),
+        {unit: frozenset(values) for unit, values in numbers.items()},
+        frozenset((_minutes(match), " ".join(match.group().split())) for match in clock),
         days,
     )
 

@@ -53,18 +53,18 @@ def ask(found: Look, who: str, model: LanguageModel, progress: Progress) -> Look
     listed += [judged.get(suspicion.ids) for suspicion in found.related]
     kept = [suspicion for suspicion in listed if suspicion is not None]
     order = {Sort.CONTRADICTION: 0, Sort.DUPLICATE: 1}
-    kept.sort(key=lambda one: (order[one.sort], len(one.doubts), -one.similarity, one.ids))
+    kept.sort(key=lambda pair: (order[pair.sort], len(pair.doubts), -pair.similarity, pair.ids))
     return dataclasses.replace(
         found, suspicions=tuple(kept), notes=(*found.notes, *notes), calls=(*found.calls, *calls)
     )
 
 
-def _judged(one: Suspicion, verdict: comparing.Judged, name: str, *, suspected: bool) -> Suspicion | None:
+def _judged(suspicion: Suspicion, verdict: comparing.Judged, name: str, *, suspected: bool) -> Suspicion | None:
     """A pair as the model sees it; ``None`` where nobody suspects it."""
     sort = _SORTS.get(verdict.relation)
     words = " ".join(verdict.why.split())
     if sort is None:
         doubt = f"{name} sees neither: {words}"
-        return dataclasses.replace(one, doubts=(*one.doubts, doubt)) if suspected else None
-    reasons = one.reasons if one.sort is sort and suspected else ()
-    return dataclasses.replace(one, sort=sort, reasons=(f"{name}: {words}", *reasons), doubts=())
+        return dataclasses.replace(suspicion, doubts=(*suspicion.doubts, doubt)) if suspected else None
+    reasons = suspicion.reasons if suspicion.sort is sort and suspected else ()
+    return dataclasses.replace(suspicion, sort=sort, reasons=(f"{name}: {words}", *reasons), doubts=())

@@ -143,11 +143,11 @@ def look(
         progress: called with the progress so far; it may raise to cancel.
     """
     progress(0.0, "Reading the memories")
-    rows = [(one, row) for one in held for row, kind in enumerate(one.kinds) if kind is not Kind.PLAN]
+    rows = [(memories, row) for memories in held for row, kind in enumerate(memories.kinds) if kind is not Kind.PLAN]
     groups: dict[str, list[int]] = {}
-    for place, (one, row) in enumerate(rows):
-        groups.setdefault(fingerprint(one.entries.document(row)), []).append(place)
-    known = {one.texts for one in dismissed}
+    for place, (memories, row) in enumerate(rows):
+        groups.setdefault(fingerprint(memories.entries.document(row)), []).append(place)
+    known = {dismissal.texts for dismissal in dismissed}
     reader = _Reader(rows, now)
     same = [
         reader.group(places)
@@ -160,20 +160,20 @@ def look(
     contradictions: list[Suspicion] = []
     duplicates: list[Suspicion] = []
     related: list[Suspicion] = []
-    for number, (one, other, cosine) in enumerate(zip(pairs.first, pairs.second, pairs.cosines, strict=True)):
+    for number, (index, other, cosine) in enumerate(zip(pairs.first, pairs.second, pairs.cosines, strict=True)):
         if number % 500 == 0:
             progress(0.9 + 0.1 * number / len(pairs.first), "Reading the similar pairs")
-        found = reader.pair(first[one], first[other], float(cosine), threshold)
+        found = reader.pair(first[index], first[other], float(cosine), threshold)
         if found is None:
             continue
-        if tuple(sorted((marks[one], marks[other]))) in known:
+        if tuple(sorted((marks[index], marks[other]))) in known:
             hidden += found.sort is Sort.CONTRADICTION or ALMOST_THE_SAME in found.reasons
         elif found.sort is Sort.CONTRADICTION:
             contradictions.append(found)
         else:
             (duplicates if ALMOST_THE_SAME in found.reasons else related).append(found)
     progress(1.0, "Done")
-    without = sum(int(np.isnan(one.vectors).any(axis=1).sum()) for one in held) if held else 0
+    without = sum(int(np.isnan(memories.vectors).any(axis=1).sum()) for memories in held) if held else 0
     shown = (*_surest(contradictions, limit), *_surest([*same, *duplicates], limit))
     left = len(contradictions) + len(same) + len(duplicates) - len(shown)
     notes = [*_notes(pairs, without, left), *([OF_TALKS] if reader.reads_talk else [])]
@@ -182,18 +182,18 @@ def look(
 
 def _pairs(rows: Sequence[tuple[Held, int]], first: Sequence[int], progress: Progress) -> NearPairs:
     """The pairs of texts that are related, each text standing for all memories that hold it."""
-    width = max((one.vectors.shape[1] for one, _ in rows), default=0)
+    width = max((memories.vectors.shape[1] for memories, _ in rows), default=0)
     vectors = np.full((len(first), width), np.nan, np.float32)
     for place, number in enumerate(first):
-        one, row = rows[number]
-        if one.vectors.shape[1] == width:
-            vectors[place] = one.vectors[row]
+        memories, row = rows[number]
+        if memories.vectors.shape[1] == width:
+            vectors[place] = memories.vectors[row]
     words = f"Comparing {so_many(len(first))}"
     return near_pairs(vectors, RELATED, MOST_PAIRS, lambda done: progress(0.05 + 0.85 * done, words))
 
 
 def _surest(found: Sequence[Suspicion], limit: int) -> list[Suspicion]:
-    return sorted(found, key=lambda one: (len(one.doubts), -one.similarity, one.ids))[:limit]
+    return sorted(found, key=lambda suspicion: (len(suspicion.doubts), -suspicion.similarity, suspicion.ids))[:limit]
 
 
 def _notes(pairs: NearPairs, without: int, left: int) -> list[str]:
@@ -213,13 +213,13 @@ class _Reader:
     def __init__(self, rows: Sequence[tuple[Held, int]], now: datetime) -> None:
         self._rows = rows
         self._now = now
-        spoken = Counter(plain(speaker_of(held.entries.document(row))[0]) for held, row in rows)
+        spoken = Counter(plain(speaker_of(memories.entries.document(row))[0]) for memories, row in rows)
         self._speakers = frozenset(name for name, often in spoken.items() if name and often >= _OFTEN)
         self._told: dict[int, Told] = {}
 
     def _entry(self, place: int) -> MemoryEntry:
-        held, row = self._rows[place]
-        return held.entries[row]
+        memories, row = self._rows[place]
+        return memories.entries[row]
 
     @property
     def reads_talk(self) -> bool:
@@ -236,15 +236,15 @@ class _Reader:
         reason = f"The same words, {len(entries)} times."
         return Suspicion(Sort.DUPLICATE, entries, 1.0, (reason,), _twice(entries, "it may have happened each time"))
 
-    def pair(self, one: int, other: int, cosine: float, threshold: float) -> Suspicion | None:
+    def pair(self, place: int, other: int, cosine: float, threshold: float) -> Suspicion | None:
         """Two memories that are alike; ``None`` if one rests on the other."""
-        entries = _by_age([self._entry(one), self._entry(other)])
+        entries = _by_age([self._entry(place), self._entry(other)])
         if entries[0].id in entries[1].evidence or entries[1].id in entries[0].evidence:
             return None
-        if reasons := against(self._text(one), self._text(other)):
+        if reasons := against(self._text(place), self._text(other)):
             doubts = _twice(entries, "each may have been true in its time")
             return Suspicion(Sort.CONTRADICTION, entries, cosine, tuple(reasons), doubts)
-        same = cosine >= threshold and self._text(one).same_fact(self._text(other))
+        same = cosine >= threshold and self._text(place).same_fact(self._text(other))
         reason = ALMOST_THE_SAME if same else "They are about the same things."
         return Suspicion(Sort.DUPLICATE, entries, cosine, (reason,), _twice(entries, "it may have happened twice"))
 
@@ -257,7 +257,7 @@ class _Reader:
 
 
 def _by_age(entries: Sequence[MemoryEntry]) -> tuple[MemoryEntry, ...]:
-    return tuple(sorted(entries, key=lambda one: (str(one.metadata.get("timestamp", "")), one.id)))
+    return tuple(sorted(entries, key=lambda entry: (str(entry.metadata.get("timestamp", "")), entry.id)))
 
 
 def _twice(entries: Sequence[MemoryEntry], so: str) -> tuple[str, ...]:

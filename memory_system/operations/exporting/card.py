@@ -60,8 +60,8 @@ class _Card:
     def __init__(self, character: Character) -> None:
         self.character = character
         self.notes: list[str] = []
-        held = json.loads(character.card) if character.card else {}
-        self.base: dict[str, Any] = held["data"] if isinstance(held.get("data"), dict) else held
+        card = json.loads(character.card) if character.card else {}
+        self.base: dict[str, Any] = card["data"] if isinstance(card.get("data"), dict) else card
         self.known = _known(character)
         self.told: set[tuple[str, str]] = set()
         """What the texts and entries of the imported card already say: section, and words or key."""
@@ -127,23 +127,23 @@ class _Card:
         return True
 
     def _book(self) -> dict[str, Any]:
-        held = self.base.get("character_book")
-        book: dict[str, Any] = dict(held) if isinstance(held, dict) else {"name": self.character.title}
+        base_book = self.base.get("character_book")
+        book: dict[str, Any] = dict(base_book) if isinstance(base_book, dict) else {"name": self.character.title}
         book.setdefault("extensions", {})
         entries = [entry for entry in _listed_entries(book.get("entries")) if self._keeps(entry)]
-        entries += [_entry(**one) for one in self._of_personality()]
+        entries += [_entry(**part) for part in self._of_personality()]
         memories = list(self._of_memories())
         if (many := len(entries) + len(memories) - MAX_ENTRIES) > 0:
             self.notes.append(
                 f"A lorebook has {MAX_ENTRIES:,} entries at most; {many:,} less important memories are left out."
             )
-            memories.sort(key=lambda one: -one["priority"])
+            memories.sort(key=lambda memory: -memory["priority"])
             memories = memories[:-many]
         entries += [_entry(**memory) for memory in memories]
-        for number, one in enumerate(entries, start=1):
-            one.setdefault("extensions", {})
-            one.setdefault("use_regex", False)
-            one.setdefault("insertion_order", number)
+        for number, entry in enumerate(entries, start=1):
+            entry.setdefault("extensions", {})
+            entry.setdefault("use_regex", False)
+            entry.setdefault("insertion_order", number)
         book["entries"] = entries
         return book
 
@@ -181,7 +181,7 @@ class _Card:
         entries = [
             entry for entry in entries if entry.timestamp or ("facts", same_words(entry.document)) not in self.told
         ]
-        for entry in sorted(entries, key=lambda one: (one.timestamp is not None, one.timestamp or 0, one.id)):
+        for entry in sorted(entries, key=lambda entry: (entry.timestamp is not None, entry.timestamp or 0, entry.id)):
             before = f"{stamp(entry.timestamp)}: " if entry.timestamp else ""
             yield {
                 "text": before + entry.document,
@@ -197,7 +197,7 @@ def _known(character: Character) -> set[tuple[str, str]]:
     if character.personality is not None:
         for section, value in character.personality.model_dump(exclude_none=True).items():
             values = value.items() if isinstance(value, dict) else value if isinstance(value, list) else ()
-            found |= {_key(Part("", section, one)) for one in values}
+            found |= {_key(Part("", section, item)) for item in values}
     return found
 
 
@@ -214,11 +214,11 @@ def _named(section: str, value: Any) -> tuple[str, ...]:
 
 def keys_of(text: str, named: Iterable[str] = ()) -> list[str]:
     """The words by which a program looks up an entry: the people and things named, else its longest words."""
-    found = dict.fromkeys(one for one in named if one)
+    found = dict.fromkeys(name for name in named if name)
     found |= dict.fromkeys(_NAME.findall(text))
     if not found:
         found = dict.fromkeys(sorted(_WORD.findall(text), key=len, reverse=True)[:3])
-    return [without_macros(one) for one in found][:_MOST_KEYS]
+    return [without_macros(key) for key in found][:_MOST_KEYS]
 
 
 def _entry(
@@ -233,7 +233,7 @@ def _entry(
 
 def _listed_entries(entries: object) -> list[dict[str, Any]]:
     listed = entries.values() if isinstance(entries, dict) else entries if isinstance(entries, list) else ()
-    return [dict(one) for one in listed if isinstance(one, dict)]
+    return [dict(entry) for entry in listed if isinstance(entry, dict)]
 
 
 def _text(value: object) -> str:

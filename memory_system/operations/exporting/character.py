@@ -101,7 +101,7 @@ class Exported:
 
 def fields_of(entry: MemoryEntry) -> dict[str, Any]:
     """A memory without its text, as values of JSON and YAML; unset ones are left out."""
-    held = {name: value for name, value in entry_to_json(entry).items() if name != "document"}
-    if "extras" in held:
-        held["metadata"] = held.pop("extras")
-    return {name: str(value) if isinstance(value, StrEnum) else value for name, value in held.items()}
+    fields = {name: value for name, value in entry_to_json(entry).items() if name != "document"}
+    if "extras" in fields:
+        fields["metadata"] = fields.pop("extras")
+    return {name: str(value) if isinstance(value, StrEnum) else value for name, value in fields.items()}

@@ -22,8 +22,8 @@ def jsonl(character: Character) -> str:
 
 def about(name: str, embedder: str, personality: str | None, read_only: str | None) -> dict[str, Any]:
     """What the first line says: whose memories follow, in which form, and that agent's personality."""
-    told = {"agent": name, "format": LINES, "embedder": embedder, "personality": personality}
-    return told | ({"read_only": read_only} if read_only else {})
+    header = {"agent": name, "format": LINES, "embedder": embedder, "personality": personality}
+    return header | ({"read_only": read_only} if read_only else {})
 
 
 def lines(
@@ -32,10 +32,10 @@ def lines(
     """A first line about the agent, and then one for each memory, with what ``more`` adds to it."""
     yield json.dumps(about, ensure_ascii=False)
     for entry in entries:
-        told = entry_to_json(entry)
+        fields = entry_to_json(entry)
         if entry.last_access is not None:
-            told["last_access"] = entry.last_access.isoformat()
-        yield json.dumps(told | (more(entry) if more else {}), ensure_ascii=False)
+            fields["last_access"] = entry.last_access.isoformat()
+        yield json.dumps(fields | (more(entry) if more else {}), ensure_ascii=False)
 
 
 def _entries(character: Character) -> Iterator[MemoryEntry]:
@@ -54,9 +54,9 @@ def table(character: Character) -> str:
     return written.getvalue()
 
 
-def _row(one: Remembered) -> dict[str, Any]:
-    said = {"author": one.author, "verified": one.verified, "stale": " ".join(one.stale)}
-    return {"document": one.entry.document, **fields_of(one.entry), **said}
+def _row(memory: Remembered) -> dict[str, Any]:
+    said = {"author": memory.author, "verified": memory.verified, "stale": " ".join(memory.stale)}
+    return {"document": memory.entry.document, **fields_of(memory.entry), **said}
 
 
 def _cell(name: str, value: object) -> str:
@@ -67,7 +67,7 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, int | float):
         return json.dumps(value)
     if name in LISTS and isinstance(value, list):
-        parted = any(";" in one or one != one.strip() or one.startswith("[") for one in value)
+        parted = any(";" in item or item != item.strip() or item.startswith("[") for item in value)
         value = json.dumps(value, ensure_ascii=False) if parted else "; ".join(value)
     elif isinstance(value, dict):
         value = json.dumps(value, ensure_ascii=False)

@@ -52,13 +52,13 @@ def by_model(material: Material, model: LanguageModel, who: str, progress: Progr
         return dataclasses.replace(material, notes=(*material.notes, note))
     found: list[_Part] = []
     calls: list[ModelCall] = []
-    given = list(_parts(material.pieces))
+    parts = list(_parts(material.pieces))
     stopped = ""
-    for number, part in enumerate(given, start=1):
+    for number, part in enumerate(parts, start=1):
         if stopped:
             found.append(_Part(part, problem=stopped))
             continue
-        progress((number - 1) / len(given), f"Reading part {number} of {len(given)} with the language model")
+        progress((number - 1) / len(parts), f"Reading part {number} of {len(parts)} with the language model")
         task = read_chapter(who, [piece.entry.document for piece in part]).worded(prompts_of(model))
         try:
             done = model.complete(task)
@@ -72,12 +72,12 @@ def by_model(material: Material, model: LanguageModel, who: str, progress: Progr
             found.append(_read(done.answer.memories, part, who))
     problems = (
         f"Left as sentences: {_from_to(part)}. {made.problem}"
-        for part, made in zip(given, found, strict=True) if made.problem
+        for part, made in zip(parts, found, strict=True) if made.problem
     )  # fmt: skip
     return dataclasses.replace(
         material,
         pieces=tuple(piece for part in found for piece in part.pieces),
-        dropped=(*material.dropped, *(one for part in found for one in part.dropped)),
+        dropped=(*material.dropped, *(drop for part in found for drop in part.dropped)),
         notes=(*material.notes, f"Read by {model.label}.", *problems),
         calls=tuple(calls),
     )
@@ -85,16 +85,16 @@ def by_model(material: Material, model: LanguageModel, who: str, progress: Progr
 
 def _parts(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
     """Sentences that are read together: of one chapter, and not too many."""
-    held: list[Piece] = []
+    part: list[Piece] = []
     for piece in pieces:
-        size = sum(len(one.entry.document) for one in (*held, piece))
-        another = bool(held) and held[-1].entry.extras.get("chapter") != piece.entry.extras.get("chapter")
-        if held and (another or len(held) >= MOST_SENTENCES or size > MOST_CHARACTERS):
-            yield tuple(held)
-            held = []
-        held.append(piece)
-    if held:
-        yield tuple(held)
+        size = sum(len(sentence.entry.document) for sentence in (*part, piece))
+        another = bool(part) and part[-1].entry.extras.get("chapter") != piece.entry.extras.get("chapter")
+        if part and (another or len(part) >= MOST_SENTENCES or size > MOST_CHARACTERS):
+            yield tuple(part)
+            part = []
+        part.append(piece)
+    if part:
+        yield tuple(part)
 
 
 def _read(memories: Sequence[Happened], part: Sequence[Piece], who: str) -> _Part:

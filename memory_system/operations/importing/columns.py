@@ -91,10 +91,10 @@ def taken_for(names: Iterable[str], chosen: Mapping[str, str] | None = None) -> 
         names: the names, such as those of columns or of an object's values.
         chosen: choices that replace guesses: for a field, by its name, one of the names, or empty for none.
     """
-    held = {_key(name): name for name in reversed(list(names))}
-    found = {taken: name for taken, name in (chosen or {}).items() if name in held.values()}
+    by_key = {_key(name): name for name in reversed(list(names))}
+    found = {taken: name for taken, name in (chosen or {}).items() if name in by_key.values()}
     for taken, groups in _NAMES.items():
-        named = next((held[name] for group in groups for name in group if name in held), None)
+        named = next((by_key[name] for group in groups for name in group if name in by_key), None)
         if taken not in (chosen or {}) and named is not None and named not in found.values():
             found[taken] = named
     return found
@@ -176,9 +176,9 @@ def _by_content(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str
     columns = {name: [cell for row in rows if (cell := row[place].strip())] for place, name in enumerate(names)}
     dated = [name for name, cells in columns.items() if cells and sum(map(_is_date, cells)) * 5 >= len(cells) * 4]
     found = {"timestamp": dated[0]} if len(dated) == 1 else {}
-    told = {name: cells for name, cells in columns.items() if cells and name not in dated}
-    longest = max(told, key=lambda name: sum(map(len, told[name])) / len(told[name]), default=None)
-    if longest is not None and sum(len(cell.split()) for cell in told[longest]) * 2 > 3 * len(told[longest]):
+    texts = {name: cells for name, cells in columns.items() if cells and name not in dated}
+    longest = max(texts, key=lambda name: sum(map(len, texts[name])) / len(texts[name]), default=None)
+    if longest is not None and sum(len(cell.split()) for cell in texts[longest]) * 2 > 3 * len(texts[longest]):
         found["document"] = longest
     return found
 
@@ -243,8 +243,8 @@ def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[
     columns = _Columns.of(header, line, by_content)
     if "document" not in columns.takes:
         named = ", ".join(columns.header)[:200]
-        told = f"the first line must name the columns, one of them 'document'; it names: {named}"
-        raise InvalidFile((Problem("", told, line),), "the text")
+        problem = f"the first line must name the columns, one of them 'document'; it names: {named}"
+        raise InvalidFile((Problem("", problem, line),), "the text")
     return _Reading(columns, rows, delimiter, asked, {*by_content} - {*(chosen or {})}).table()
 
 
@@ -359,10 +359,10 @@ class _Columns:
         Raises:
             InvalidFile: always.
         """
-        told = f"the column {taken!r} appears twice"
+        problem = f"the column {taken!r} appears twice"
         if len({_key(name) for name in names}) > 1:
-            told += f", as {' and '.join(repr(name) for name in names)}; keep one of them"
-        raise InvalidFile((Problem("", told, line),), "the text")
+            problem += f", as {' and '.join(repr(name) for name in names)}; keep one of them"
+        raise InvalidFile((Problem("", problem, line),), "the text")
 
     def cell(self, cells: Sequence[str], taken: str) -> str:
         place = self.takes.get(taken)
@@ -390,11 +390,11 @@ class _Reading:
 
     def table(self) -> Table:
         notes = [f"The columns are separated by {DELIMITERS.get(self.delimiter, repr(self.delimiter))}."]
-        told = {"document": "the text", "timestamp": "the time"}
+        meanings = {"document": "the text", "timestamp": "the time"}
         notes += [
-            f"The column {self.columns.name(one)!r} is read as {told[one]}, judging by its contents."
-            for one in told
-            if one in self.guessed and one in self.columns.takes
+            f"The column {self.columns.name(key)!r} is read as {meanings[key]}, judging by its contents."
+            for key in meanings
+            if key in self.guessed and key in self.columns.takes
         ]
         whole = [(line, _fitted(cells, len(self.columns.header))) for line, cells in self.rows]
         fitting = [(line, cells) for line, cells in whole if len(cells) == len(self.columns.header)]
@@ -442,9 +442,9 @@ class _Reading:
 
     def _on_dates(self) -> Iterator[str]:
         good = [date for date in self.dates.values() if date.problem is None]
-        if any(one.zone is None for one in good):
+        if any(date.zone is None for date in good):
             yield READ_AS_UTC
-        if any(one.clock is None for one in good):
+        if any(date.clock is None for date in good):
             yield f"Days without a time are read as {NOON:%H:%M}."
 
     def _event(self, line: int, cells: Sequence[str]) -> dict[str, Any] | str:
@@ -468,7 +468,7 @@ class _Reading:
                     return f"{columns.name('timestamp')}: {when.problem}."
                 event["timestamp"] = when.moment(self.order)
             elif taken in ("tags", "people"):
-                event[taken] = [one.strip() for one in cell.replace(";", ",").split(",") if one.strip()]
+                event[taken] = [item.strip() for item in cell.replace(";", ",").split(",") if item.strip()]
             elif taken == "source" and cell.lower() not in set(Source):
                 other["source"] = cell  # such as an address, which does not say how something became known
             elif taken in FLAGS:

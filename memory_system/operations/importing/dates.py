@@ -182,25 +182,25 @@ def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Orde
     The order is the one that was asked for, else the one that other dates of the text show, else the day first.
     """
     shown: dict[Order, Written] = {}
-    for one in found:
-        if one.problem is None and one.shows is not None:
-            shown.setdefault(one.shows, one)
+    for when in found:
+        if when.problem is None and when.shows is not None:
+            shown.setdefault(when.shows, when)
     shows = next(iter(shown)) if len(shown) == 1 else None
     order = asked or shows or Order.DAY_FIRST
-    open_ = next((one for one in found if one.problem is None and one.ambiguous), None)
+    open_ = next((when for when in found if when.problem is None and when.ambiguous), None)
     if open_ is None:
         return order, None
     meant = open_.moment(order)
-    told = f"“{open_.text}” is read as {meant.day} {meant:%B %Y}, the {order.value.removesuffix('-first')} first"
+    note = f"“{open_.text}” is read as {meant.day} {meant:%B %Y}, the {order.value.removesuffix('-first')} first"
     as_chosen = ", as chosen" if asked is not None else ""
     if len(shown) > 1:
         day, month = (shown[order].text for order in (Order.DAY_FIRST, Order.MONTH_FIRST))
-        return order, f"{told}{as_chosen}; the text shows both, the day first in “{day}” and the month in “{month}”."
+        return order, f"{note}{as_chosen}; the text shows both, the day first in “{day}” and the month in “{month}”."
     if asked is not None:
-        return order, f"{told}{as_chosen}."
+        return order, f"{note}{as_chosen}."
     if shows is not None:
-        return order, f"{told}, as in “{shown[shows].text}”."
-    return order, f"{told}; nothing in the text shows which is meant."
+        return order, f"{note}, as in “{shown[shows].text}”."
+    return order, f"{note}; nothing in the text shows which is meant."
 
 
 def _days(parts: dict[str, str | None]) -> tuple[date | None, date | None]:

@@ -137,8 +137,8 @@ def _changed(item: Any, change: Callable[[str, Any], tuple[str, Any]]) -> Any:
     if not isinstance(item, Mapping):
         return item
     found = dict(change(name, value) for name, value in item.items())
-    if isinstance(held := found.get("metadata"), Mapping):
-        found["metadata"] = dict(change(name, value) for name, value in held.items())
+    if isinstance(metadata := found.get("metadata"), Mapping):
+        found["metadata"] = dict(change(name, value) for name, value in metadata.items())
     return found
 
 

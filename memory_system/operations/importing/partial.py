@@ -126,7 +126,7 @@ def _is_day(month: int, day: int) -> bool:
 
 def first_day(found: Mapping[int, Written | Partly], now: datetime) -> date | None:
     """The day from which counted days start, so that the last of them is today; ``None`` if there are none."""
-    counts = [one.number for one in found.values() if isinstance(one, Partly) and one.leaves is Leaves.COUNT]
+    counts = [when.number for when in found.values() if isinstance(when, Partly) and when.leaves is Leaves.COUNT]
     return now.astimezone(UTC).date() - (max(counts) - 1) * _DAY if counts else None
 
 
@@ -146,22 +146,22 @@ def settle(
         day_one: the day that "Day 1" is.
     """
     days: dict[int, date] = {}
-    held: date | None = None
+    above: date | None = None
     leading: list[tuple[int, Partly]] = []
     present = now.astimezone(UTC)
-    for number, one in found.items():
-        if one.problem is not None:
+    for number, when in found.items():
+        if when.problem is not None:
             continue
-        if isinstance(one, Written):
-            day: date | None = one.moment(order).date()
-        elif one.leans and held is None and (one.leaves is Leaves.WEEKDAY or leading):
-            leading.append((number, one))
+        if isinstance(when, Written):
+            day: date | None = when.moment(order).date()
+        elif when.leans and above is None and (when.leaves is Leaves.WEEKDAY or leading):
+            leading.append((number, when))
             continue
         else:
-            day = _day(one, held, present, day_one)
+            day = _day(when, above, present, day_one)
         if day is None or not _FIRST <= day <= _LAST:
             continue
-        days[number] = held = day
+        days[number] = above = day
         days |= _lead_up(leading, day)
         leading = []
     if leading:
@@ -169,35 +169,35 @@ def settle(
     return {number: _moment(found[number], day, order) for number, day in days.items()}
 
 
-def _day(one: Partly, held: date | None, now: datetime, day_one: date | None) -> date | None:
+def _day(when: Partly, above: date | None, now: datetime, day_one: date | None) -> date | None:
     today = now.date()
     try:
-        if one.leaves is Leaves.COUNT:
-            return (day_one or today) + (one.number - 1) * _DAY
-        if one.leaves is Leaves.WORD:
-            return today - one.number * _DAY
-        if one.leaves is Leaves.YEAR:
-            return _nearest(one.month, one.number, held) if held else _last(one.month, one.number, today)
-        if one.leaves is Leaves.WEEKDAY and held is not None:
-            return held + ((one.number - held.weekday()) % _WEEK) * _DAY
-        return held or today - _has_yet_to_be(one, now) * _DAY
+        if when.leaves is Leaves.COUNT:
+            return (day_one or today) + (when.number - 1) * _DAY
+        if when.leaves is Leaves.WORD:
+            return today - when.number * _DAY
+        if when.leaves is Leaves.YEAR:
+            return _nearest(when.month, when.number, above) if above else _last(when.month, when.number, today)
+        if when.leaves is Leaves.WEEKDAY and above is not None:
+            return above + ((when.number - above.weekday()) % _WEEK) * _DAY
+        return above or today - _has_yet_to_be(when, now) * _DAY
     except OverflowError:
         return None
 
 
-def _has_yet_to_be(one: Partly, now: datetime) -> bool:
+def _has_yet_to_be(when: Partly, now: datetime) -> bool:
     """Whether its time of day is still to come today."""
-    return one.clock is not None and datetime.combine(now.date(), one.clock, one.zone or UTC) > now
+    return when.clock is not None and datetime.combine(now.date(), when.clock, when.zone or UTC) > now
 
 
-def _nearest(month: int, day: int, held: date) -> date | None:
-    there = [found for year in range(held.year - _LEAP, held.year + _LEAP) if (found := _date(year, month, day))]
-    return min(there, key=lambda one: abs(one - held), default=None)
+def _nearest(month: int, day: int, above: date) -> date | None:
+    there = [found for year in range(above.year - _LEAP, above.year + _LEAP) if (found := _date(year, month, day))]
+    return min(there, key=lambda found: abs(found - above), default=None)
 
 
 def _last(month: int, day: int, today: date) -> date | None:
     there = [found for year in range(today.year - _LEAP, today.year + 1) if (found := _date(year, month, day))]
-    return max((one for one in there if one <= today), default=None)
+    return max((found for found in there if found <= today), default=None)
 
 
 def _date(year: int, month: int, day: int) -> date | None:
@@ -209,15 +209,15 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 def _latest(last: Partly, leading: list[tuple[int, Partly]], now: datetime) -> date:
     """The last day that weekdays may lead up to: today, or yesterday if the last is today but still to come."""
-    weekday = next(one.number for _, one in reversed(leading) if one.leaves is Leaves.WEEKDAY)
+    weekday = next(when.number for _, when in reversed(leading) if when.leaves is Leaves.WEEKDAY)
     return now.date() - (weekday == now.weekday() and _has_yet_to_be(last, now)) * _DAY
 
 
 def _lead_up(leading: list[tuple[int, Partly]], bound: date) -> dict[int, date]:
     """The days of weekdays, and of times of day beneath them; the last is on the bound or before it."""
     weekdays: list[int] = []
-    for _, one in leading:
-        weekdays.append(one.number if one.leaves is Leaves.WEEKDAY else weekdays[-1])
+    for _, when in leading:
+        weekdays.append(when.number if when.leaves is Leaves.WEEKDAY else weekdays[-1])
     days: dict[int, date] = {}
     for (number, _), weekday in zip(reversed(leading), reversed(weekdays), strict=True):
         if bound - _FIRST < _WEEK * _DAY:
@@ -226,7 +226,7 @@ def _lead_up(leading: list[tuple[int, Partly]], bound: date) -> dict[int, date]:
     return days
 
 
-def _moment(one: Written | Partly, day: date, order: Order) -> datetime:
-    if isinstance(one, Written):
-        return one.moment(order)
-    return datetime.combine(day, one.clock or NOON, one.zone or UTC)
+def _moment(when: Written | Partly, day: date, order: Order) -> datetime:
+    if isinstance(when, Written):
+        return when.moment(order)
+    return datetime.combine(day, when.clock or NOON, when.zone or UTC)

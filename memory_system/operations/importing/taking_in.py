@@ -158,10 +158,10 @@ def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -
         now: the world's time, used for what has no time of its own.
         take: which parts of it are wanted.
     """
-    wanted = frozenset(take)
-    rows = [Becomes(one.place, "dropped", one.text, one.reason) for one in material.dropped]
+    takes = frozenset(take)
+    rows = [Becomes(drop.place, "dropped", drop.text, drop.reason) for drop in material.dropped]
     merging = _Personality(held)
-    lore = _merged(material.parts, merging, wanted, rows)
+    lore = _merged(material.parts, merging, takes, rows)
     refused = merging.settle()
     for part in merging.taken:
         if (why := refused.get(id(part), "")) == "":
@@ -169,12 +169,12 @@ def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -
             rows.append(Becomes(part.place, becomes, part.text, part.section))
         else:
             rows.append(Becomes(part.place, "dropped", part.text, why))
-    portrait = _pictured(material, held, rows, wanted=Take.PERSONALITY in wanted)
+    portrait = _pictured(material, held, rows, wanted=Take.PERSONALITY in takes)
     again = 0
     pieces: list[Piece] = []
     kept: list[Piece] = []
     for piece in (*material.pieces, *map(_lore, lore)):
-        if Take.MEMORIES not in wanted and not piece.of_personality:
+        if Take.MEMORIES not in takes and not piece.of_personality:
             rows.append(Becomes(piece.place, "dropped", piece.entry.document, _unwanted(Take.MEMORIES)))
         elif why := _is_held(piece.entry, held):
             rows.append(Becomes(piece.place, "dropped", piece.entry.document, why))
@@ -185,7 +185,7 @@ def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -
             rows.append(_row(piece.place, piece.entry))
     notes = list(material.notes)
     untimed = [piece for piece in material.pieces if piece.entry.timestamp is None and not piece.exact]
-    undated = len(untimed) if Take.MEMORIES in wanted else 0
+    undated = len(untimed) if Take.MEMORIES in takes else 0
     if undated:
         notes.append(f"Without a time of their own, and so now: {undated:,}.")
     if lore:
@@ -204,12 +204,12 @@ _CALLED = {
 }
 
 
-def _merged(parts: Iterable[Part], merging: _Personality, wanted: Container[Take], rows: list[Becomes]) -> list[Part]:
+def _merged(parts: Iterable[Part], merging: _Personality, takes: Container[Take], rows: list[Becomes]) -> list[Part]:
     """Add what is requested to a personality, and list what is not; returns the facts that do not fit in it."""
     lore: list[Part] = []
     for part in parts:
         of = Take.FACTS if part.section == "facts" else Take.PERSONALITY
-        if of not in wanted:
+        if of not in takes:
             rows.append(Becomes(part.place, "dropped", part.text, _unwanted(of)))
         elif (why := merging.add(part)) == _FULL:
             lore.append(part)
@@ -266,9 +266,9 @@ def _is_held(entry: MemoryEntry, held: Held) -> str:
 def _counted(dropped: Iterable[Becomes]) -> list[str]:
     """How much is left out, a note per reason; all repetitions count as one reason."""
     reasons = Counter("It appears twice." if row.why.startswith("It says the same as") else row.why for row in dropped)
-    told = [f"Left out: {count:,} ({short(reason.rstrip('.'), 120)})." for reason, count in reasons.most_common(5)]
+    notes = [f"Left out: {count:,} ({short(reason.rstrip('.'), 120)})." for reason, count in reasons.most_common(5)]
     more = sum(reasons.values()) - sum(count for _, count in reasons.most_common(5))
-    return [*told, *([f"Left out: {more:,} for other reasons."] if more else [])]
+    return [*notes, *([f"Left out: {more:,} for other reasons."] if more else [])]
 
 
 _FULL = "full"
@@ -285,7 +285,7 @@ class _Personality:
         self._said: dict[str, set[str]] = {}
         for section, items in self._before.items():
             if isinstance(items, list):
-                self._said[section] = {_key(section, one) for one in items}
+                self._said[section] = {_key(section, item) for item in items}
         self._identity = {key: value for key, value in self._before.get("identity", {}).items() if value is not None}
 
     def add(self, part: Part) -> str:
@@ -305,12 +305,12 @@ class _Personality:
 
     def _add_identity(self, part: Part) -> str:
         key, value = part.value
-        held = self._identity.get(key)
-        if held is not None and not (key == "name" and self._named_by_file):
-            if str(held).casefold() == str(value).casefold():
+        current = self._identity.get(key)
+        if current is not None and not (key == "name" and self._named_by_file):
+            if str(current).casefold() == str(value).casefold():
                 return "The same is known already."
-            told = f"The character has another: {short(str(held))}"
-            return told if told.endswith((".", "…")) else f"{told}."
+            sentence = f"The character has another: {short(str(current))}"
+            return sentence if sentence.endswith((".", "…")) else f"{sentence}."
         self._identity[key] = value
         self.taken.append(part)
         return ""

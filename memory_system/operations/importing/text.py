@@ -245,15 +245,15 @@ def _lines(text: str, asked: Order | None, partial_by: datetime | None, day_one:
     """
     split = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
     dates = {number: found for number, line in split if (found := _date_of(line, partial_by)) is not None}
-    whole = [one for one in dates.values() if isinstance(one, Written)]
+    whole = [when for when in dates.values() if isinstance(when, Written)]
     order, open_ = order_of(whole, asked)
     if partial_by is None:
-        moments = {number: one.moment(order) for number, one in dates.items() if _is_good(one)}
+        moments = {number: when.moment(order) for number, when in dates.items() if _is_good(when)}
     else:
         day_one = (day_one or partial_dates.first_day(dates, partial_by)) if _counts(dates) else None
         moments = partial_dates.settle(dates, order, partial_by, day_one)
     lines: list[_Line] = []
-    held: datetime | None = None
+    moment: datetime | None = None
     unread = 0
     headings = inherited = 0
     for number, line in split:
@@ -262,22 +262,22 @@ def _lines(text: str, asked: Order | None, partial_by: datetime | None, day_one:
         if unread and (found is None or (leans and found.problem is None)):
             lines.append(_Line(number, line, f"Its day is unknown: the date in line {unread} cannot be read."))
         elif found is None:
-            inherited += held is not None
+            inherited += moment is not None
             event: dict[str, Any] = {"document": line.strip()}
-            lines.append(_Line(number, line, event if held is None else {**event, "timestamp": held}, ABOVE))
+            lines.append(_Line(number, line, event if moment is None else {**event, "timestamp": moment}, ABOVE))
         elif number not in moments:
             unread = number
             why = found.problem or f"{found.text!r} is outside the years 2 to 9998"
             lines.append(_Line(number, line, f"It begins with a date that cannot be read: {why}."))
         else:
-            held, unread = moments[number], 0
+            moment, unread = moments[number], 0
             whence = PARTLY if isinstance(found, partial_dates.Partly) else ""
             if found.rest.strip():
-                lines.append(_Line(number, line, {"document": found.rest.strip(), "timestamp": held}, whence))
+                lines.append(_Line(number, line, {"document": found.rest.strip(), "timestamp": moment}, whence))
             else:
                 headings += 1
-    notes = [*_on_dates([one for one in dates.values() if one.problem is None], headings, inherited)]
-    completed = [(one, moments[number]) for number, one in dates.items() if number in moments and one not in whole]
+    notes = [*_on_dates([when for when in dates.values() if when.problem is None], headings, inherited)]
+    completed = [(when, moments[number]) for number, when in dates.items() if number in moments and when not in whole]
     if completed:
         first, at = completed[0]
         notes.append(
@@ -291,12 +291,12 @@ def _date_of(line: str, partial_by: datetime | None) -> Written | partial_dates.
     return partial_dates.at_start(line) if found is None and partial_by is not None else found
 
 
-def _is_good(one: Written | partial_dates.Partly) -> TypeGuard[Written]:
-    return isinstance(one, Written) and one.problem is None
+def _is_good(when: Written | partial_dates.Partly) -> TypeGuard[Written]:
+    return isinstance(when, Written) and when.problem is None
 
 
 def _counts(dates: Mapping[int, Written | partial_dates.Partly]) -> bool:
-    return any(getattr(one, "leaves", None) is partial_dates.Leaves.COUNT for one in dates.values())
+    return any(getattr(when, "leaves", None) is partial_dates.Leaves.COUNT for when in dates.values())
 
 
 def _on_dates(dates: list[Written | partial_dates.Partly], headings: int, inherited: int) -> Iterator[str]:
@@ -307,9 +307,9 @@ def _on_dates(dates: list[Written | partial_dates.Partly], headings: int, inheri
         yield f"Lines that are only a date, which becomes the time of those beneath: {headings:,}."
     if inherited:
         yield f"Lines without a date, which take that of the line above: {inherited:,}."
-    if any(one.zone is None for one in dates):
+    if any(when.zone is None for when in dates):
         yield READ_AS_UTC
-    if any(one.clock is None for one in dates):
+    if any(when.clock is None for when in dates):
         yield f"Days without a time are read as {NOON:%H:%M}."
 
 

@@ -62,12 +62,12 @@ def read_beside(card: Mapping[str, Any], archive: Archive, into: Gathering) -> N
 def _assets(card: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     data = card.get("data")
     listed = data.get("assets") if isinstance(data, Mapping) else None
-    held = enumerate(listed if isinstance(listed, list) else (), start=1)
-    return [(f"data.assets.{number}", one) for number, one in held if isinstance(one, Mapping)]
+    items = enumerate(listed if isinstance(listed, list) else (), start=1)
+    return [(f"data.assets.{number}", asset) for number, asset in items if isinstance(asset, Mapping)]
 
 
 def _main_first(assets: list[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    yield from sorted(assets, key=lambda one: not (_is_icon(one[1]) and one[1].get("name") == "main"))
+    yield from sorted(assets, key=lambda pair: not (_is_icon(pair[1]) and pair[1].get("name") == "main"))
 
 
 def _is_icon(asset: Mapping[str, Any]) -> bool:
@@ -76,7 +76,7 @@ def _is_icon(asset: Mapping[str, Any]) -> bool:
 
 def _inside(address: str) -> str:
     """The name of a file next to the card; empty for all other addresses."""
-    return next((address.removeprefix(one) for one in _BESIDE if address.startswith(one)), "")
+    return next((address.removeprefix(prefix) for prefix in _BESIDE if address.startswith(prefix)), "")
 
 
 def _named(asset: Mapping[str, Any]) -> str:

@@ -52,9 +52,9 @@ def is_card(value: Mapping[str, Any]) -> bool:
     """Whether an object is a character card, of whatever version."""
     if value.get("spec") in _SPECS and isinstance(value.get("data"), dict):
         return True
-    held = value.get("data") if isinstance(value.get("data"), dict) else value
-    assert isinstance(held, Mapping), "one of the two"
-    return "name" in held and len(_OF_V1 & set(held)) >= 2
+    card = value.get("data") if isinstance(value.get("data"), dict) else value
+    assert isinstance(card, Mapping), "one of the two"
+    return "name" in card and len(_OF_V1 & set(card)) >= 2
 
 
 def is_lorebook(value: Mapping[str, Any]) -> bool:
@@ -91,12 +91,12 @@ def read_card(value: Mapping[str, Any], into: Gathering) -> None:
             if example.strip():
                 spoken = " / ".join(line.strip() for line in example.splitlines() if line.strip())
                 into.lines(f"{at}mes_example.{number}", "facts", f"How {said.name} speaks: {spoken}")
-    for field, held in data.items():
+    for field, content in data.items():
         if field in _LEFT:
-            for place, text in _texts(f"{at}{field}", held):
+            for place, text in _texts(f"{at}{field}", content):
                 into.drop(place, text, _LEFT[field])
-        elif within and field not in _TAKEN | _OF_FILES and held not in (None, "", [], {}):
-            into.drop(f"{at}{field}", held, f"No specification says what this is; {_KEPT}.")
+        elif within and field not in _TAKEN | _OF_FILES and content not in (None, "", [], {}):
+            into.drop(f"{at}{field}", content, f"No specification says what this is; {_KEPT}.")
     if data.get("extensions"):
         names = ", ".join(map(str, list(data["extensions"])[:5])) if isinstance(data["extensions"], dict) else ""
         into.note(f"Kept with the card for when it is exported: extensions ({names})."[:300])
@@ -111,19 +111,19 @@ def with_extensions(card: str, held: str | None) -> str:
         card: JSON.
         held: the JSON of the card that the character has; ``None`` = it has none.
     """
-    told, before = json.loads(card.removeprefix("\ufeff")), json.loads(held or "{}")
-    ours, theirs = (_data_of(one) for one in (told, before))
-    kept, lost = (one.get("extensions") for one in (ours, theirs))
+    after, before = json.loads(card.removeprefix("\ufeff")), json.loads(held or "{}")
+    ours, theirs = (_data_of(document) for document in (after, before))
+    kept, lost = (fields.get("extensions") for fields in (ours, theirs))
     lacking = {key: value for key, value in lost.items() if key not in (kept or {})} if isinstance(lost, dict) else {}
     if not lacking or not isinstance(kept, dict | None):
         return card
     ours["extensions"] = {**(kept or {}), **lacking}
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(after, ensure_ascii=False)
 
 
 def _data_of(card: Any) -> dict[str, Any]:
-    held = card.get("data") if isinstance(card, dict) else None
-    return held if isinstance(held, dict) else card if isinstance(card, dict) else {}
+    fields = card.get("data") if isinstance(card, dict) else None
+    return fields if isinstance(fields, dict) else card if isinstance(card, dict) else {}
 
 
 def parts_of(card: Mapping[str, Any], said: Mapping[str, Any], now: datetime) -> list[Part]:
@@ -181,10 +181,10 @@ def _personality(place: str, text: object, into: Gathering) -> None:
     if not isinstance(text, str):
         into.lines(place, "traits", text)
         return
-    parts = [one.strip(" .\t") for one in _TRAITS.split(text) if one.strip(" .\t")]
+    parts = [part.strip(" .\t") for part in _TRAITS.split(text) if part.strip(" .\t")]
     listed = len(parts) > 1 and all(map(_is_short, parts))
-    for one in parts if listed else [text]:
-        into.lines(place, "traits", one)
+    for trait in parts if listed else [text]:
+        into.lines(place, "traits", trait)
 
 
 def _read_book(book: Mapping[str, Any], at: str, said: _Said, into: Gathering) -> None:
@@ -238,20 +238,20 @@ def _restored(place: str, entry: Mapping[str, Any], text: str, into: Gathering) 
 def _about(entry: Mapping[str, Any], text: str, said: _Said) -> str:
     """What an entry says, with what it is about if its text does not say so."""
     keys = entry.get("keys", entry.get("key"))
-    named = [] if entry.get("use_regex") else [one for one in keys or () if isinstance(one, str) and one.strip()]
+    named = [] if entry.get("use_regex") else [key for key in keys or () if isinstance(key, str) and key.strip()]
     title = _title(entry)
-    told = [str(said.plain(one)) for one in (title, *named) if one]
-    if not told or any(one.casefold() in text.casefold() for one in told) or len(told[0]) > MAX_LINE // 10:
+    names = [str(said.plain(name)) for name in (title, *named) if name]
+    if not names or any(name.casefold() in text.casefold() for name in names) or len(names[0]) > MAX_LINE // 10:
         return text
-    return f"{told[0]}: {text}"
+    return f"{names[0]}: {text}"
 
 
 def _title(entry: Mapping[str, Any]) -> str:
-    return next((one.strip() for one in (entry.get("name"), entry.get("comment")) if isinstance(one, str)), "")
+    return next((title.strip() for title in (entry.get("name"), entry.get("comment")) if isinstance(title, str)), "")
 
 
-def _texts(place: str, held: object) -> Iterator[tuple[str, object]]:
-    if isinstance(held, list):
-        yield from ((f"{place}.{number}", one) for number, one in enumerate(held, start=1) if one not in (None, ""))
-    elif held not in (None, "", {}):
-        yield place, held
+def _texts(place: str, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, list):
+        yield from ((f"{place}.{number}", item) for number, item in enumerate(value, start=1) if item not in (None, ""))
+    elif value not in (None, "", {}):
+        yield place, value

@@ -70,8 +70,8 @@ def is_sillytavern(rows: Sequence[Any]) -> bool:
 
 def read_sillytavern(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
     """Read the lines of a chat: a header, and then one message per line; what was swiped away is left out."""
-    header = next((one for _, one in rows if isinstance(one, dict) and "mes" not in one), {})
-    begun = next((one.get("send_date") for _, one in rows if isinstance(one, dict) and "mes" in one), "")
+    header = next((row for _, row in rows if isinstance(row, dict) and "mes" not in row), {})
+    begun = next((row.get("send_date") for _, row in rows if isinstance(row, dict) and "mes" in row), "")
     talk = _Talk(into, ("sillytavern", header.get("character_name"), header.get("create_date"), begun))
     for line, message in rows:
         place = f"line {line}"
@@ -116,13 +116,13 @@ def read_chatgpt(value: object, into: Gathering) -> None:
     for place, talk in _talks(value, is_chatgpt, into):
         nodes = {key: node for key, node in talk["mapping"].items() if isinstance(node, dict)}
         path = _path(nodes, talk.get("current_node"), "parent", _sent)
-        held = _Talk(into, ("chatgpt", talk.get("conversation_id") or talk.get("id"), talk.get("create_time")))
-        held.title = _said(talk.get("title"))
-        held.held = into.moment(talk.get("create_time"))
+        conversation = _Talk(into, ("chatgpt", talk.get("conversation_id") or talk.get("id"), talk.get("create_time")))
+        conversation.title = _said(talk.get("title"))
+        conversation.held = into.moment(talk.get("create_time"))
         for step, key in enumerate(path, start=1):
             message = nodes[key].get("message")
             if isinstance(message, dict):
-                _chatgpt_turn(f"{place}, message {step}", message, held)
+                _chatgpt_turn(f"{place}, message {step}", message, conversation)
         on_it = set(path)
         for key, node in nodes.items():
             if key not in on_it and isinstance(node.get("message"), dict) and (text := _parts(node["message"])[0]):
@@ -159,7 +159,7 @@ def _parts(message: Mapping[str, Any]) -> tuple[str, list[str]]:
     texts = [part for part in parts if isinstance(part, str)]
     texts += [_said(part.get("text")) for part in parts if isinstance(part, dict) and part.get("text")]
     others = [_said(part.get("content_type")) or "a file" for part in parts if isinstance(part, dict)]
-    return "\n".join(texts).strip(), [one for one in others if one != "audio_transcription"]
+    return "\n".join(texts).strip(), [kind for kind in others if kind != "audio_transcription"]
 
 
 def _sent(node: Mapping[str, Any]) -> float:
@@ -180,10 +180,12 @@ def is_claude(value: object) -> bool:
 def read_claude(value: object, into: Gathering) -> None:
     """Read conversations, along the newest branch where a message has several answers."""
     for place, talk in _talks(value, is_claude, into):
-        held = _Talk(into, ("claude", talk.get("uuid"), talk.get("created_at")), _said(talk.get("name")))
-        held.held = into.moment(talk.get("created_at"))
+        conversation = _Talk(into, ("claude", talk.get("uuid"), talk.get("created_at")), _said(talk.get("name")))
+        conversation.held = into.moment(talk.get("created_at"))
         messages = talk["chat_messages"]
-        nodes = {str(one.get("uuid", row)): one for row, one in enumerate(messages) if isinstance(one, dict)}
+        nodes = {
+            str(message.get("uuid", row)): message for row, message in enumerate(messages) if isinstance(message, dict)
+        }
         parents = [node.get("parent_message_uuid") for node in nodes.values()]
         branched = len({str(parent) for parent in parents if parent}) < len([parent for parent in parents if parent])
         path = list(nodes)
@@ -197,7 +199,7 @@ def read_claude(value: object, into: Gathering) -> None:
                 continue
             own = message.get("sender") == "assistant"
             name = (into.who or "Assistant") if own else "User"
-            held.turn(where, name, _blocks(message), into.moment(message.get("created_at")), own=own)
+            conversation.turn(where, name, _blocks(message), into.moment(message.get("created_at")), own=own)
             for beside in (*(message.get("attachments") or ()), *(message.get("files") or ())):
                 into.drop(where, beside.get("file_name", "") if isinstance(beside, dict) else beside, "It is a file.")
 
@@ -213,8 +215,10 @@ def _written(into: Gathering) -> Any:
 def _blocks(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, list):
-        told = [_said(one.get("text")) for one in content if isinstance(one, dict) and one.get("type") == "text"]
-        if joined := "\n".join(filter(None, told)):
+        texts = [
+            _said(block.get("text")) for block in content if isinstance(block, dict) and block.get("type") == "text"
+        ]
+        if joined := "\n".join(filter(None, texts)):
             return joined
     return _said(message.get("text"))
 
@@ -238,26 +242,26 @@ def is_log(lines: Sequence[tuple[int, str]]) -> bool:
 
 def _speakers(lines: Sequence[str]) -> list[str]:
     """Who speaks in these lines, if three fifths of them have a speaker and more than once."""
-    found = [one[1] for line in lines if (one := _spoken(line)) is not None]
+    found = [turn[1] for line in lines if (turn := _spoken(line)) is not None]
     return found if len(found) >= 2 and len(found) * 5 >= len(lines) * 3 else []
 
 
 def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | None) -> None:
     """Read lines ``Name: what was said``, with or without their dates; other lines continue the last."""
     found = [(number, line, _spoken(line)) for number, line in lines]
-    order, open_ = order_of([one[0] for _, _, one in found if one and one[0]], asked)
+    order, open_ = order_of([turn[0] for _, _, turn in found if turn and turn[0]], asked)
     if open_:
         into.note(open_)
-    dated = sum(one is not None and one[0] is not None for _, _, one in found)
-    notices = dated * 5 >= sum(one is not None for _, _, one in found) * 4
+    dated = sum(turn is not None and turn[0] is not None for _, _, turn in found)
+    notices = dated * 5 >= sum(turn is not None for _, _, turn in found) * 4
     talk = _Talk(into, ("log", *(line for _, line in lines[:3])))
     waiting: tuple[str, str, str, datetime | None] | None = None
-    for number, line, one in found:
+    for number, line, turn in found:
         place = f"line {number}"
-        if one is not None:
+        if turn is not None:
             if waiting is not None:
                 _say(talk, *waiting)
-            written, speaker, text = one
+            written, speaker, text = turn
             waiting = (place, speaker, text, None if written is None else written.moment(order))
             if written is not None and written.zone is None:
                 into.moment("2000-01-01T00:00:00")

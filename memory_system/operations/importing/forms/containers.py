@@ -36,17 +36,17 @@ def card_of_picture(raw: bytes) -> bytes:
         if kind == b"IHDR" and len(body) >= 8:
             width, height = struct.unpack(">II", body[:8])
             if width * height > _PIXELS:
-                told = f"its picture has {width:,} by {height:,} pixels; at most {_PIXELS:,} in all are allowed"
-                raise refusal(told)
+                problem = f"its picture has {width:,} by {height:,} pixels; at most {_PIXELS:,} in all are allowed"
+                raise refusal(problem)
         elif kind in (b"tEXt", b"zTXt", b"iTXt"):
             name, text = _text(kind, body)
             if name.lower() in _CARDS:
                 found.setdefault(name.lower(), text)
-    held = next((found[name] for name in _CARDS if name in found), None)
-    if held is None:
+    card = next((found[name] for name in _CARDS if name in found), None)
+    if card is None:
         raise refusal("this picture holds no character card: it has no text named 'chara' or 'ccv3'")
     try:
-        return base64.b64decode(b"".join(held.split()), validate=True)
+        return base64.b64decode(b"".join(card.split()), validate=True)
     except binascii.Error as error:
         raise refusal(f"the card in this picture is not base64: {error}") from error
 

@@ -88,7 +88,7 @@ class Part:
         if isinstance(self.value, tuple):
             return f"{self.value[0]}: {self.value[1]}"
         if isinstance(self.value, Mapping):
-            return ", ".join(str(one) for one in self.value.values())
+            return ", ".join(str(value) for value in self.value.values())
         return str(self.value)
 
 
@@ -196,8 +196,8 @@ class Gathering:
             elif len(text) > MAX_LINE:
                 first, *rest = pieces_of(text)
                 self.parts.append(Part(place, "identity", (key, first)))
-                for one in rest:
-                    self.lines(place, "facts", one)
+                for piece in rest:
+                    self.lines(place, "facts", piece)
             else:
                 self.parts.append(Part(place, "identity", (key, " ".join(text.split()))))
 
@@ -264,7 +264,7 @@ class Gathering:
             return entry.id
         first = self.pieces[at]
         why = f"It says the same as {first.place}{', at the same time' if entry.timestamp else ''}."
-        if beside := [one for one in entry.evidence if one not in first.entry.evidence]:
+        if beside := [source_id for source_id in entry.evidence if source_id not in first.entry.evidence]:
             rests = first.entry.evolve(
                 evidence=(*first.entry.evidence, *beside), depth=max(entry.depth, first.entry.depth)
             )
@@ -311,7 +311,7 @@ def refusal(message: str, line: int | None = None) -> InvalidFile:
 
 def made_id(*of: object) -> str:
     """An id that is the same for the same content."""
-    return f"in:{hashlib.sha256(json.dumps([str(one) for one in of]).encode()).hexdigest()[:24]}"
+    return f"in:{hashlib.sha256(json.dumps([str(value) for value in of]).encode()).hexdigest()[:24]}"
 
 
 def pieces_of(text: str, most: int = MAX_LINE) -> list[str]:
@@ -319,7 +319,7 @@ def pieces_of(text: str, most: int = MAX_LINE) -> list[str]:
     found, begin = list[str](), 0
     while begin < len(text):
         window = text[begin : begin + most]
-        ends = [max((one.end() for one in re.finditer(sign, window)), default=0) for sign in _CUTS]
+        ends = [max((match.end() for match in re.finditer(sign, window)), default=0) for sign in _CUTS]
         cut = next((end for end in ends if end > most // 4), most) if begin + most < len(text) else most
         if line := " ".join(window[:cut].split()):
             found.append(line)
@@ -377,6 +377,6 @@ def _fitting(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _words(value: object) -> Iterator[str]:
     items = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple | set) else ()
-    for one in items:
-        if isinstance(one, str) and one.strip() and len(one) <= MAX_ID:
-            yield one.strip()
+    for word in items:
+        if isinstance(word, str) and word.strip() and len(word) <= MAX_ID:
+            yield word.strip()

@@ -71,7 +71,7 @@ def _filled(cells: Sequence[str]) -> Iterator[tuple[str, Any]]:
         if not text or name in _TOLD:
             continue
         if name in LISTS:
-            yield name, json.loads(text) if text.startswith("[") else [one.strip() for one in text.split(";")]
+            yield name, json.loads(text) if text.startswith("[") else [item.strip() for item in text.split(";")]
         elif name in FLAGS:
             yield name, text.lower() in ("yes", "true", "1")
         elif name == "metadata":
@@ -136,10 +136,10 @@ def read_folder(archive: Archive, into: Gathering) -> None:
     about = archive.named(ABOUT)[0]
     top = about.removesuffix(ABOUT)
     try:
-        told = json.loads(archive.read(about))
+        contents = json.loads(archive.read(about))
     except (ValueError, RecursionError) as error:
         raise refusal(f"{about[:100]} is not JSON: {error!s:.100}") from error
-    _refuse_other(told.get("format") if isinstance(told, dict) else None, PAGES)
+    _refuse_other(contents.get("format") if isinstance(contents, dict) else None, PAGES)
     if (name := f"{top}{PERSONALITY}") in archive.names:
         read_personality(_text(archive, name), into)
     for name in sorted(archive.names):

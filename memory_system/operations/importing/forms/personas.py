@@ -27,7 +27,7 @@ def is_scratch(value: Mapping[str, Any]) -> bool:
 
 def is_nodes(value: Mapping[str, Any]) -> bool:
     """Whether an object is a stream of memories by node."""
-    return any(is_node(one) for one in list(value.values())[:3])
+    return any(is_node(node) for node in list(value.values())[:3])
 
 
 def is_node(value: object) -> bool:
@@ -67,8 +67,8 @@ def read_places(value: Mapping[str, Any], into: Gathering, at: str = "") -> None
             into.drop(f"{at}{'.'.join(path)}", name, "A place of this name is there already.")
             continue
         known.add(name.casefold())
-        told = f"Here are: {', '.join(inside)}."[:2000] if inside else "A place that the character knows."
-        place = {"place": name, "description": told}
+        description = f"Here are: {', '.join(inside)}."[:2000] if inside else "A place that the character knows."
+        place = {"place": name, "description": description}
         into.part(f"{at}{'.'.join(path)}", "environment", place | ({"within": within} if within else {}))
 
 
@@ -77,7 +77,7 @@ def _places(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[t
         if not name.strip() or len(path) > 3:
             continue
         here = (*path, name.strip())
-        yield here, [str(one) for one in inside if str(one).strip()] if isinstance(inside, list | dict) else []
+        yield here, [str(item) for item in inside if str(item).strip()] if isinstance(inside, list | dict) else []
         if isinstance(inside, dict):
             yield from _places(inside, here)
 
@@ -92,45 +92,45 @@ def read_nodes(rows: Sequence[tuple[str, str, Any]], into: Gathering) -> None:
         rows: the place, the node's own id and the node of each.
         into: what it is added to.
     """
-    names = {node: made_id("node", node, held.get("created"), held.get("description")) for _, node, held in rows}
-    needed = {one for _, _, held in rows for one in _evidence(held)}
+    names = {node: made_id("node", node, body.get("created"), body.get("description")) for _, node, body in rows}
+    needed = {source for _, _, body in rows for source in _evidence(body)}
     taken: dict[str, str] = {}
-    for place, node, held in sorted(rows, key=lambda row: (str(row[2].get("created", "")), _number(row[1]))):
-        if held["type"] == "event" and _IDLE.search(str(held.get("description"))) and node not in needed:
-            into.drop(place, held.get("description"), "It says only that something is idle.")
+    for place, node, body in sorted(rows, key=lambda row: (str(row[2].get("created", "")), _number(row[1]))):
+        if body["type"] == "event" and _IDLE.search(str(body.get("description"))) and node not in needed:
+            into.drop(place, body.get("description"), "It says only that something is idle.")
             continue
-        named = _evidence(held)
-        evidence = [taken[one] for one in named if one in taken]
+        named = _evidence(body)
+        evidence = [taken[source] for source in named if source in taken]
         if len(evidence) < len(named):
             into.note("Evidence that is not in this material is left out of what names it.")
-        if held["type"] == "thought":
+        if body["type"] == "thought":
             entry_id = into.memory(
-                place, held.get("description"), id=names[node], kind=Kind.REFLECTION, tier=Tier.LTM, evidence=evidence,
-                depth=max(1, held["depth"]) if isinstance(held.get("depth"), int) else 1, source=Source.DERIVED,
-                **_common(held, node, into),
+                place, body.get("description"), id=names[node], kind=Kind.REFLECTION, tier=Tier.LTM, evidence=evidence,
+                depth=max(1, body["depth"]) if isinstance(body.get("depth"), int) else 1, source=Source.DERIVED,
+                **_common(body, node, into),
             )  # fmt: skip
         else:
-            entry_id = _happened(place, names[node], node, held, evidence, into)
+            entry_id = _happened(place, names[node], node, body, evidence, into)
         if entry_id is not None:
             taken[node] = entry_id
 
 
 def _happened(
-    place: str, entry_id: str, node: str, held: Mapping[str, Any], evidence: list[str], into: Gathering
+    place: str, entry_id: str, node: str, body: Mapping[str, Any], evidence: list[str], into: Gathering
 ) -> str | None:
     """An event, or a chat with its turns."""
-    if held["type"] == "event":
+    if body["type"] == "event":
         return into.memory(
-            place, held.get("description"), id=entry_id, source=Source.SAW, place=_place(held), people=_people(held),
-            evidence=evidence, **_common(held, node, into),
+            place, body.get("description"), id=entry_id, source=Source.SAW, place=_place(body), people=_people(body),
+            evidence=evidence, **_common(body, node, into),
         )  # fmt: skip
-    own = str(_of(held, "s", "subject") or into.who)
+    own = str(_of(body, "s", "subject") or into.who)
     whole = into.memory(
-        place, held.get("description"), id=entry_id, kind=Kind.CONVERSATION, people=_people(held),
-        **_common(held, node, into),
+        place, body.get("description"), id=entry_id, kind=Kind.CONVERSATION, people=_people(body),
+        **_common(body, node, into),
     )  # fmt: skip
-    turns = [one for one in _of(held, "chat", "filling") or () if isinstance(one, list | tuple) and len(one) == 2]
-    shared = _common(held, node, into) | {"tags": (), "rating": None, "explanation": ""}
+    turns = [turn for turn in _of(body, "chat", "filling") or () if isinstance(turn, list | tuple) and len(turn) == 2]
+    shared = _common(body, node, into) | {"tags": (), "rating": None, "explanation": ""}
     for number, (speaker, said) in enumerate(turns):
         if isinstance(speaker, str) and isinstance(said, str) and said.strip():
             metadata = {"conversation": entry_id.removeprefix("in:"), "turn": number, "speaker": speaker}
@@ -144,31 +144,31 @@ def _happened(
     return whole
 
 
-def _common(held: Mapping[str, Any], node: str, into: Gathering) -> dict[str, Any]:
+def _common(body: Mapping[str, Any], node: str, into: Gathering) -> dict[str, Any]:
     """When it was, how poignant, by which words it is found, and what the node was called."""
-    rating = held.get("poignancy")
+    rating = body.get("poignancy")
     rated = isinstance(rating, int | float) and not isinstance(rating, bool) and 1 <= rating <= 10
-    keywords = held.get("keywords")
+    keywords = body.get("keywords")
     metadata = {"node": node} | {
         name: value
-        for name, value in (("predicate", _of(held, "p", "predicate")), ("expiration", held.get("expiration")))
+        for name, value in (("predicate", _of(body, "p", "predicate")), ("expiration", body.get("expiration")))
         if isinstance(value, str) and value
     }
     return {
-        "timestamp": into.moment(held.get("created")),
+        "timestamp": into.moment(body.get("created")),
         "rating": rating if rated else None,
         "explanation": _RATED if rated else "",
-        "tags": sorted(one for one in keywords if isinstance(one, str) and ":" not in one)
+        "tags": sorted(keyword for keyword in keywords if isinstance(keyword, str) and ":" not in keyword)
         if isinstance(keywords, list)
         else (),
         "metadata": metadata,
     }
 
 
-def _evidence(held: Mapping[str, Any]) -> list[str]:
+def _evidence(body: Mapping[str, Any]) -> list[str]:
     """The nodes that a thought, or the event of a chat, rests on; for a chat, the same field holds what was said."""
-    found = () if held["type"] == "chat" else held.get("evidence") or held.get("filling") or ()
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    found = () if body["type"] == "chat" else body.get("evidence") or body.get("filling") or ()
+    return [node for node in found if isinstance(node, str)] if isinstance(found, list) else []
 
 
 def _number(node: str) -> int:
@@ -176,14 +176,14 @@ def _number(node: str) -> int:
     return int(digits) if digits.isdecimal() and len(digits) < 10 else 0
 
 
-def _of(held: Mapping[str, Any], short: str, name: str) -> Any:
-    return held.get(short, held.get(name))
+def _of(body: Mapping[str, Any], short: str, name: str) -> Any:
+    return body.get(short, body.get(name))
 
 
-def _people(held: Mapping[str, Any]) -> tuple[str, ...]:
+def _people(body: Mapping[str, Any]) -> tuple[str, ...]:
     """Who is in it: capitalised names that are not the address of a place."""
-    told = (_of(held, "s", "subject"), _of(held, "o", "object"))
-    return tuple(dict.fromkeys(one for one in told if isinstance(one, str) and _is_name(one)))
+    names = (_of(body, "s", "subject"), _of(body, "o", "object"))
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and _is_name(name)))
 
 
 def _is_name(text: str) -> bool:
@@ -191,8 +191,8 @@ def _is_name(text: str) -> bool:
     return ":" not in text and len(words) == 2 and all(word[:1].isupper() and word.isalpha() for word in words)
 
 
-def _place(held: Mapping[str, Any]) -> str:
+def _place(body: Mapping[str, Any]) -> str:
     """Where the thing that it is about is, from that thing's address."""
-    about = _of(held, "s", "subject")
+    about = _of(body, "s", "subject")
     parts = about.split(":") if isinstance(about, str) else []
     return ", ".join(reversed(parts[1:-1]))[:200] if len(parts) > 2 else ""

@@ -20,9 +20,9 @@ _LONGEST = 2000
 
 def is_prose(lines: Sequence[tuple[int, str]]) -> bool:
     """Whether lines are running text rather than an event each: several sentences in a line, or one over several."""
-    told = [line for _, line in lines[:500] if not _HEADING.fullmatch(line)]
-    several = sum(len(_END.findall(line)) >= 1 for line in told)
-    return several * 3 >= len(told) > 0 or runs_on(told)
+    texts = [line for _, line in lines[:500] if not _HEADING.fullmatch(line)]
+    several = sum(len(_END.findall(line)) >= 1 for line in texts)
+    return several * 3 >= len(texts) > 0 or runs_on(texts)
 
 
 def runs_on(told: Sequence[str]) -> bool:
@@ -51,20 +51,20 @@ def read_prose(text: str, into: Gathering) -> None:
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """The paragraphs, each with the line on which it begins; a heading is a paragraph of its own."""
-    held: list[str] = []
+    paragraph: list[str] = []
     begun = 1
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         if not line.strip() or _HEADING.fullmatch(line):
-            if held:
-                yield begun, "\n".join(held)
-                held = []
+            if paragraph:
+                yield begun, "\n".join(paragraph)
+                paragraph = []
             if line.strip():
                 yield number, line
         else:
-            begun = begun if held else number
-            held.append(line)
-    if held:
-        yield begun, "\n".join(held)
+            begun = begun if paragraph else number
+            paragraph.append(line)
+    if paragraph:
+        yield begun, "\n".join(paragraph)
 
 
 def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:

@@ -56,7 +56,7 @@ def read_material(
     if not isinstance(file_name, str):
         raise InvalidParameter(f"The file's name must be text, not {kind_of(file_name)}.")
     chosen = {} if columns is None else columns
-    if not isinstance(chosen, Mapping) or not all(isinstance(one, str) for one in (*chosen, *chosen.values())):
+    if not isinstance(chosen, Mapping) or not all(isinstance(name, str) for name in (*chosen, *chosen.values())):
         raise InvalidParameter("'columns' names, by the name of a field, the column that is taken for it.")
     reading, source = _Reading(now, who, asked, dates, dict(chosen)), file_name[:100] or "the material"
     try:
@@ -127,11 +127,11 @@ class _Reading:
         """One persona of an archive: the only one, or the one for whom it is read."""
         people = sorted({_persona_of(name) for name in names})
         if len(people) > 1:
-            wanted = [person for person in people if person.casefold() == self.who.casefold()]
-            if not wanted:
-                told = ", ".join(people[:10])
-                raise refusal(f"the archive holds {len(people)} personas ({told:.300}); import the folder of one")
-            people = wanted
+            matches = [person for person in people if person.casefold() == self.who.casefold()]
+            if not matches:
+                examples = ", ".join(people[:10])
+                raise refusal(f"the archive holds {len(people)} personas ({examples:.300}); import the folder of one")
+            people = matches
         of_one = [name for name in names if _persona_of(name) == people[0]]
         into = self._begin(Origin.PERSONA)
         for name in of_one:
@@ -151,10 +151,10 @@ class _Reading:
 
     def _nodes(self, value: object, into: Gathering) -> None:
         rows = value.items() if isinstance(value, dict) else ()
-        good = [(key, str(key), one) for key, one in rows if personas.is_node(one)]
-        for key, one in rows:
-            if not personas.is_node(one):
-                into.drop(str(key), one, "It is not an event, thought or chat.")
+        good = [(key, str(key), item) for key, item in rows if personas.is_node(item)]
+        for key, item in rows:
+            if not personas.is_node(item):
+                into.drop(str(key), item, "It is not an event, thought or chat.")
         personas.read_nodes(good, into)
 
     def _text(self, text: str) -> Gathering:
@@ -196,7 +196,7 @@ class _Reading:
                 return into
         rows = tables.listed(value)
         if rows is not None and self.asked in (None, Origin.RECORDS, Origin.GRAPH, Origin.PERSONA):
-            return self._of_rows([(number, one) for number, one in enumerate(rows, start=1)], "item")
+            return self._of_rows([(number, row) for number, row in enumerate(rows, start=1)], "item")
         known = TITLES[self.asked] if self.asked else None
         if known:
             raise refusal(f"it is not written as {known} is")
@@ -225,8 +225,8 @@ class _Reading:
         return into
 
     def _of_rows(self, rows: Sequence[tuple[int, Any]], called: str) -> Gathering:
-        values = [one for _, one in rows]
-        placed = [(f"{called} {number}", one) for number, one in rows]
+        values = [value for _, value in rows]
+        placed = [(f"{called} {number}", value) for number, value in rows]
         if self.asked in (None, Origin.SILLYTAVERN) and chats.is_sillytavern(values):
             into = self._begin(Origin.SILLYTAVERN)
             chats.read_sillytavern(rows, into)
@@ -235,10 +235,10 @@ class _Reading:
             tables.read_graph(placed, into)
         elif self.asked in (None, Origin.PERSONA) and any(map(personas.is_node, values[:3])):
             into = self._begin(Origin.PERSONA)
-            nodes = [(place, str(one.get("id", place)), one) for place, one in placed if personas.is_node(one)]
-            for place, one in placed:
-                if not personas.is_node(one):
-                    into.drop(place, one, "It is not an event, thought or chat.")
+            nodes = [(place, str(value.get("id", place)), value) for place, value in placed if personas.is_node(value)]
+            for place, value in placed:
+                if not personas.is_node(value):
+                    into.drop(place, value, "It is not an event, thought or chat.")
             personas.read_nodes(nodes, into)
         else:
             into = self._begin(Origin.RECORDS)
@@ -324,18 +324,18 @@ def _read_card(value: Mapping[str, Any], into: Gathering) -> None:
     assets.read_within(value, into)
 
 
-def _one_of(kind: Any, given: object, what: str) -> Any:
+def _one_of(kind: Any, value: object, what: str) -> Any:
     """A word as a member of its enumeration.
 
     Raises:
         InvalidParameter: there is no such member.
     """
-    if given is None or (isinstance(given, str) and not given):
+    if value is None or (isinstance(value, str) and not value):
         return None
     try:
-        return kind(given)
+        return kind(value)
     except ValueError as error:
-        raise InvalidParameter(f"There is no {what} {shown(given)}; there are: {', '.join(kind)}.") from error
+        raise InvalidParameter(f"There is no {what} {shown(value)}; there are: {', '.join(kind)}.") from error
 
 
 def _json(text: str | bytes) -> tuple[Any, str]:
@@ -381,7 +381,7 @@ def _is_list(text: str) -> bool:
 
 def _persona_of(name: str) -> str:
     """Whose folder a file of an archive is in; empty at the top."""
-    parts = [one for one in name.split("/")[:-1] if one not in ("associative_memory", "bootstrap_memory")]
+    parts = [part for part in name.split("/")[:-1] if part not in ("associative_memory", "bootstrap_memory")]
     return parts[-1] if parts else ""
 
 

@@ -69,7 +69,7 @@ def listed(value: object) -> list[Any] | None:
     if not isinstance(value, dict):
         return None
     if isinstance(docs := value.get("docstore/data"), dict):
-        return [{"id_": key, **one} if isinstance(one, dict) else one for key, one in docs.items()]
+        return [{"id_": key, **doc} if isinstance(doc, dict) else doc for key, doc in docs.items()]
     for key in _LIST_KEYS:
         if isinstance(found := value.get(key), list) and (not found or isinstance(found[0], dict)):
             return found
@@ -78,19 +78,19 @@ def listed(value: object) -> list[Any] | None:
 
 def unwrapped(value: Mapping[str, Any]) -> dict[str, Any]:
     """An object without what a program wraps around it: LangChain's constructor, LlamaIndex's ``__data__``."""
-    held = dict(value)
+    fields = dict(value)
     for inside in ("kwargs", "__data__", "node", "payload", "data"):
-        wrapped = held.get(inside)
+        wrapped = fields.get(inside)
         if inside == "__data__" and isinstance(wrapped, str):
             try:
                 wrapped = json.loads(wrapped)
             except ValueError:
                 continue
         if isinstance(wrapped, dict) and "document" in taken_for(wrapped):
-            held = {**{name: one for name, one in held.items() if name in ("id_", "score")}, **wrapped}
-    if isinstance(resource := held.get("text_resource"), dict) and "text" not in held:
-        held["text"] = resource.get("text")
-    return held
+            fields = {**{name: field for name, field in fields.items() if name in ("id_", "score")}, **wrapped}
+    if isinstance(resource := fields.get("text_resource"), dict) and "text" not in fields:
+        fields["text"] = resource.get("text")
+    return fields
 
 
 def read_records(
@@ -101,22 +101,24 @@ def read_records(
     Raises:
         InvalidFile: none of their fields holds the text of a memory.
     """
-    held = [(place, unwrapped(row) if isinstance(row, dict) else row) for place, row in rows]
-    names = dict.fromkeys(name for _, row in held if isinstance(row, dict) for name in row)
+    objects = [(place, unwrapped(row) if isinstance(row, dict) else row) for place, row in rows]
+    names = dict.fromkeys(name for _, row in objects if isinstance(row, dict) for name in row)
     takes = taken_for(names, chosen)
     if "document" not in takes:
-        told = ", ".join(list(names)[:20])[:200]
-        raise refusal(f"none of its names was recognised as the text of a memory; choose one of: {told}")
-    inside = {name for _, row in held if isinstance(row, dict) for name in _metadata(row)}
-    told = ", ".join(f"{name} as {field}" for field, name in takes.items() if field != name)
-    if told:
-        into.note(f"Read {told}.")
+        listing = ", ".join(list(names)[:20])[:200]
+        raise refusal(f"none of its names was recognised as the text of a memory; choose one of: {listing}")
+    inside = {name for _, row in objects if isinstance(row, dict) for name in _metadata(row)}
+    listing = ", ".join(f"{name} as {field}" for field, name in takes.items() if field != name)
+    if listing:
+        into.note(f"Read {listing}.")
     tenths = (
-        _tenths([row.get(takes["rating"]) for _, row in held if isinstance(row, dict)]) if "rating" in takes else False
+        _tenths([row.get(takes["rating"]) for _, row in objects if isinstance(row, dict)])
+        if "rating" in takes
+        else False
     )
     beneath = {field: name for field, name in taken_for(inside).items() if field not in {*takes, "id", "document"}}
     unread: list[str] = []
-    for place, row in held:
+    for place, row in objects:
         if not isinstance(row, dict):
             into.drop(place, row, "It is not an object with a text.")
             continue
@@ -145,8 +147,10 @@ def _fields(
     found = {field: row[name] for field, name in takes.items() if row.get(name) is not None}
     found |= {field: metadata[name] for field, name in beneath.items() if metadata.get(name) is not None}
     used = {*takes.values(), "metadata", "extra_info", "type", "lc", "class_name", "__type__"}
-    extras = {**{name: one for name, one in row.items() if name not in used}, **metadata}
-    extras = {name: one for name, one in extras.items() if name not in beneath.values() or found.get("source") is None}
+    extras = {**{name: value for name, value in row.items() if name not in used}, **metadata}
+    extras = {
+        name: value for name, value in extras.items() if name not in beneath.values() or found.get("source") is None
+    }
     made: dict[str, Any] = {"document": found.get("document")}
     if "timestamp" in found:
         made["timestamp"] = into.moment(found["timestamp"], order or Order.DAY_FIRST)
@@ -169,8 +173,8 @@ def _fields(
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    held = row.get("metadata") or row.get("extra_info")
-    return held if isinstance(held, dict) else {}
+    metadata = row.get("metadata") or row.get("extra_info")
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _own(extras: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -186,7 +190,7 @@ def _own(extras: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _tenths(values: Sequence[object]) -> bool:
-    numbers = [one for value in values if (one := _number(value)) is not None]
+    numbers = [number for value in values if (number := _number(value)) is not None]
     return bool(numbers) and max(numbers) <= 1 and min(numbers) < 1
 
 
@@ -207,7 +211,7 @@ def is_store(value: object) -> bool:
     return (
         isinstance(value, dict)
         and isinstance(value.get("documents"), list)
-        and all(isinstance(one, str) for one in value["documents"][:3])
+        and all(isinstance(text, str) for text in value["documents"][:3])
     )
 
 
@@ -217,7 +221,7 @@ def read_store(value: Mapping[str, Any], into: Gathering) -> None:
     Raises:
         InvalidFile: a column is shorter than the others.
     """
-    known = {name: one for name, one in value.items() if name in ("documents", "metadatas", "ids")}
+    known = {name: column for name, column in value.items() if name in ("documents", "metadatas", "ids")}
     try:
         rows = rows_of_store(known, "the material")
     except InvalidEntry as error:
@@ -225,11 +229,11 @@ def read_store(value: Mapping[str, Any], into: Gathering) -> None:
     scaled, notes = rated_on_ten(rows)
     for note in notes:
         into.note(note)
-    for number, held in enumerate(scaled, start=1):
-        row, metadata = dict(held), held.get("metadata")
+    for number, fields in enumerate(scaled, start=1):
+        row, metadata = dict(fields), fields.get("metadata")
         if isinstance(metadata, dict) and "timestamp" in metadata:
             moment = into.moment(metadata["timestamp"])
-            kept = {name: one for name, one in metadata.items() if name != "timestamp"}
+            kept = {name: field for name, field in metadata.items() if name != "timestamp"}
             row |= {"metadata": kept} | ({"timestamp": moment} if moment else {})
         try:
             into.take(f"document {number}", event_entry(row, None))
@@ -248,27 +252,27 @@ def is_graph(rows: Sequence[Any]) -> bool:
 
 def read_graph(rows: Sequence[tuple[str, Any]], into: Gathering) -> None:
     """Read a graph of what is known: each observation of an entity and each relation is a memory, a fact."""
-    kinds = {str(one.get("name")): str(one.get("entityType", "")) for _, one in rows if isinstance(one, dict)}
+    kinds = {str(row.get("name")): str(row.get("entityType", "")) for _, row in rows if isinstance(row, dict)}
     for place, row in rows:
         kind = row.get("type") if isinstance(row, dict) else None
         if kind == "entity":
             name, sort = str(row.get("name", "")).strip(), str(row.get("entityType", ""))
             people = [name] if sort.casefold() in _PERSONS else []
             observed = row.get("observations")
-            for number, one in enumerate(observed if isinstance(observed, list) else (), start=1):
-                said = one if isinstance(one, str) else one.get("content") if isinstance(one, dict) else None
-                told = said if not said or not name or name.casefold() in str(said).casefold() else f"{name}: {said}"
+            for number, item in enumerate(observed if isinstance(observed, list) else (), start=1):
+                said = item if isinstance(item, str) else item.get("content") if isinstance(item, dict) else None
+                text = said if not said or not name or name.casefold() in str(said).casefold() else f"{name}: {said}"
                 into.memory(
-                    f"{place}, observation {number}", told, kind=Kind.FACT, people=people,
+                    f"{place}, observation {number}", text, kind=Kind.FACT, people=people,
                     metadata={"entity": name, "entity_type": sort},
                 )  # fmt: skip
             if not observed:
                 into.memory(place, f"{name} ({sort})" if sort else name, kind=Kind.FACT, people=people)
         elif kind == "relation":
             ends = [str(row.get(end, "")).strip() for end in ("from", "to")]
-            told = f"{ends[0]} {str(row.get('relationType', '')).replace('_', ' ').strip()} {ends[1]}."
+            text = f"{ends[0]} {str(row.get('relationType', '')).replace('_', ' ').strip()} {ends[1]}."
             people = [end for end in ends if kinds.get(end, "").casefold() in _PERSONS]
-            into.memory(place, told, kind=Kind.FACT, people=people, metadata={"relation": str(row.get("relationType"))})
+            into.memory(place, text, kind=Kind.FACT, people=people, metadata={"relation": str(row.get("relationType"))})
         else:
             into.drop(place, row, "It is neither an entity nor a relation.")
 
