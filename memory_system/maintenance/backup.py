@@ -125,12 +125,12 @@ def _write(
                 if added:
                     agents.append(_described(name, copy))
                 kept |= added
-        for one in binned:
+        for agent in binned:
             if cancelled():
                 return None
             with _scratch(scratch) as folder, suppress(FileNotFoundError):
-                _copy(world, one.folder, folder / "agent")
-                kept |= _add(zipped, folder / "agent", f"{BIN}/{one.folder.name}", now)
+                _copy(world, agent.folder, folder / "agent")
+                kept |= _add(zipped, folder / "agent", f"{BIN}/{agent.folder.name}", now)
         for path in sorted(world.folder.glob("*")):
             if path.is_file() and not path.name.startswith((".", TOKENS, NOTE)):
                 kept[f"{WORLD}/{path.name}"] = _add_file(zipped, path, f"{WORLD}/{path.name}", now)
@@ -187,13 +187,13 @@ def _add(zipped: zipfile.ZipFile, folder: Path, into: str, now: datetime) -> dic
 
 
 def _add_file(zipped: zipfile.ZipFile, path: Path, name: str, now: datetime) -> Kept:
-    told, size = hashlib.sha256(), 0
+    checksum, size = hashlib.sha256(), 0
     with path.open("rb") as source, zipped.open(_info(name, now), "w", force_zip64=True) as target:
         while chunk := source.read(_CHUNK):
-            told.update(chunk)
+            checksum.update(chunk)
             size += len(chunk)
             target.write(chunk)
-    return Kept(size, told.hexdigest())
+    return Kept(size, checksum.hexdigest())
 
 
 def _info(name: str, now: datetime) -> zipfile.ZipInfo:

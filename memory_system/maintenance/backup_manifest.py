@@ -93,8 +93,8 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text that ``from_json`` reads."""
-        told = {"format": FORMAT, **asdict(self), "made_at": self.made_at.isoformat()}
-        return json.dumps(told, ensure_ascii=False, indent=1)
+        fields = {"format": FORMAT, **asdict(self), "made_at": self.made_at.isoformat()}
+        return json.dumps(fields, ensure_ascii=False, indent=1)
 
     @classmethod
     def from_json(cls, text: bytes) -> Self:
@@ -104,18 +104,18 @@ class Manifest:
             InvalidBackup: it is not a manifest, or names files that do not belong in a backup.
         """
         try:
-            told: dict[str, Any] = json.loads(text)
-            _refuse_other_form(told.pop("format"))
-            agents = tuple(_agent(one) for one in told.pop("agents"))
-            files = {_path(name): _kept(name, kept) for name, kept in told.pop("files").items()}
-            made_at = parse_time(told.pop("made_at"))
-            texts = {name: str(told.pop(name)) for name in ("title", "embedder")}
+            fields: dict[str, Any] = json.loads(text)
+            _refuse_other_form(fields.pop("format"))
+            agents = tuple(_agent(agent) for agent in fields.pop("agents"))
+            files = {_path(name): _kept(name, kept) for name, kept in fields.pop("files").items()}
+            made_at = parse_time(fields.pop("made_at"))
+            texts = {name: str(fields.pop(name)) for name in ("title", "embedder")}
             found = cls(
-                checked_name(told.pop("world"), "world name"),
+                checked_name(fields.pop("world"), "world name"),
                 made_at,
                 agents=agents,
                 files=files,
-                deleted=_count(told.pop("deleted")),
+                deleted=_count(fields.pop("deleted")),
                 **texts,
             )
         except InvalidBackup:
@@ -131,14 +131,14 @@ def _refuse_other_form(form: object) -> None:
         raise InvalidBackup(f"It is a backup of the form {form!s:.60}, which this program does not know.")
 
 
-def _agent(told: Mapping[str, Any]) -> BackedUp:
-    memories = {str(tier): _count(count) for tier, count in told["memories"].items()}
-    name = checked_name(told["name"])
-    return BackedUp(name, str(told["shown"]), _count(told["revision"]), memories, str(told["problem"]))
+def _agent(fields: Mapping[str, Any]) -> BackedUp:
+    memories = {str(tier): _count(count) for tier, count in fields["memories"].items()}
+    name = checked_name(fields["name"])
+    return BackedUp(name, str(fields["shown"]), _count(fields["revision"]), memories, str(fields["problem"]))
 
 
-def _kept(name: str, told: Mapping[str, Any]) -> Kept:
-    kept = Kept(_count(told["size"]), str(told["sha256"]))
+def _kept(name: str, fields: Mapping[str, Any]) -> Kept:
+    kept = Kept(_count(fields["size"]), str(fields["sha256"]))
     if not re.fullmatch(r"[0-9a-f]{64}", kept.sha256):
         raise InvalidBackup(f"It has no checksum for {shown(name)}.")
     return kept

@@ -162,23 +162,23 @@ def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, Manifest]]:
 
 
 def _manifest(zipped: zipfile.ZipFile, size: int) -> Manifest:
-    held = zipped.infolist()
-    if len(held) > _MOST_FILES:
-        raise InvalidBackup(f"It holds {len(held):,} files; a backup has at most {_MOST_FILES:,}.")
-    for info in held:
+    infos = zipped.infolist()
+    if len(infos) > _MOST_FILES:
+        raise InvalidBackup(f"It holds {len(infos):,} files; a backup has at most {_MOST_FILES:,}.")
+    for info in infos:
         _refuse_unplain(info)
-    names = [info.filename for info in held]
+    names = [info.filename for info in infos]
     if names.count(NAME) != 1:
         raise InvalidBackup(f"This is not a backup of this program: it has no {NAME}.")
-    told = zipped.getinfo(NAME)
-    if told.file_size > MOST_BYTES:
+    manifest_info = zipped.getinfo(NAME)
+    if manifest_info.file_size > MOST_BYTES:
         raise InvalidBackup(f"Its {NAME} is larger than any backup's.")
-    with zipped.open(told) as file:
+    with zipped.open(manifest_info) as file:
         manifest = Manifest.from_json(file.read(MOST_BYTES))
     if sorted(names) != sorted([NAME, *manifest.files]):
         odd = sorted(set(names) ^ {NAME, *manifest.files}) or ["a file"]
         raise InvalidBackup(f"What it holds is not what it lists: {shown(odd[0])} is missing, added, or there twice.")
-    for info in held:
+    for info in infos:
         if info.filename != NAME and info.file_size != manifest.files[info.filename].size:
             raise InvalidBackup(f"{shown(info.filename)} is not of the size that it had.")
         if info.file_size > max(_SMALL, _MOST_TIMES * info.compress_size):
@@ -225,13 +225,13 @@ def _read(
 
 
 def _chunks(zipped: zipfile.ZipFile, name: str, kept: Kept) -> Iterator[bytes]:
-    told, left = hashlib.sha256(), kept.size
+    checksum, left = hashlib.sha256(), kept.size
     with zipped.open(name) as file:
         while chunk := file.read(min(_CHUNK, left + 1)):
             left -= len(chunk)
             if left < 0:
                 break
-            told.update(chunk)
+            checksum.update(chunk)
             yield chunk
-    if left or told.hexdigest() != kept.sha256:
+    if left or checksum.hexdigest() != kept.sha256:
         raise InvalidBackup(f"{shown(name)} is not as it was when the backup was made.")

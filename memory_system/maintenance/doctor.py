@@ -47,8 +47,8 @@ def of_contents(
     name: str, journal: Journal, stores: Stores, embedder: Embedder, *, to_be_made: bool = False
 ) -> Iterator[Finding]:
     """Whether the store has what the journal says, and both have vectors of the embedder in use."""
-    held = {tier: [entry for entry, _ in journal.entries(tier).values()] for tier in Tier}
-    entries = list(chain.from_iterable(held.values()))
+    by_tier = {tier: [entry for entry, _ in journal.entries(tier).values()] for tier in Tier}
+    entries = list(chain.from_iterable(by_tier.values()))
     hashes = {content_hash(entry.document) for entry in entries}
     current = journal.kept.of(hashes, embedder.identity)
     try:
@@ -61,7 +61,7 @@ def of_contents(
     vectors = current if made_with == embedder.identity else journal.kept.of(hashes, made_with)
     try:
         stores.refuse_others(lambda: journal.origin)
-        found = differences(stores.memories, {tier: of_entries(of_tier, vectors) for tier, of_tier in held.items()})
+        found = differences(stores.memories, {tier: of_entries(of_tier, vectors) for tier, of_tier in by_tier.items()})
         distances = stores.distances()
     except (ForeignStore, StoreDamaged, StoreUnavailable) as error:
         yield Finding(name, "store", State.WRONG, error.sentence)
@@ -86,8 +86,8 @@ def of_contents(
         sentence = f"{len(pending)} of the newest changes {verb} not in the store yet; it takes them in by itself."
         yield Finding(name, "store", State.NOTE, sentence)
     else:
-        told = "in the journal, and nowhere else" if stores.in_journal else "as the journal says"
-        yield Finding(name, "store", State.RIGHT, f"{so_many(len(entries))}, {told}.")
+        where = "in the journal, and nowhere else" if stores.in_journal else "as the journal says"
+        yield Finding(name, "store", State.RIGHT, f"{so_many(len(entries))}, {where}.")
     waiting = len(hashes) - len(current)
     if waiting or made_with != embedder.identity or distances:
         sentence = f"{counted(waiting, 'text has', 'texts have')} no vector of {embedder.identity}; "
@@ -98,13 +98,13 @@ def of_contents(
 
 def of_personality(name: str, journal: Journal, path: Path) -> Iterator[Finding]:
     """Whether a personality file is as the journal says."""
-    held, file = journal.text("personality"), PersonalityFile(path)
-    problem = file.problem(held)
+    text, file = journal.text("personality"), PersonalityFile(path)
+    problem = file.problem(text)
     if problem is not None:
         yield Finding(name, "personality", State.WRONG, problem)
-    elif held is not None and file.text() != held:
+    elif text is not None and file.text() != text:
         yield Finding(name, "personality", State.NOTE, f"{path.name} was edited; opening the agent takes it in.")
-    elif held is not None:
+    elif text is not None:
         yield Finding(name, "personality", State.RIGHT, f"{path.name} is as the journal says.")
 
 
@@ -168,8 +168,8 @@ def _repaired(
 ) -> list[Finding]:
     problem = repair_agent(place.folder, place.personality, embedder, journals, new_journal=new_journal, server=server)
     after = examine_agent(place.folder, place.personality, embedder, journals, server)
-    told = {finding.what for finding in after}
-    gone = [finding for finding in before if finding.state is State.WRONG and finding.what not in told]
+    subjects = {finding.what for finding in after}
+    gone = [finding for finding in before if finding.state is State.WRONG and finding.what not in subjects]
     found = [_compared(finding, before, problem) for finding in after]
     return found + [
         replace(finding, state=State.REPAIRED, sentence=f"{finding.sentence} It is gone now.") for finding in gone
@@ -200,9 +200,9 @@ def mend(world: World, agent: str) -> str | None:
 def _close(world: World, agent: str) -> None:
     if agent == WORLD_AGENT:
         world.knowledge.close()
-    for held in world.opened():
-        if held.name == agent:
-            held.close()
+    for character in world.opened():
+        if character.name == agent:
+            character.close()
 
 
 def repair_agent(

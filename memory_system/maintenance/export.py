@@ -38,8 +38,8 @@ def lines(agent: AgentMemory, *, vectors: bool = False) -> Iterator[str]:
         vector = agent.contents.vector(entry.id)
         return {"vector": None if vector is None else [float(number) for number in vector]}
 
-    held = (entry for tier in LIVED for entry in agent.entries(tier))
-    yield from rows.lines(about, held, beside if vectors else None)
+    entries = (entry for tier in LIVED for entry in agent.entries(tier))
+    yield from rows.lines(about, entries, beside if vectors else None)
 
 
 def export(agent: AgentMemory, path: str | Path, *, vectors: bool = False) -> int:
@@ -148,19 +148,19 @@ def _row(number: int, line: str, fields: dict[str, Any] | str) -> Row:
     return Row(number, str(fields.get("document", ""))[:200], entry)
 
 
-def _outcome(entry: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -> Outcome:
+def _outcome(entry: MemoryEntry, existing: MemoryEntry | None, *, overwrite: bool) -> Outcome:
     def told(action: str, why: str = "") -> Outcome:
         return Outcome(entry.id, action, entry, entry.rating is not None, why)
 
     if entry.tier not in DECAYING:
         return told("skipped", "It is a fact of the personality; that is a file of its own.")
-    if held is None:
+    if existing is None:
         return told("added")
-    if held.tier not in DECAYING:
+    if existing.tier not in DECAYING:
         return told("skipped", "The id belongs to something that is not a memory of its own.")
-    if bare(held) == entry:
+    if bare(existing) == entry:
         return told("skipped", "It is already here, unchanged.")
-    if held.protected:
+    if existing.protected:
         return told("skipped", PROTECTED)
     return told("overwritten") if overwrite else told("skipped", "The id exists already.")
 

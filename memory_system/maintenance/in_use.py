@@ -111,13 +111,13 @@ class InUse:
             self._notice.close()
             former.close()
             try:
-                told = worlds.rename(name, to)
+                record = worlds.rename(name, to)
             except BaseException:
                 self._begin(former)
                 raise
-            if told.name != former.name:
-                self._exchange(former, lambda: self._opened(former, told.name))
-            return told
+            if record.name != former.name:
+                self._exchange(former, lambda: self._opened(former, record.name))
+            return record
 
     def tell_others(self) -> None:
         """Make the other processes of this server open again what is served here."""

@@ -83,29 +83,29 @@ def restore(
         _refuse_taken(spot)
     _refuse_no_room(spot, manifest)
     with _half(spot) as half:
-        held = backup_reading.unpack(
+        contents = backup_reading.unpack(
             source,
             lambda name: place(half, name),
             progress=lambda done, doing: progress(_UNPACKING * done, doing),
             cancelled=cancelled,
         )
-        if held is None:
+        if contents is None:
             return None
-        findings = _checked(world, held, half, progress, cancelled)
+        findings = _checked(world, contents, half, progress, cancelled)
         if findings is None:
             return None
         if new_world:
-            _refuse_other_personalities(spot, half, [agent.name for agent in held.agents])
+            _refuse_other_personalities(spot, half, [agent.name for agent in contents.agents])
         progress(1.0, "Putting it in place")
-        why = f"the backup of {stamp(held.made_at)} was restored"
+        why = f"the backup of {stamp(contents.made_at)} was restored"
         with world.let_go():
             if new_world:
                 _refuse_taken(spot)
-            for agent in held.agents:  # a server's data for these names is not from the backup
+            for agent in contents.agents:  # a server's data for these names is not from the backup
                 world.journals.of(spot.folder / agent.name).leave_name()
             names = [] if new_world else world.stored()
             aside = swap(spot, half, names, why, now or real_clock())
-        return Restored(held, tuple(findings), aside)
+        return Restored(contents, tuple(findings), aside)
 
 
 def put_back(world: World, aside: Aside, now: datetime | None = None) -> Path | None:
@@ -158,7 +158,7 @@ def place(half: Path, name: str) -> Path:
 
 
 def _checked(
-    world: World, held: Manifest, half: Path, progress: Progress, cancelled: Callable[[], bool]
+    world: World, manifest: Manifest, half: Path, progress: Progress, cancelled: Callable[[], bool]
 ) -> list[Finding] | None:
     """What the doctor finds in what was unpacked, and repairs there; ``None`` if it was stopped.
 
@@ -166,11 +166,11 @@ def _checked(
         InvalidBackup: something is wrong that was not when the backup was made.
     """
     findings: list[Finding] = []
-    for number, agent in enumerate(held.agents):
+    for number, agent in enumerate(manifest.agents):
         if cancelled():
             return None
-        share = _UNPACKING + (1 - _UNPACKING) * number / len(held.agents)
-        progress(share, f"Checking {agent.shown or agent.name} ({number + 1} of {len(held.agents)})")
+        share = _UNPACKING + (1 - _UNPACKING) * number / len(manifest.agents)
+        progress(share, f"Checking {agent.shown or agent.name} ({number + 1} of {len(manifest.agents)})")
         found = _checked_agent(half / agent.name, world)
         wrong = [finding for finding in found if finding.state is State.WRONG]
         if wrong and not agent.problem:

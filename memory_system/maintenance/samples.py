@@ -132,10 +132,10 @@ def pack(world: Path, sources: Mapping[str, tuple[str, str]], embedder: str, tar
 
 def digest(story: str, personality: str) -> str:
     """A value that identifies a story and personality."""
-    told = hashlib.sha256()
+    checksum = hashlib.sha256()
     for text in (story, personality):
-        told.update(hashlib.sha256(text.encode()).digest())
-    return told.hexdigest()
+        checksum.update(hashlib.sha256(text.encode()).digest())
+    return checksum.hexdigest()
 
 
 def _make_own(journal: sqlite3.Connection, now: datetime) -> None:

@@ -39,7 +39,7 @@ def half_made(world: World, *, repair: bool) -> Iterator[Finding]:
     """Half-made files of a world or its backups whose making was cut off; removed on repair."""
     backups = world.settings.backup_folder
     if world.cut_off:
-        size = sum(one.size for one in world.cut_off)
+        size = sum(leftover.size for leftover in world.cut_off)
         yield Finding(
             "",
             "leftovers",
@@ -48,19 +48,19 @@ def half_made(world: World, *, repair: bool) -> Iterator[Finding]:
             "world was opened.",
         )
     if repair:
-        for one in cut_off.remove(world.spot, backups):
-            yield _told(one, gone=True)
-    for one in cut_off.found(world.spot, backups):
-        yield _told(one, gone=False)
+        for leftover in cut_off.remove(world.spot, backups):
+            yield _told(leftover, gone=True)
+    for leftover in cut_off.found(world.spot, backups):
+        yield _told(leftover, gone=False)
     for path in sorted([*world.folder.glob(".*-copying"), *world.folder.parent.glob("*-filling")]):
-        one = cut_off.CutOff(path, size_of(path))
+        leftover = cut_off.CutOff(path, size_of(path))
         if repair:
             shutil.rmtree(path, ignore_errors=True)
-        yield _told(one, gone=not path.exists())
+        yield _told(leftover, gone=not path.exists())
 
 
-def _told(one: cut_off.CutOff, *, gone: bool) -> Finding:
-    sentence = f"{one.path.name} was being made when it was cut off; it takes {_shown(one.size)}."
+def _told(leftover: cut_off.CutOff, *, gone: bool) -> Finding:
+    sentence = f"{leftover.path.name} was being made when it was cut off; it takes {_shown(leftover.size)}."
     return Finding("", "leftovers", State.REPAIRED if gone else State.WRONG, sentence + " Removed." * gone)
 
 
@@ -82,7 +82,7 @@ def disk(world: Path) -> Finding:
     """Whether there is enough space."""
     there = next(path for path in (world, *world.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free
-    held = sum(file.stat().st_size for file in world.glob("**/*") if file.is_file())
-    enough = free >= max(_LEAST_FREE, held)
-    sentence = f"{free / 1e9:.1f} GB are free, and the world has {held / 1e9:.2f} GB."
+    size = sum(file.stat().st_size for file in world.glob("**/*") if file.is_file())
+    enough = free >= max(_LEAST_FREE, size)
+    sentence = f"{free / 1e9:.1f} GB are free, and the world has {size / 1e9:.2f} GB."
     return Finding("", "disk", State.RIGHT if enough else State.WRONG, sentence)

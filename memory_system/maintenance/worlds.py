@@ -113,8 +113,8 @@ class Worlds:
 
     def names(self) -> list[str]:
         """The names of all worlds, sorted; including the one in use, even if it is still empty."""
-        held = {path.name for path in self.folder.glob("*") if _is_world(path)}
-        return sorted({*held, self.used})
+        found = {path.name for path in self.folder.glob("*") if _is_world(path)}
+        return sorted({*found, self.used})
 
     def begun(self) -> bool:
         """Whether there is a folder of the world in use, or an agent of it on the server of the journals.
@@ -149,16 +149,16 @@ class Worlds:
             WorldNotFound: there is no world of this name.
         """
         folder = self._held(name)
-        told = Saved(folder.name, "", 0, 0, size_of(folder), None, None, None, folder.name == self.used)
+        record = Saved(folder.name, "", 0, 0, size_of(folder), None, None, None, folder.name == self.used)
         problems: list[str] = []
         with _noted(problems):
             is_own(folder)
         if problems:  # it may not be entered, so nothing else is known of it
-            return dataclasses.replace(told, problem=problems[0])
+            return dataclasses.replace(record, problem=problems[0])
 
         def tell(**known: object) -> None:
-            nonlocal told
-            told = dataclasses.replace(told, **known)  # type: ignore[arg-type]  # names of its own fields
+            nonlocal record
+            record = dataclasses.replace(record, **known)  # type: ignore[arg-type]  # names of its own fields
 
         with _noted(problems):
             tell(title=read_about(folder).title)
@@ -168,16 +168,19 @@ class Worlds:
         with _noted(problems), self._journals() as journals:
             names = agent_names(self._settings(folder.name))
             tell(characters=sum(not _rehearses(folder / name) for name in names))
-            for one in names:
-                with _noted(problems), journals.of(folder / one).looked_at() as journal:
-                    if journal is None and (folder / one / "chroma").is_dir():
-                        problems.append(f"The journal of {one!r} is missing; open it to see what to do.")
+            for agent in names:
+                with _noted(problems), journals.of(folder / agent).looked_at() as journal:
+                    if journal is None and (folder / agent / "chroma").is_dir():
+                        problems.append(f"The journal of {agent!r} is missing; open it to see what to do.")
                     span = None if journal is None else journal.span()
                     if journal is not None and span is not None:
-                        tell(memories=told.memories + journal.count(DECAYING))
-                        tell(made_at=told.made_at or span[0], changed_at=max(filter(None, (told.changed_at, span[1]))))
+                        tell(memories=record.memories + journal.count(DECAYING))
+                        tell(
+                            made_at=record.made_at or span[0],
+                            changed_at=max(filter(None, (record.changed_at, span[1]))),
+                        )
         served_at = server_of(folder) or ""
-        return dataclasses.replace(told, served_at=served_at, problem=" ".join(dict.fromkeys(problems)))
+        return dataclasses.replace(record, served_at=served_at, problem=" ".join(dict.fromkeys(problems)))
 
     def compare(self, name: str, other: str) -> WorldsCompared:
         """The differences between two worlds; nothing of either is opened or touched.
@@ -186,7 +189,7 @@ class Worlds:
             WorldNotFound: one of the names has no world.
             StoreError, InvalidPersonality: something in one of them cannot be read.
         """
-        sides = [self._held(one) for one in (name, other)]
+        sides = [self._held(world_name) for world_name in (name, other)]
         shared = Path(self.settings.personalities)
         left, right = (Spot(folder, personalities_of(folder, shared)) for folder in sides)
         mine, theirs = (self._stored(folder.name) for folder in sides)
@@ -205,9 +208,9 @@ class Worlds:
         """
         checked = checked_name(name, "world name")
         there = [*(path.name for path in self.folder.glob("*")), *self.names()]
-        for held in (*there, self.settings.backup_folder.name):
-            if held.casefold() == checked.casefold() and held != but:
-                raise AlreadyExists(f"There is a world {held!r} already, or another folder of that name.")
+        for folder_name in (*there, self.settings.backup_folder.name):
+            if folder_name.casefold() == checked.casefold() and folder_name != but:
+                raise AlreadyExists(f"There is a world {folder_name!r} already, or another folder of that name.")
         return checked
 
     # -- made ------------------------------------------------------------------------------------------
@@ -233,8 +236,8 @@ class Worlds:
         return self.saved(checked)
 
     def _fill(self, half: Path, progress: Progress) -> None:
-        told = {"database": half.parent, "world": half.name, "personalities": half.parent / "shared"}
-        settings = self.settings.model_copy(update={**told, "chroma_url": None, "journal_url": None})
+        overrides = {"database": half.parent, "world": half.name, "personalities": half.parent / "shared"}
+        settings = self.settings.model_copy(update={**overrides, "chroma_url": None, "journal_url": None})
         half.rmdir()
         with World(settings, embedder=self._embedder, take_over=True) as filled:
             fill_world(filled, samples(), lambda line: progress(0.1, line))
@@ -277,16 +280,16 @@ class Worlds:
         with self._made(checked) as half, self._journals() as journals:
             (half / PERSONALITIES).mkdir()
             revisions: dict[str, int] = {}
-            for number, one in enumerate(names):
-                progress(number / max(len(names), 1), f"Copying {one}, {number + 1} of {len(names)}")
-                place = spot.agent(one)
+            for number, agent in enumerate(names):
+                progress(number / max(len(names), 1), f"Copying {agent}, {number + 1} of {len(names)}")
+                place = spot.agent(agent)
                 with _still(place.folder):
                     if place.folder.is_dir():
-                        _copy_agent(place.folder, half / one, journals)
+                        _copy_agent(place.folder, half / agent, journals)
                     if place.personality.is_file():
                         shutil.copyfile(place.personality, half / PERSONALITIES / place.personality.name)
-                with Journals().of(half / one).looked_at() as journal:
-                    revisions[one] = 0 if journal is None else journal.revision
+                with Journals().of(half / agent).looked_at() as journal:
+                    revisions[agent] = 0 if journal is None else journal.revision
             for binned in in_bin(source):
                 with suppress(FileNotFoundError):  # somebody has just brought it back
                     (half / BIN).mkdir(exist_ok=True)
@@ -321,8 +324,8 @@ class Worlds:
                 raise Conflict(f"Nothing has happened in {folder.name!r} yet. Create {checked!r}, and switch to it.")
             with self._let_go(folder.name), as_store_errors(f"The world {folder.name!r}"):
                 folder.rename(folder.with_name(checked))
-            for one in self.names():
-                self._follow(one, folder.name, checked)
+            for world_name in self.names():
+                self._follow(world_name, folder.name, checked)
             mine = folder.name == self.used
             if mine:
                 self.settings = self._settings(checked)
@@ -330,12 +333,12 @@ class Worlds:
                 self._say_in_use(checked)
             return self.saved(checked)
 
-    def _follow(self, one: str, former: str, name: str) -> None:
+    def _follow(self, world_name: str, former: str, name: str) -> None:
         with suppress(MemorySystemError, OSError):  # its branches then show its former name
-            slot = read_slot(self.folder / one)
+            slot = read_slot(self.folder / world_name)
             if slot is not None and slot.branched is not None and slot.branched.world == former:
                 branched = dataclasses.replace(slot.branched, world=name)
-                write_slot(self.folder / one, dataclasses.replace(slot, branched=branched))
+                write_slot(self.folder / world_name, dataclasses.replace(slot, branched=branched))
 
     def delete(self, name: str) -> Binned:
         """Move a world to the bin, from where ``restore`` brings it back.
@@ -373,7 +376,7 @@ class Worlds:
             shutil.copyfile(file, folder / PERSONALITIES / file.name)
         write_slot(folder, Slot(real_clock()))
         others = [name for name in self.names() if name != folder.name and (self.folder / name).is_dir()]
-        return files if all(is_own(self.folder / one) for one in others) else []
+        return files if all(is_own(self.folder / other) for other in others) else []
 
     def restore(self, binned: Binned, to: str | None = None) -> Saved:
         """Bring a world back from the bin.

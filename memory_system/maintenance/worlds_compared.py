@@ -126,8 +126,8 @@ def compared(left: Spot, right: Spot, names: tuple[list[str], list[str]], journa
         right.folder.name,
         tuple(sorted(ours - theirs)),
         tuple(sorted(theirs - ours)),
-        tuple(one for one in both if one),
-        tuple(one.name for one in both if not one),
+        tuple(character for character in both if character),
+        tuple(character.name for character in both if not character),
         tuple(_told(left.folder, right.folder)),
     )
 
@@ -135,8 +135,8 @@ def compared(left: Spot, right: Spot, names: tuple[list[str], list[str]], journa
 def _told(left: Path, right: Path) -> list[tuple[str, str, str]]:
     about = [read_about(folder) for folder in (left, right)]
     clocks = [world_clock(folder)().isoformat(timespec="minutes") for folder in (left, right)]
-    lines = [(what, *(getattr(one, what) for one in about)) for what in ("title", "about", "first")]
-    return [(what, one, other) for what, one, other in [*lines, ("time", *clocks)] if one != other]
+    lines = [(what, *(getattr(side, what) for side in about)) for what in ("title", "about", "first")]
+    return [(what, text, other) for what, text, other in [*lines, ("time", *clocks)] if text != other]
 
 
 def _character(left: Spot, right: Spot, name: str, journals: Journals) -> CharacterDiffers:
@@ -173,8 +173,8 @@ def _held(journal: Journal | None, name: str) -> dict[str, MemoryEntry]:
     )
 
 
-def _memories(held: list[dict[str, MemoryEntry]]) -> tuple[MemoryDiffers, ...]:
-    mine, theirs = held
+def _memories(sides: list[dict[str, MemoryEntry]]) -> tuple[MemoryDiffers, ...]:
+    mine, theirs = sides
     found = []
     for entry_id in sorted({*mine, *theirs}):
         entry, other = mine.get(entry_id), theirs.get(entry_id)
@@ -186,15 +186,15 @@ def _memories(held: list[dict[str, MemoryEntry]]) -> tuple[MemoryDiffers, ...]:
 def _texts(sides: list[tuple[Spot, Journal | None]], name: str) -> tuple[TextDiffers, ...]:
     mine, theirs = (_texts_of(spot, journal, name) for spot, journal in sides)
     found = []
-    for one in sorted({*mine, *theirs}):
-        before, after = mine.get(one), theirs.get(one)
-        if before != after and (lines := tuple(differing(one, before, after))):
-            found.append(TextDiffers(one, lines))
+    for key in sorted({*mine, *theirs}):
+        before, after = mine.get(key), theirs.get(key)
+        if before != after and (lines := tuple(differing(key, before, after))):
+            found.append(TextDiffers(key, lines))
     return tuple(found)
 
 
 def _texts_of(spot: Spot, journal: Journal | None, name: str) -> dict[str, str | None]:
-    held = {} if journal is None else journal.texts()
-    told = {key: text for key, text in held.items() if ":" not in key or key.startswith(PERSON)}
+    texts = {} if journal is None else journal.texts()
+    own_texts = {key: text for key, text in texts.items() if ":" not in key or key.startswith(PERSON)}
     text = personality.read(spot.agent(name).personality)
-    return told if text is None else {**told, _MIND: text}
+    return own_texts if text is None else {**own_texts, _MIND: text}
