@@ -81,8 +81,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(value: bool) -> None:
+    if value:
         typer.echo(f"memory-system {__version__}")
         raise typer.Exit
 
@@ -121,8 +121,8 @@ def fill(
             state = "empty; it would be filled" if empty else "not empty; nothing would be changed"
             typer.echo(f"The world {world.name!r} is {state}.")
         else:
-            told = "filled" if filled else f"{'empty' if empty else 'not empty'}; nothing was changed"
-            typer.echo(f"The world {world.name!r} is {told}.")
+            outcome = "filled" if filled else f"{'empty' if empty else 'not empty'}; nothing was changed"
+            typer.echo(f"The world {world.name!r} is {outcome}.")
             if empty and not filled:
                 typer.echo(f"None of these characters has a file in {world.spot.personalities}.")
 
