@@ -155,16 +155,14 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
     if not reading.shown:
         return Remembered(talk, (), tuple(reading.calls), reading.notes, len(said))
     entry, call = rated(synopsis.entry(reading.shown, turns, speakers), agent.model)
-    notes = list(_notes(agent, talk))
+    notes, left = list(_notes(agent, talk)), replace(talk, remembered=talk.next_number)
     entry = _known(
-        entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}", place=next((note.place for note in notes), "")),
+        entry.evolve(id=left.synopsis_id, place=next((note.place for note in notes), "")),
         agent, talk, said, said[-1].at,
     )  # fmt: skip
     made = Change(None, entry, f"What the talk shows, from {counted(len(turns), 'message')}.")
     gone = (Change(bare(note), None, "The synopsis of the talk takes its place.") for note in notes)
-    return Remembered(
-        replace(talk, remembered=talk.next_number), (made, *gone), (*reading.calls, call), reading.notes, len(said)
-    )
+    return Remembered(left, (made, *gone), (*reading.calls, call), reading.notes, len(said))
 
 
 def turn_of(talk: Talk, message: Message, start: str = "", *, who: str) -> MemoryEntry:

@@ -293,3 +293,8 @@ class Talk:
     def budget(self) -> int:
         """The most tokens in a prompt: as set, or fewer if the server accepts no more."""
         return min(self.settings.budget, self.ceiling or self.settings.budget)
+
+    @property
+    def synopsis_id(self) -> str:
+        """The id of the memory that its last synopsis became; empty before the first."""
+        return f"synopsis-{self.id}-{self.remembered}" if self.remembered else ""

@@ -145,6 +145,10 @@ def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
     assert "John" in synopsis.document
     assert "The character remembers this talk" in shown(page)
     assert "talk" not in {tag for entry in mira().entries(Tier.STM) for tag in entry.tags}
+    mira().forget([synopsis.id])
+    page.run()
+    assert "The character remembers this talk" not in shown(page)
+    assert "See what became of it" in {button.label for button in page.button}
 
 
 def test_a_turn_that_was_undone_hides_none_of_those_after_it(open_page: OpenPage) -> None:

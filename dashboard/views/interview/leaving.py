@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
 from memory_system.conversation import Conversation
+from memory_system.errors import EntryNotFound
 
 from ... import words
 from ...components import bulk, change_set, widgets
@@ -20,7 +23,8 @@ def show(agent: AgentMemory, held: Held) -> None:
     key = f"synopsis-{talk.id}"
     new = talk.next_number - talk.remembered
     if not new:
-        st.caption("The character remembers this talk by its synopsis." if talk.next_number else "")
+        if talk.remembered:
+            _remembered(agent, talk.synopsis_id)
         return
     if st.button(
         words.LEAVE_AND_REMEMBER,
@@ -37,6 +41,16 @@ def show(agent: AgentMemory, held: Held) -> None:
     until, plan = st.session_state.get(key, (None, None))
     if plan is not None and until == talk.next_number:
         _accept(agent, plan, key)
+
+
+def _remembered(agent: AgentMemory, synopsis: str) -> None:
+    if agent.find(synopsis) is not None:
+        st.caption("The character remembers this talk by its synopsis.")
+        return
+    st.caption("The synopsis of this talk is no longer among the character's memories.")
+    with suppress(EntryNotFound):  # a synopsis that was not accepted never was
+        agent.last_version(synopsis)
+        widgets.lead("See what became of it", "memory", agent.name, memory=synopsis)
 
 
 def _accept(agent: AgentMemory, plan: ChangeSet, key: str) -> None:
