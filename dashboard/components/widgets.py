@@ -30,6 +30,8 @@ _REPLACED = re.compile(
 _JOINER = "\u2060"
 """Has no width, and allows no line break."""
 
+_HEARD = 80
+"""How many characters of what a button acts on a screen reader says."""
 
 _BESIDE = "[data-testid='stColumn']:has(>* .st-key-recall-sheet)"
 """The column of the Recall page's controls: next to the visible bars; on a small screen, a sheet at its lower edge."""
@@ -59,6 +61,7 @@ def style() -> None:
         "white-space:normal!important;"  # announced to screen readers only by default
         "font-size:var(--type-small);line-height:var(--type-small-line);color:light-dark(#a3260f,#ff9c86)}"
         "button[kind='tertiary'] p{text-align:left}"  # two lines next to its icon
+        "button em{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
         "button[kind^='primary']:enabled :is(p,kbd,span){color:light-dark(#fff,#161614)!important;opacity:1}"
         "button[kind^='primary']:enabled:hover{background:light-dark(#00466e,#6fb9e6)!important}"
         ".st-key-looking-back{border-left:5px solid light-dark(#005a8e,#4aa3d8)!important}"
@@ -280,10 +283,15 @@ def said() -> None:
         place.success(plain(message), icon=":material/check_circle:")
 
 
+def heard(label: str, what: str) -> str:
+    """A label for one of several buttons that look alike: a screen reader also says what it acts on; unseen."""
+    return f"{label} *{plain(tables.short(what, _HEARD))}*"
+
+
 def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "", key: str = "undo") -> None:
     """A button that takes an applied change set back; ``forget`` is the session key to drop then."""
     if st.button(
-        "Undo", icon=":material/undo:", key=f"{key}-{revision}", disabled=agent.read_only is not None,
+        heard("Undo", title), icon=":material/undo:", key=f"{key}-{revision}", disabled=agent.read_only is not None,
         help=plain(agent.read_only or "In Python: AgentMemory.undo"),
     ):  # fmt: skip
         try:

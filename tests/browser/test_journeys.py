@@ -55,7 +55,7 @@ def test_a_migration_is_applied_and_undone(page: Page, dashboard: Dashboard) -> 
     expect(page.get_by_text("Applied: Migrate", exact=False).first).to_be_visible()
     dashboard.show(page, "", agent="tobias")
     expect(page.get_by_text("20 of 20")).to_be_visible()
-    press(page, "Undo")
+    press(page, "Undo", exact=False)
     expect(page.get_by_text("Undone: Migrate", exact=False)).to_be_visible()
     expect(page.get_by_text("21 of 20")).to_be_visible()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
+from dashboard.components import widgets
 from memory_system import Tier
 
 from .test_entering_events import entering, field
@@ -78,3 +79,11 @@ def test_what_several_were_told_is_taken_back_from_all(open_page: OpenPage) -> N
     assert mira().entries(Tier.STM) != before["mira"]
     press(page, "Undo")
     assert {name: session.world().agent(name).entries(Tier.STM) for name in before} == before
+
+
+def test_each_undo_in_a_list_of_changes_says_what_it_undoes(open_page: OpenPage) -> None:
+    page = open_page("overview")
+    told = [one for one in mira().history(5) if not one.undone_by]
+    labels = [button.label for button in page.button if str(button.key).startswith("undo-")]
+    assert labels == [widgets.heard("Undo", one.change_set.title) for one in told]
+    assert len(set(labels)) > 1

@@ -55,10 +55,10 @@ def _line(agent: AgentMemory, one: Decision, number: int, *, may: bool) -> None:
                 _mend(agent, one)
         elif may:
             st.button(
-                words.ACCEPT, key=f"inbox-accept-{key}", disabled=opened,
+                widgets.heard(words.ACCEPT, one.what), key=f"inbox-accept-{key}", disabled=opened,
                 on_click=accepting.begin, args=(agent, one.kind, one.of), help="First shows what would change.",
             )  # fmt: skip
-        if may and (until := st.menu_button(words.LATER, _LATER, key=f"inbox-later-{key}")):
+        if may and (until := st.menu_button(widgets.heard(words.LATER, one.what), _LATER, key=f"inbox-later-{key}")):
             put_off(agent, one, str(until))
     if opened:
         accepting.panel(agent, one)
@@ -111,8 +111,8 @@ def later(agent: AgentMemory, put: Sequence[Decision]) -> None:
                     until = f"until {stamp(decision.until)}" if decision.until else "until something changes"
                     st.caption(widgets.plain(f"{deciding.SHORT[decision.kind]} · {until}"))
                 if agent.read_only is None and st.button(
-                    words.ASK_AGAIN_NOW, key=f"inbox-again-{decision.kind}-{decision.of}", icon=":material/undo:",
-                    help="In Python: AgentMemory.put_off",
+                    widgets.heard(words.ASK_AGAIN_NOW, decision.what), icon=":material/undo:",
+                    key=f"inbox-again-{decision.kind}-{decision.of}", help="In Python: AgentMemory.put_off",
                 ):  # fmt: skip
                     bulk.do(agent, lambda one=decision: agent.put_off(one.kind, one.of))  # type: ignore[misc]
 
