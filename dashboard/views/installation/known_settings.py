@@ -134,7 +134,8 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
     ).strip()
     group = next((group for group in groups if group.name.casefold() == name.casefold()), None)
     members = right.multiselect(
-        words.MEMBERS, world.characters(), group.members if group else (), key=f"group-members-{number}-{name}",
+        words.MEMBERS, world.characters(), group.members if group else (),
+        key=f"group-members-{number}-{group.name if group else _NEW}",
         format_func=session.labels(world.characters()).__getitem__, placeholder="Nobody", persist_state="session",
     )  # fmt: skip
     with st.container(horizontal=True):
