@@ -57,6 +57,10 @@ def test_a_fact_is_asked_of_all_corrected_and_kept_as_a_test(open_page: OpenPage
     press(page, words.KEEP_AS_TEST)
     (test,) = world.story_tests()
     assert (test.agent, test.fact) == ("juno", STOLEN)
+    press(page, "Remove")
+    assert world.story_tests() == ()
+    press(page, "Undo")
+    assert world.story_tests() == (test,)
     press(page, words.RUN_TESTS)
     assert words.PASSED in shown(page)
     page.button(key="cell-0-mira").click().run()
@@ -64,6 +68,17 @@ def test_a_fact_is_asked_of_all_corrected_and_kept_as_a_test(open_page: OpenPage
     press(page, words.SAY_SO)
     assert [(one.agent, one.verdict) for one in world.labels()] == [("mira", "knows")]
     assert said(page.button(key="cell-0-mira").label) == Verdict.KNOWS
+
+
+def test_a_test_of_a_fact_with_a_joined_emoji_is_kept_by_what_can_be_read_of_it(open_page: OpenPage) -> None:
+    fact = "Juno drew a \N{MAN}\u200d\N{WOMAN}\u200d\N{GIRL} with the \u202emill key."
+    page = open_page("who_knows", fact=fact)
+    page.button(key="cell-0-mira").click().run()
+    press(page, words.KEEP_AS_TEST)
+    (test,) = session.opened().story_tests()
+    assert test.fact == fact
+    assert test.name.startswith("Mira Holloway ")
+    assert test.name.isprintable()
 
 
 def test_characters_of_one_name_are_told_apart(open_page: OpenPage) -> None:

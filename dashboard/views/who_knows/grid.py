@@ -14,6 +14,8 @@ from memory_system.world.knows import PERSON, Cell, Sort, StoryTest, Verdict
 
 from ... import session, words
 from ...components import bulk, places, widgets
+from ...data import tables
+from . import tests
 
 _FACTS, _OPEN, _HELD = "who-knows-facts", "who-knows-open", "who-knows-held"
 _LINK, TYPED = "fact", "who-knows-fact"
@@ -151,7 +153,7 @@ def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None, 
             key=f"keep-{number}",
             disabled=closed or cell.verdict in _UNCLEAR,
         ):
-            _keep(cell, at)
+            _keep(cell, at, called)
 
 
 _UNCLEAR = (Verdict.HALF, Verdict.WRONG)
@@ -168,16 +170,10 @@ def _correct(agent: AgentMemory, cell: Cell, verdict: Verdict | None) -> None:
     st.rerun()
 
 
-def _keep(cell: Cell, at: datetime | None) -> None:
-    world = session.world()
+def _keep(cell: Cell, at: datetime | None, called: str) -> None:
     sort = Sort.KNOWS if cell else Sort.MUST_NOT
-    what = "knows" if cell else "must not know"
-    named = f"{cell.agent} {what}: {cell.fact}"
-    test = StoryTest(named if len(named) <= _NAME else f"{named[: _NAME - 1]}…", sort, cell.fact, cell.agent, by=at)
-    try:
-        world.keep_tests([*(one for one in world.story_tests() if one.name != test.name), test])
-    except MemorySystemError as error:
-        widgets.problem(error)
-        return
-    widgets.say_next("The test is kept with the world.")
-    st.rerun()
+    told = tables.visible(f"{called} {'knows' if cell else 'must not know'}: {cell.fact}")
+    named = tables.short("".join(filter(str.isprintable, told)), _NAME)
+    test = StoryTest(named, sort, cell.fact, cell.agent, by=at)
+    others = (one for one in session.world().story_tests() if one.name != test.name)
+    tests.keep([*others, test], "The test is kept with the world", "The tests are as before.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
@@ -9,6 +11,7 @@ from memory_system.world.knows import FILE, StoryTest, TestResult, chain_in_word
 
 from ... import session, words
 from ...components import bulk, places, widgets
+from ...data import tables
 
 _RESULTS = "who-knows-results"
 
@@ -66,6 +69,21 @@ def _line(agent: AgentMemory, number: int, test: StoryTest, result: TestResult |
 
 
 def _remove(test: StoryTest) -> None:
+    left = [one for one in session.world().story_tests() if one.name != test.name]
+    keep(left, f"The test is removed: {test.name}", f"The test is back: {test.name}")
+
+
+def keep(wanted: Sequence[StoryTest], told: str, undone: str) -> None:
+    """Store these tests instead of the former ones; the next run says so, as ``told``, and offers an undo."""
     world = session.world()
-    world.keep_tests([one for one in world.story_tests() if one.name != test.name])
+    try:
+        before = world.story_tests()
+        world.keep_tests(wanted)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    bulk.did(
+        tables.visible(told), lambda: world.keep_tests(before), tables.visible(undone),
+        holds=lambda: world.story_tests() == tuple(wanted), where="World.keep_tests",
+    )  # fmt: skip
     st.rerun()
