@@ -266,6 +266,9 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     if not settled:
         st.error("Choose above what to do with the parts that were changed meanwhile.", icon=":material/error:")
         return
+    if not text.strip():
+        st.error("A memory cannot be empty. Write what it says, or forget it.", icon=":material/error:")
+        return
     written = draft.written()  # only these, so that what others changed meanwhile stays
     fields: dict[str, Any] = {name: written[name] for name in ("document", "kind") if name in written}
     if "tags" in written:

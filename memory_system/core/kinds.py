@@ -68,7 +68,7 @@ class Source(StrEnum):
     """The agent worked it out itself, from other memories: a reflection, a summary or a plan."""
 
 
-MADE_ID = re.compile(r"[0-9a-f]{32}(-[0-9]{4,})?")
+MADE_ID = re.compile(r"([a-z]+-)?[0-9a-f]{32}(-[0-9]+)?")
 _making = threading.Lock()
 _made = 0
 

@@ -203,6 +203,9 @@ def test_an_edited_text_is_by_a_person_and_marks_are_set_with_it(open_page: Open
     open_page("overview")
     held = next(one for one in mira().entries(Tier.LTM) if not one.authored)
     page = open_form(open_page("long_term", memory=held.id), held.id)
+    next(area for area in page.text_area if area.label == "Text").set_value(" ")
+    press(page, words.SAVE_CHANGES)
+    assert "A memory cannot be empty." in page.error[0].value
     next(area for area in page.text_area if area.label == "Text").set_value("Another text.")
     next(group for group in page.button_group if group.label == words.MARK_IT_AS).set_value(["Pinned"])
     press(page, words.SAVE_CHANGES)
