@@ -114,7 +114,8 @@ EVERYBODY = "Everybody"
 NOTHING_WAITS = "Nothing waits."
 OPEN_THE_INBOX = "Open the inbox"
 
-# known_settings.py
+# known_settings.py, comparing.py
+WORLD_KNOWS = "What the world knows"
 WHAT_IS_KNOWN = "What is known"
 LET_THEM_KNOW = "Let them know"
 GROUP = "Group"

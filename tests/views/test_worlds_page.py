@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.components import widgets, working
 from dashboard.views import PAGES, WORLDS
+from memory_system.core import WORLD_AGENT
 
 Open = Callable[..., AppTest]
 
@@ -62,6 +63,7 @@ def test_a_world_is_branched_changed_compared_switched_deleted_and_restored(work
     click(app, words.SWITCH_TO_IT)
     assert use.world.name == "what if"
     use.world.agent("mira").add_short_term({"document": "Lost a shoe", "rating": 8})
+    use.world.know("The ferry sails at dusk.")
     assert "Lost a shoe" not in [
         entry.document for entry in use.worlds.compare(first, "what if").characters[0].only_left
     ]
@@ -70,6 +72,9 @@ def test_a_world_is_branched_changed_compared_switched_deleted_and_restored(work
     choose(app, words.COMPARE_WITH, first)
     assert "Lost a shoe" in list(app.dataframe[1].value["left"])
     assert session.shown_name("mira") in set(app.dataframe[1].value["character"]), "by the name that people read"
+    (only,) = (one.value.replace("\\", "") for one in app.markdown if "Only in" in one.value)
+    assert words.WORLD_KNOWS in only
+    assert WORLD_AGENT not in only + shown(app)
     assert f"{session.shown_name('mira')}: since both were the same" in shown(app)
 
     choose(app, words.WHICH_WORLD, first)

@@ -32,7 +32,7 @@ def show(agent: AgentMemory) -> None:
     world = session.world()
     facts, groups = world.facts(), world.groups()
     with st.container(border=True):
-        st.header("What the world knows", anchor=False)
+        st.header(words.WORLD_KNOWS, anchor=False)
         st.caption(
             "Facts that everybody, or a group, recalls like their own static memory. Each is kept once, and found only "
             "while it is known."

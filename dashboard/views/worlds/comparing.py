@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from memory_system import MemorySystemError
+from memory_system.core import WORLD_AGENT
 from memory_system.maintenance import Worlds, WorldsCompared
 
 from ... import session, words
@@ -62,5 +63,5 @@ def _called(found: WorldsCompared) -> Callable[[str], str]:
     """What people call an agent of either world, by its title if the open world knows it, else by name."""
     world = session.world()
     known = world.stored() if world.name in (found.left, found.right) else ()
-    called = session.labels(list(known))
+    called = {**session.labels(list(known)), WORLD_AGENT: words.WORLD_KNOWS}
     return lambda name: called.get(name, name)
