@@ -63,6 +63,12 @@ def test_a_character_that_was_deleted_is_back_by_the_line_over_whichever_is_show
     assert app.session_state["agent"] == "tobias"
 
 
+def test_the_palette_finds_every_page_by_its_title() -> None:
+    told = {page.title: palette.option_of(page) for page in PAGES if not page.label}
+    assert all(title in (one["label"], one["hint"]) for title, one in told.items())
+    assert (told["Interview"]["label"], told["History"]["hint"]) == ("Talk", "")
+
+
 def test_what_the_palette_does_not_know_leads_nowhere(workbench: Callable[..., AppTest]) -> None:
     app = workbench(next(page for page in PAGES if page.name == "personality"))
     for act in ({"page": "../secret"}, {"agent": "nobody"}, {"operation": "drop"}, {"else": "x"}, {"ask": "  "}, {}):

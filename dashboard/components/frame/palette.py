@@ -43,7 +43,7 @@ def show() -> None:
         {
             "label": words.SEARCH_OR_DO, "longest": _LONGEST, "who": tables.short(agent.display_name, 40),
             "groups": [
-                {"label": "Pages", "options": [_page(page) for page in PAGES]},
+                {"label": "Pages", "options": [option_of(page) for page in PAGES]},
                 {"label": "Characters", "options": _characters(agent)},
                 {"label": "Operations", "options": _operations()},
                 {"label": "Show", "options": _shows()},
@@ -65,11 +65,13 @@ def _option(label: str, hint: str, icon: str, act: dict[str, str], *, first: boo
     }
 
 
-def _page(page: PageOf) -> dict[str, Any]:
+def option_of(page: PageOf) -> dict[str, Any]:
+    """The line of a page: the first of a place bears the name of that, and is found by its own title, too."""
     place = place_of(page)
     first = place is None or page is place.first
     label = place.title if place and first else page.label or page.title
-    return _option(label, "" if place is None or first else place.title, page.icon, {"page": page.name}, first=first)
+    hint = page.title if first else place.title
+    return _option(label, "" if hint == label else hint, page.icon, {"page": page.name}, first=first)
 
 
 def _characters(agent: AgentMemory) -> list[dict[str, Any]]:
