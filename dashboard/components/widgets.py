@@ -46,6 +46,7 @@ def style() -> None:
         "[data-testid='stCaptionContainer'] p,[data-testid='stText']{max-width:72rem}}"
         "[data-testid='stText']>span,[data-testid='stMain'] textarea,[data-testid='stTextInput'] input"
         "{unicode-bidi:plaintext;text-align:start}"
+        "[data-testid='stSelectbox'] input{text-overflow:ellipsis}"
         "[data-testid='stText']{white-space:pre-wrap;overflow-wrap:anywhere;font-family:inherit}"
         "[class*='st-key-personality-'] textarea{font-family:monospace;font-size:var(--type-text)}"
         "h1{font-size:var(--type-title)!important;line-height:var(--type-title-line)!important;"
