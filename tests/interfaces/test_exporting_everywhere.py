@@ -71,6 +71,21 @@ def test_the_ending_of_a_file_tells_the_form_and_a_dry_run_makes_none(
     assert cli("export", "mira", "--as", "docx").code == 1
 
 
+def test_an_ending_that_no_form_has_is_refused_unless_a_form_is_named(
+    cli: CommandLine, mira: AgentMemory, tmp_path: Path
+) -> None:
+    for name in ("mira.pdf", "mira.txt"):
+        refused = cli("export", "mira", str(tmp_path / name))
+        assert (refused.code, (tmp_path / name).exists()) == (1, False)
+        assert "there are: card.png, card.json" in (said := " ".join(refused.err.split()))
+        assert "Name one with --as, or give the file another extension." in said
+    assert cli("export", "mira", str(tmp_path / "mira.pdf"), "--as", "dossier.md").code == 0
+    assert (tmp_path / "mira.pdf").read_bytes() == mira.export_as(Form.DOSSIER).content
+    for name, named in {"mira": [], "mira.jsonl": [], "mira.txt": ["--as", "memories.jsonl"]}.items():
+        assert cli("export", "mira", str(tmp_path / name), *named).code == 0
+        assert '"agent"' in (tmp_path / name).read_text().splitlines()[0]
+
+
 def test_a_pipe_gets_the_bytes_of_a_form(cli: CommandLine, mira: AgentMemory) -> None:
     assert cli("export", "mira", "--as", "card.json").out.encode() == mira.export_as(Form.CARD).content
     assert cli("export", "mira", "--as", "dossier.md").out.startswith("# Mira Holloway")

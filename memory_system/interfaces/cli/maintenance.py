@@ -199,8 +199,8 @@ def export(
 
     Example: python -m memory_system export mira mira.png
 
-    The file's extension chooses the form, unless --as does: .png is a character card, .md a dossier, .zip a folder of
-    Markdown, .csv a table; --as card.json is a card, too. It works for an agent that can only be read.
+    The file's extension chooses the form, unless --as does: .png and .json are character cards, .md is a dossier, .zip
+    a folder of Markdown, .csv a table, .jsonl or no extension JSON lines. It works for an agent that can only be read.
     """
     file = None if file == Path("-") else file
     with the_world() as world:
@@ -224,17 +224,20 @@ def export(
     typer.echo(f"{so_many(count)} of {agent} written to {file}", err=True)
 
 
-_ENDINGS = (".png", ".md", ".zip", ".csv", *(f".{form}" for form in Form))
-"""File endings that choose a form; all others are JSON lines."""
+def _form(given: str | None, file: Path | None) -> Form | None:
+    """The form that is meant; ``None`` for JSON lines, which can be printed while they are read.
 
-
-def _form(name: str | None, file: Path | None) -> Form | None:
-    """The form that is meant; ``None`` for JSON lines, which can be printed while they are read."""
-    if name is None:
-        if file is None or not file.name.lower().endswith(_ENDINGS):
-            return None
-        name = file.name
-    found = form_of(name)
+    Raises:
+        InvalidParameter: there is no form of this name, or none with the file's ending.
+    """
+    if given is None and (file is None or not file.suffix):
+        return None
+    try:
+        found = form_of(given or str(file))
+    except InvalidParameter as error:
+        if given is not None:
+            raise
+        raise InvalidParameter(f"{error.sentence} Name one with --as, or give the file another extension.") from error
     return None if found is Form.JSONL else found
 
 
