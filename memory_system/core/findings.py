@@ -24,9 +24,11 @@ class Finding:
         what: such as ``journal`` or ``index``.
         state: whether it is as it should be.
         sentence: for people.
+        beyond_repair: whether it is wrong and a repair cannot help; the sentence says why.
     """
 
     agent: str
     what: str
     state: State
     sentence: str
+    beyond_repair: bool = False

@@ -54,7 +54,7 @@ def of_contents(
     try:
         noted = stores.made_with
     except StoreUnavailable as error:
-        yield Finding(name, "store", State.WRONG, error.sentence)
+        yield Finding(name, "store", State.WRONG, error.sentence, beyond_repair=True)
         return
     made_with = noted or (embedder.identity if len(current) == len(hashes) else None)
     made_with = made_with or next(iter(journal.kept.embedders()), embedder.identity)
@@ -179,7 +179,8 @@ def _repaired(
 def _compared(now: Finding, before: Sequence[Finding], problem: str | None) -> Finding:
     was = next((finding for finding in before if finding.what == now.what and finding.state is State.WRONG), None)
     if now.state is State.WRONG and problem:
-        return replace(now, sentence=f"{now.sentence} It could not be repaired: {problem}")
+        why = "." if problem == now.sentence else f": {problem}"
+        return replace(now, sentence=f"{now.sentence} It could not be repaired{why}")
     if was is not None and now.state is not State.WRONG:
         return replace(now, state=State.REPAIRED, sentence=f"{was.sentence} Now: {now.sentence}")
     return now
@@ -283,10 +284,10 @@ def examine_agent(
     except Timeout:
         return [Finding(name, "lock", State.NOTE, "Another program is writing to it. Look again when it has finished.")]
     except StoreError as error:
-        return [Finding(name, "journal", State.WRONG, error.sentence)]
+        return [Finding(name, "journal", State.WRONG, error.sentence, beyond_repair=True)]
     except OSError as error:
         why = f"{error.strerror} ({error.filename})" if error.strerror and error.filename else str(error)
-        return [Finding(name, "files", State.WRONG, f"They cannot be read: {why[:200]}.")]
+        return [Finding(name, "files", State.WRONG, f"They cannot be read: {why[:200]}.", beyond_repair=True)]
     return [*found, *stray_files.of_agent(folder)]
 
 
@@ -317,8 +318,9 @@ def _of_copy(
     def right(what: str, sentence: str) -> Finding:
         return Finding(name, what, State.RIGHT, sentence)
 
-    def wrong(what: str, sentence: str) -> Finding:
-        return Finding(name, what, State.WRONG, sentence.replace(str(copy), str(folder)))  # the copy is gone by then
+    def wrong(what: str, sentence: str, *, beyond_repair: bool = False) -> Finding:
+        there = sentence.replace(str(copy), str(folder))  # the copy is gone by then
+        return Finding(name, what, State.WRONG, there, beyond_repair)
 
     problem = None
     if server is None:
@@ -343,7 +345,8 @@ def _of_copy(
                     yield from of_contents(name, journal, stores, embedder, to_be_made=to_be_made)
                 yield from of_personality(name, journal, personality)
         except MemorySystemError as error:
-            yield wrong("journal", error.sentence)
+            helpless = isinstance(error, StoreError) and not isinstance(error, JournalDamaged)
+            yield wrong("journal", error.sentence, beyond_repair=helpless)
     for tier in Tier:
         path = copy / f"{tier.value}.table"
         if path.exists() and kept_tables.load(path) is None:

@@ -82,7 +82,7 @@ def disk(world: Path) -> Finding:
     """Whether there is enough space."""
     there = next(path for path in (world, *world.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free
-    size = sum(file.stat().st_size for file in world.glob("**/*") if file.is_file())
-    enough = free >= max(_LEAST_FREE, size)
-    sentence = f"{free / 1e9:.1f} GB are free, and the world has {size / 1e9:.2f} GB."
-    return Finding("", "disk", State.RIGHT if enough else State.WRONG, sentence)
+    held = sum(file.stat().st_size for file in world.glob("**/*") if file.is_file())
+    enough = free >= max(_LEAST_FREE, held)
+    sentence = f"{free / 1e9:.1f} GB are free, and the world has {held / 1e9:.2f} GB."
+    return Finding("", "disk", State.RIGHT if enough else State.WRONG, sentence, beyond_repair=not enough)

@@ -284,6 +284,8 @@ class Worlds:
                 progress(number / max(len(names), 1), f"Copying {agent}, {number + 1} of {len(names)}")
                 place = spot.agent(agent)
                 with _still(place.folder):
+                    with journals.of(place.folder).looked_at():
+                        pass  # if it cannot be read, its own path is named, and not that of a copy
                     if place.folder.is_dir():
                         _copy_agent(place.folder, half / agent, journals)
                     if place.personality.is_file():

@@ -103,6 +103,18 @@ def test_a_journal_that_cannot_be_read_is_named_where_it_lies(world: World, fold
     assert (told.state, str(folder / "journal.sqlite3") in told.sentence) == (State.WRONG, True)
 
 
+def test_a_repair_is_offered_only_where_it_can_help(world: World, folder: Path, command: CliRunner) -> None:
+    with closing(sqlite3.connect(folder / "journal.sqlite3")) as journal, journal:
+        journal.execute("INSERT INTO version (number) VALUES (999)")
+    printed = command.invoke(app, ["doctor"])
+    assert (printed.exit_code, printed.output.splitlines()[-1]) == (1, "1 wrong.")
+    (told,) = (one for one in examine(world, repair=True) if one.what == "journal")
+    assert told.beyond_repair
+    assert told.sentence.endswith("Update the program. It could not be repaired.")
+    _damage(folder, "journal")
+    assert command.invoke(app, ["doctor"]).output.endswith("Repair with: python -m memory_system doctor --repair\n")
+
+
 def test_who_opens_an_agent_while_it_is_mended_can_change_it(
     world: World, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

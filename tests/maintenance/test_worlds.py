@@ -6,7 +6,9 @@ import errno
 import os
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -369,6 +371,17 @@ def test_the_world_that_others_open_is_followed_when_it_moves_and_is_not_deleted
         other.delete("winter")
     other.rename("winter", "spring")
     assert in_use(worlds.folder) == "spring"
+
+
+def test_a_copy_of_a_world_that_a_newer_version_wrote_is_refused_by_the_path_of_its_journal(worlds: Worlds) -> None:
+    journal = worlds.folder / "mem_test" / "mira" / JOURNAL
+    with closing(sqlite3.connect(journal)) as db, db:
+        db.execute("INSERT INTO version (number) VALUES (999)")
+    for made in (worlds.copy, worlds.branch):
+        with pytest.raises(StoreDamaged, match="written by a newer version") as refused:
+            made("mem_test", "second")
+        assert str(journal) in refused.value.sentence
+    assert worlds.names() == ["mem_test"]
 
 
 def test_a_world_in_which_nothing_has_happened_is_not_renamed(worlds: Worlds) -> None:

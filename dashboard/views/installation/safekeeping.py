@@ -93,7 +93,7 @@ def check() -> None:
                 "finding": st.column_config.TextColumn("Finding", width="large"),
             },
         )
-        if wrong:
+        if any(not finding.beyond_repair for finding in wrong):
             st.caption(
                 "Repairing rebuilds stores from the history. If a history is damaged, a new one "
                 "starts with the memories in the store; the damaged one is kept beside it."

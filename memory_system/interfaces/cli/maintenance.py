@@ -358,7 +358,7 @@ def report_as_text(world: str, found: Sequence[Finding], *, repair: bool) -> str
     repaired = sum(finding.state is State.REPAIRED for finding in found)
     last = f"{wrong} wrong" if wrong else "All is well"
     last += f", {repaired} repaired." if repaired else "."
-    if wrong and not repair:
+    if not repair and any(finding.state is State.WRONG and not finding.beyond_repair for finding in found):
         last += " Repair with: python -m memory_system doctor --repair"
     return "\n".join([*lines, "", last])
 
