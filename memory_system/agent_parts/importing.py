@@ -243,6 +243,8 @@ class Importing(Part):
             EmbedderError: a text could not be embedded.
         """
         refuse_uncallable(progress=progress, cancelled=cancelled)
+        if not isinstance(change_set, ChangeSet):
+            raise InvalidParameter(f"'change_set' must be a change set, not {kind_of(change_set)}.")
         ledger = self.context.writer()
         texts = list(dict.fromkeys(change.after.document for change in change_set.changes if change.after is not None))
         if len(texts) <= _AT_ONCE:

@@ -178,10 +178,10 @@ class Normaliser:
 
     def _rating(self) -> None:
         rating = _plain(self.entry.rating)
-        if rating is None:
+        if self.entry.rating is None:
             return
         if isinstance(rating, bool) or not isinstance(rating, int | float):
-            self._fail("rating", f"must be a number from 1 to 10, not {kind_of(rating)}")
+            self._fail("rating", f"must be a number from 1 to 10, not {kind_of(self.entry.rating)}")
         if not 1 <= rating <= 10:
             self._fail("rating", f"is {shown(rating)}; the scale is 1 (mundane) to 10 (extremely poignant)")
         self._set("rating", int(rating) if rating == int(rating) else float(rating))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..errors import InvalidParameter, kind_of, shown
 
@@ -41,7 +41,7 @@ def parse_time(value: Any) -> datetime:
             value = datetime.fromisoformat(value.strip())
         except ValueError as error:
             raise ValueError(f"is {value[:40]!r}; write it like 2026-03-27T18:00:00+00:00") from error
-    if not isinstance(value, datetime):
+    if not _is_time(value):
         raise ValueError(f"must be a time, not {kind_of(value)}")
     if value.tzinfo is None or value.utcoffset() is None:
         raise ValueError(f"is {value.isoformat()}, which has no zone; add one, like {value.isoformat()}+00:00")
@@ -50,6 +50,11 @@ def parse_time(value: Any) -> datetime:
     except OverflowError as error:
         raise ValueError("is outside the years 1 to 9999") from error
     return value
+
+
+def _is_time(value: Any) -> TypeGuard[datetime]:
+    """Whether a value is a datetime; pandas' "no time" (NaT) is one for Python, but not equal to itself."""
+    return isinstance(value, datetime) and bool(value == value)  # noqa: PLR0124
 
 
 def from_seconds(seconds: float) -> datetime:
@@ -97,7 +102,7 @@ def naive(value: Any) -> datetime | None:
             value = datetime.fromisoformat(value.strip())
         except ValueError:
             return None
-    return value if isinstance(value, datetime) and value.utcoffset() is None else None
+    return value if _is_time(value) and value.utcoffset() is None else None
 
 
 def moment_given(name: str, at: object) -> datetime:

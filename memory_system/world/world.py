@@ -529,7 +529,7 @@ class World(HeldOpen):
 
     def carry_out(self, plan: ChangeSet) -> ChangeSet:
         """Carry out a plan of ``know``, ``unknow`` or ``group``, once; raises as ``AgentMemory.apply`` does."""
-        if not plan:
+        if isinstance(plan, ChangeSet) and not plan:
             return plan
         refuse_broken(plan, WORLD_AGENT)  # before a store is made that would be left empty
         if self.knowledge.agent() is None:

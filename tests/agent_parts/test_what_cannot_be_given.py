@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from memory_system import AgentMemory, World
 from memory_system.conversation import Conversation, Duet, comparing, interview
 from memory_system.embedding.registry import EMBEDDERS
-from memory_system.errors import EntryNotFound, InvalidParameter
+from memory_system.errors import EntryNotFound, InvalidEntry, InvalidParameter
 from memory_system.maintenance import backup, doctor, restore
 
 Remember = Callable[..., str]
@@ -129,6 +130,21 @@ def test_who_opens_says_whether_to_take_over(world: World) -> None:
     for opened in (lambda **given: World(world.settings, **given), lambda **given: AgentMemory("mira", **given)):
         with pytest.raises(InvalidParameter, match="'take_over' must be"):
             opened(take_over=np.array([True, False]))
+
+
+@pytest.mark.parametrize("given", [5, None, np.array([1, 2]), {"changes": []}])
+def test_what_is_carried_out_is_a_change_set(agent: AgentMemory, world: World, given: Any) -> None:
+    for called in (world.carry_out, agent.apply, agent.embed_ahead):
+        with pytest.raises(InvalidParameter, match="must be a change set, not"):
+            called(given)
+
+
+def test_what_tables_write_for_no_time_is_neither_a_rating_nor_a_time(agent: AgentMemory) -> None:
+    with pytest.raises(InvalidEntry, match="rating must be a number from 1 to 10, not a datetime64"):
+        agent.add_short_term({"document": "Saw smoke", "rating": np.datetime64("NaT")})
+    for name in ("timestamp", "last_access"):
+        with pytest.raises(InvalidEntry, match=f"{name} must be a time, not a NaTType"):
+            agent.add_short_term({"document": "Saw smoke", name: pd.NaT})
 
 
 @pytest.mark.parametrize("preview", [1, np.True_, np.array([True])])
