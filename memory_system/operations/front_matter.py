@@ -76,12 +76,15 @@ def read(page: str) -> tuple[dict[str, Any], str]:
     if len(found[1]) > _MOST:
         raise ValueError(f"its front matter has more than {_MOST:,} characters")
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(found[1], Loader=_LOADER)):
-            raise ValueError("its front matter has an alias (“*”), which may stand for very much")
-        header = yaml.load(found[1], Loader=_LOADER)  # noqa: S506 - the safe one
+        aliased = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(found[1], Loader=_LOADER))
+        header = None if aliased else yaml.load(found[1], Loader=_LOADER)  # noqa: S506 - the safe one
     except (yaml.YAMLError, RecursionError) as error:
         why = getattr(error, "problem", None) or "it contains invisible characters"
         raise ValueError(f"its front matter is not YAML: {why}") from error
+    except ValueError as error:  # what looks like a date or a number, and is none
+        raise ValueError(f"its front matter has a date or number that cannot be read: {error!s:.60}") from error
+    if aliased:
+        raise ValueError("its front matter has an alias (“*”), which may stand for very much")
     if not isinstance(header, dict):
         raise ValueError("its front matter is not a list of names and values")
     body = unescaped(page[found.end() :].removeprefix("\n").removesuffix("\n"))

@@ -376,6 +376,24 @@ def test_a_file_that_is_no_whole_backup_is_refused_in_words_and_changes_nothing(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("field", "given", "why"),
+    [
+        ("files", [], "it is not as this program writes it."),
+        ("agents", 5, "it is not as this program writes it."),
+        ("made_at", None, "made_at must be a time, not nothing."),
+        ("world", 5, "The world name must be text, not an int."),
+    ],
+)
+def test_a_list_of_contents_that_cannot_be_read_is_refused_in_words(
+    made: Path, field: str, given: object, why: str
+) -> None:
+    forged = _forged(made, edit=lambda told: told.update({field: given}))
+    with pytest.raises(InvalidBackup) as refused:
+        backup_reading.look(forged)
+    assert refused.value.sentence.endswith(f"Its list of contents cannot be read: {why}")
+
+
 def test_a_backup_that_the_doctor_finds_damaged_is_refused(world: World, made: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(made) as old:
         journal = bytearray(old.read("agents/mira/journal.sqlite3"))

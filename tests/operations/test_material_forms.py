@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -387,6 +387,9 @@ def bomb() -> bytes:
             json.dumps({"entries": [{"keys": ["k"], "content": f"Fact {n}."} for n in range(100_000)]}).encode(),
             "100,000 entries; at most 10,000",
         ),
+        (b"%PDF-1.7\n%\xe2\xe3", "it is a PDF; load it into the character's archive"),
+        (b"[]", "none of its items is an object with the text of a memory"),
+        (b'[]\n{"document": "x"}', "line 2: this is not JSON"),
         (b'{"format": "memory-system/1", "agent": "mira"}\n{"id": "a"}', "line 2: The event has no document"),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
@@ -431,5 +434,9 @@ def test_whatever_stands_where_something_else_should_is_refused_or_left_out(name
     text = held if isinstance(held, str) else json.dumps(held)
     for strange in ("7", "null", "[]", "{}", '"x"', "[[1]]", "-0.5"):
         for found in sorted({part for part in text.split('"') if part.isidentifier()}):
-            with suppress(InvalidFile, InvalidParameter):
+            said = ""
+            try:
                 read(text.replace(f'"{found}": ', f'"{found}": {strange}, "was_{found}": '))
+            except (InvalidFile, InvalidParameter) as error:
+                said = error.sentence
+            assert not re.search("object is|has no attribute|out of range", said), said

@@ -188,8 +188,11 @@ def _personality(place: str, text: object, into: Gathering) -> None:
 
 
 def _read_book(book: Mapping[str, Any], at: str, said: _Said, into: Gathering) -> None:
-    entries = book.get("entries")
-    listed = list(entries.items()) if isinstance(entries, dict) else list(enumerate(entries or (), start=1))
+    entries = book.get("entries") or []
+    if not isinstance(entries, dict | list):
+        into.drop(f"{at}.entries", entries, "It is not a list of entries.")
+        return
+    listed = list(entries.items()) if isinstance(entries, dict) else list(enumerate(entries, start=1))
     if len(listed) > MAX_ENTRIES:
         raise refusal(f"the lorebook has {len(listed):,} entries; at most {MAX_ENTRIES:,} are allowed")
     for number, entry in listed:
@@ -238,7 +241,8 @@ def _restored(place: str, entry: Mapping[str, Any], text: str, into: Gathering) 
 def _about(entry: Mapping[str, Any], text: str, said: _Said) -> str:
     """What an entry says, with what it is about if its text does not say so."""
     keys = entry.get("keys", entry.get("key"))
-    named = [] if entry.get("use_regex") else [key for key in keys or () if isinstance(key, str) and key.strip()]
+    listed = keys if isinstance(keys, list) and not entry.get("use_regex") else []
+    named = [one for one in listed if isinstance(one, str) and one.strip()]
     title = _title(entry)
     names = [str(said.plain(name)) for name in (title, *named) if name]
     if not names or any(name.casefold() in text.casefold() for name in names) or len(names[0]) > MAX_LINE // 10:

@@ -141,7 +141,7 @@ def read_folder(archive: Archive, into: Gathering) -> None:
         raise refusal(f"{about[:100]} is not JSON: {error!s:.100}") from error
     _refuse_other(contents.get("format") if isinstance(contents, dict) else None, PAGES)
     if (name := f"{top}{PERSONALITY}") in archive.names:
-        read_personality(_text(archive, name), into)
+        read_personality(_text(archive, name), into, name)
     for name in sorted(archive.names):
         if not name.startswith(f"{top}{MEMORIES}/") or not name.endswith(".md"):
             continue

@@ -129,8 +129,11 @@ def _happened(
         place, body.get("description"), id=entry_id, kind=Kind.CONVERSATION, people=_people(body),
         **_common(body, node, into),
     )  # fmt: skip
-    turns = [turn for turn in _of(body, "chat", "filling") or () if isinstance(turn, list | tuple) and len(turn) == 2]
-    shared = _common(body, node, into) | {"tags": (), "rating": None, "explanation": ""}
+    said_in_it = _of(held, "chat", "filling")
+    turns = (
+        [one for one in said_in_it if isinstance(one, list) and len(one) == 2] if isinstance(said_in_it, list) else []
+    )
+    shared = _common(held, node, into) | {"tags": (), "rating": None, "explanation": ""}
     for number, (speaker, said) in enumerate(turns):
         if isinstance(speaker, str) and isinstance(said, str) and said.strip():
             metadata = {"conversation": entry_id.removeprefix("in:"), "turn": number, "speaker": speaker}

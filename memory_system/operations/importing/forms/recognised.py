@@ -22,6 +22,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 PERSONA_FILES = ("nodes.json", "scratch.json", "spatial_memory.json")
 """What is read from a persona's folder."""
 _MOST_LINES = 1_000_000
+_PDF = b"%PDF-"
 
 
 def read_material(
@@ -92,6 +93,10 @@ class _Reading:
             return self._card(card_of_picture(raw), picture=raw)
         if raw.startswith(ZIP):
             return self._archive(Archive(raw))
+        if raw.startswith(_PDF):
+            raise refusal(
+                "it is a PDF; load it into the character's archive, or save its text in a file and import that"
+            )
         if b"\x00" in raw[:4096] and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise refusal(f"it is a binary file of an unknown form. Known forms are: {_known()}")
         return self._text(decoded(raw, name))
@@ -357,7 +362,7 @@ def _refuse_cut(lines: Sequence[tuple[int, str]]) -> None:
         except InvalidFile as error:
             wrong.append((number, error.problems[0].message))
     one_each = all(line.lstrip().startswith("{") for _, line in lines)
-    if len(lines) < 2 or not (one_each or lines[0][0] not in [number for number, _ in wrong]):
+    if not wrong or len(lines) < 2 or not (one_each or lines[0][0] not in [number for number, _ in wrong]):
         return
     numbers = ", ".join(str(number) for number, _ in wrong[:_NAMED]) + (" ..." if len(wrong) > _NAMED else "")
     number, why = wrong[0]

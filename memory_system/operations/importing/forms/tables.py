@@ -105,12 +105,14 @@ def read_records(
     names = dict.fromkeys(name for _, row in objects if isinstance(row, dict) for name in row)
     takes = taken_for(names, chosen)
     if "document" not in takes:
-        listing = ", ".join(list(names)[:20])[:200]
-        raise refusal(f"none of its names was recognised as the text of a memory; choose one of: {listing}")
-    inside = {name for _, row in objects if isinstance(row, dict) for name in _metadata(row)}
-    listing = ", ".join(f"{name} as {field}" for field, name in takes.items() if field != name)
-    if listing:
-        into.note(f"Read {listing}.")
+        told = ", ".join(list(names)[:20])[:200]
+        if not told:
+            raise refusal("none of its items is an object with the text of a memory")
+        raise refusal(f"none of its names was recognised as the text of a memory; choose one of: {told}")
+    inside = {name for _, row in held if isinstance(row, dict) for name in _metadata(row)}
+    told = ", ".join(f"{name} as {field}" for field, name in takes.items() if field != name)
+    if told:
+        into.note(f"Read {told}.")
     tenths = (
         _tenths([row.get(takes["rating"]) for _, row in objects if isinstance(row, dict)])
         if "rating" in takes
@@ -285,13 +287,13 @@ def is_personality(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("identity"), dict) and "name" in value["identity"]
 
 
-def read_personality(text: str, into: Gathering) -> None:
-    """Read a personality.
+def read_personality(text: str, into: Gathering, name: str = "the material") -> None:
+    """Read a personality; ``name`` is that of its file, for messages.
 
     Raises:
         InvalidPersonality: all that is wrong with it, by line and field.
     """
-    body = static_memory.parse(text, "the material").model_dump(exclude_none=True)
+    body = static_memory.parse(text, name).model_dump(exclude_none=True)
     for key, value in body.pop("identity").items():
         into.identity(f"identity.{key}", key, value)
     for section, items in body.items():
