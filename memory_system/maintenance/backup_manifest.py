@@ -104,12 +104,12 @@ class Manifest:
             InvalidBackup: it is not a manifest, or names files that do not belong in a backup.
         """
         try:
-            told: dict[str, Any] = json.loads(text)
-            _refuse_other_form(told.pop("format"))
-            agents = tuple(_agent(one) for one in told.pop("agents"))
-            files = {_path(name): _kept(name, kept) for name, kept in told.pop("files").items()}
-            made_at = time_given("made_at", told.pop("made_at"))
-            texts = {name: str(told.pop(name)) for name in ("title", "embedder")}
+            fields: dict[str, Any] = json.loads(text)
+            _refuse_other_form(fields.pop("format"))
+            agents = tuple(_agent(agent) for agent in fields.pop("agents"))
+            files = {_path(name): _kept(name, kept) for name, kept in fields.pop("files").items()}
+            made_at = time_given("made_at", fields.pop("made_at"))
+            texts = {name: str(fields.pop(name)) for name in ("title", "embedder")}
             found = cls(
                 checked_name(fields.pop("world"), "world name"),
                 made_at,
@@ -121,7 +121,8 @@ class Manifest:
         except InvalidBackup:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            why = f"{error!s:.100}".rstrip(".") if isinstance(error, ValueError) else "it is not as this program writes it"
+            ours = "it is not as this program writes it"
+            why = f"{error!s:.100}".rstrip(".") if isinstance(error, ValueError) else ours
             raise InvalidBackup(f"Its list of contents cannot be read: {why}.") from error
         _refuse_twins(found)
         return found

@@ -129,11 +129,9 @@ def _happened(
         place, body.get("description"), id=entry_id, kind=Kind.CONVERSATION, people=_people(body),
         **_common(body, node, into),
     )  # fmt: skip
-    said_in_it = _of(held, "chat", "filling")
-    turns = (
-        [one for one in said_in_it if isinstance(one, list) and len(one) == 2] if isinstance(said_in_it, list) else []
-    )
-    shared = _common(held, node, into) | {"tags": (), "rating": None, "explanation": ""}
+    chat = _of(body, "chat", "filling")
+    turns = [turn for turn in chat if isinstance(turn, list) and len(turn) == 2] if isinstance(chat, list) else []
+    shared = _common(body, node, into) | {"tags": (), "rating": None, "explanation": ""}
     for number, (speaker, said) in enumerate(turns):
         if isinstance(speaker, str) and isinstance(said, str) and said.strip():
             metadata = {"conversation": entry_id.removeprefix("in:"), "turn": number, "speaker": speaker}

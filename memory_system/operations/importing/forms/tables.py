@@ -105,14 +105,14 @@ def read_records(
     names = dict.fromkeys(name for _, row in objects if isinstance(row, dict) for name in row)
     takes = taken_for(names, chosen)
     if "document" not in takes:
-        told = ", ".join(list(names)[:20])[:200]
-        if not told:
+        choices = ", ".join(list(names)[:20])[:200]
+        if not choices:
             raise refusal("none of its items is an object with the text of a memory")
-        raise refusal(f"none of its names was recognised as the text of a memory; choose one of: {told}")
-    inside = {name for _, row in held if isinstance(row, dict) for name in _metadata(row)}
-    told = ", ".join(f"{name} as {field}" for field, name in takes.items() if field != name)
-    if told:
-        into.note(f"Read {told}.")
+        raise refusal(f"none of its names was recognised as the text of a memory; choose one of: {choices}")
+    inside = {name for _, row in objects if isinstance(row, dict) for name in _metadata(row)}
+    listing = ", ".join(f"{name} as {field}" for field, name in takes.items() if field != name)
+    if listing:
+        into.note(f"Read {listing}.")
     tenths = (
         _tenths([row.get(takes["rating"]) for _, row in objects if isinstance(row, dict)])
         if "rating" in takes
