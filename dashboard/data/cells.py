@@ -23,7 +23,7 @@ def from_cells(frame: pd.DataFrame) -> pd.DataFrame:
 def _each_text(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
     def changed(cell: Any) -> Any:
         if isinstance(cell, list):
-            return [changed(one) for one in cell]
+            return [changed(item) for item in cell]
         return change(cell) if isinstance(cell, str) else cell
 
     texts = [name for name in frame.columns if any(isinstance(cell, str | list) for cell in frame[name])]

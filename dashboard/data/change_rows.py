@@ -36,7 +36,7 @@ def of(planned: ChangeSet, find: Find, *, boxes: bool = False, stale: Collection
         stale: the ids of memories that were changed since it was planned: they can no longer be accepted.
     """
     below = _below(planned)
-    under = {one for some in below.values() for one in some}
+    under = {entry_id for some in below.values() for entry_id in some}
     by_id = {change.entry_id: change for change in planned.changes}
     day = planned.operation == "plan"
     rows: list[Row] = []
@@ -50,7 +50,7 @@ def of(planned: ChangeSet, find: Find, *, boxes: bool = False, stale: Collection
             row |= {"box": False, "ticked": True, "word": "Replaced"}
         rows.append(row)
         above = {"below": change.entry_id}
-        rows += [_row(by_id[one], boxes, stale) | above for one in below.get(change.entry_id, ())]
+        rows += [_row(by_id[entry_id], boxes, stale) | above for entry_id in below.get(change.entry_id, ())]
         rows += _evidence(change, by_id, find)
     if day:
         rows.sort(key=lambda row: (not row["span"], row["span"]))
@@ -60,11 +60,13 @@ def of(planned: ChangeSet, find: Find, *, boxes: bool = False, stale: Collection
 
 def of_clash(clash: Clash) -> Row:
     """A memory or a text that was changed after the change to be undone, from what it is to what it would be."""
-    now, would_be = (one if isinstance(one, MemoryEntry) else None for one in (clash.now, clash.would_be))
-    events = [f"“{tables.short(one.title, 90)}” by {one.author}, {tables.exact(one.at)}" for one in clash.later[-3:]]
+    now, would_be = (end if isinstance(end, MemoryEntry) else None for end in (clash.now, clash.would_be))
+    events = [
+        f"“{tables.short(event.title, 90)}” by {event.author}, {tables.exact(event.at)}" for event in clash.later[-3:]
+    ]
     why = f"Changed since: {'; '.join(events)}" if events else str(clash)
     if clash.is_text:
-        text = TextChange(clash.key, *(one if isinstance(one, str) else None for one in (clash.now, clash.would_be)))
+        text = TextChange(clash.key, *(end if isinstance(end, str) else None for end in (clash.now, clash.would_be)))
         row = _blank(clash.key, "update", "Change", _marked(text.words, text.words), _lines(text), why)
     elif now is None and would_be is None:
         row = _blank(clash.key, "stay", "Stays", _marked(str(clash), str(clash)), [], why)
@@ -119,7 +121,7 @@ def _row(change: Change, box: bool, stale: Collection[str]) -> Row:
     else:
         alone = [entry.kind.value, tables.TIERS[entry.tier], *tables.marks(entry)]
         alone.insert(2, "unrated" if entry.importance is None else f"importance {entry.importance:.2f}")
-        facts = [("", one, "") for one in alone]
+        facts = [("", value, "") for value in alone]
         parts = _marked(entry.document, entry.document)
     return _blank(change.entry_id, change.verb, tables.action(change), parts, facts, change.reason) | {
         "box": box and change.entry_id not in stale,
@@ -161,10 +163,10 @@ def _below(planned: ChangeSet) -> Mapping[str, list[str]]:
     found: dict[str, list[str]] = {}
     for change in planned.of("add"):
         assert change.after is not None, "it is added"
-        held = [one for one in dict.fromkeys(change.after.evidence) if one in forgotten]
-        if held:
-            found[change.entry_id] = held
-            forgotten -= set(held)
+        originals = [entry_id for entry_id in dict.fromkeys(change.after.evidence) if entry_id in forgotten]
+        if originals:
+            found[change.entry_id] = originals
+            forgotten -= set(originals)
     return found
 
 
@@ -174,18 +176,18 @@ def _evidence(change: Change, by_id: Mapping[str, Change], find: Find) -> Iterat
     if change.before is not None or entry is None or entry.kind is not Kind.REFLECTION:
         return
     for entry_id in entry.evidence[:_REFLECTS_ON]:
-        held = None if entry_id in by_id else find(entry_id)
-        if held is not None:
-            yield _stays(f"{change.entry_id}/{entry_id}", "", held) | {
+        evidence = None if entry_id in by_id else find(entry_id)
+        if evidence is not None:
+            yield _stays(f"{change.entry_id}/{entry_id}", "", evidence) | {
                 "verb": "evidence", "word": "Evidence", "below": change.entry_id,
             }  # fmt: skip
 
 
-def _stays(key: str, reason: str, held: MemoryEntry | None) -> Row:
-    text = held.document if held else "A memory that is not known any more."
+def _stays(key: str, reason: str, entry: MemoryEntry | None) -> Row:
+    text = entry.document if entry else "A memory that is not known any more."
     row = _blank(key, "stay", "Stays", _marked(text, text), [], reason)
-    if held is not None:
-        row["importance"] = held.importance
+    if entry is not None:
+        row["importance"] = entry.importance
     return row
 
 

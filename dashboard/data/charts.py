@@ -41,7 +41,7 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
         named: by the names of agents, the owner shown at a point; ``None`` = nothing.
     """
     points = chart.points
-    told = _told(points)
+    with_tooltip = _told(points)
     shifts = apart(chart.clusters)
     counts = Counter(point.tier for point in points)
     return {
@@ -53,7 +53,7 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
         "size": [round(10 * (point.importance or 0.0)) for point in points],
         "hollow": [int(point.tier is Tier.STM) for point in points],
         "of": [point.cluster for point in points],
-        "text": [tables.short(point.text, _TOLD) if row in told else "" for row, point in enumerate(points)],
+        "text": [tables.short(point.text, _TOLD) if row in with_tooltip else "" for row, point in enumerate(points)],
         "who": [named[point.agent] for point in points] if named else None,
         "clusters": [
             {
@@ -61,7 +61,7 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
                 "up": shifts[cluster.number],
                 "x": round(_HALF * cluster.x), "y": round(_HALF * cluster.y),
             }
-            for cluster in sorted(chart.clusters, key=lambda one: one.number)
+            for cluster in sorted(chart.clusters, key=lambda cluster: cluster.number)
         ],
         "legend": [
             {"label": f"{tables.TIERS[tier]} {counts[tier]:,}", "hollow": tier is Tier.STM}
@@ -79,10 +79,10 @@ def _told(points: Sequence[Point]) -> set[int]:
 
 def apart(clusters: Sequence[Cluster]) -> dict[int, float]:
     """How many pixels up the names of clusters move, by number, so that none covers another at any width."""
-    upwards = sorted(clusters, key=lambda one: one.y)
+    upwards = sorted(clusters, key=lambda cluster: cluster.y)
     found: list[float] = []
-    for one in upwards:
-        at = (one.y + 1) / 2 * _TALL
+    for cluster in upwards:
+        at = (cluster.y + 1) / 2 * _TALL
         found.append(max(at, found[-1] + _LINE) if found else at)
     over = max(0.0, found[-1] - _TALL) if found else 0.0  # overflow at the top: all move down by half of it
     return {

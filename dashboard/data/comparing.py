@@ -53,13 +53,13 @@ def summary(apart: Apart, original: str) -> str:
     parts = [tables.counted(len(apart.memories), "memory", "memories")] if apart.memories else []
     parts += [f"the {called(text.name).lower()}" for text in apart.texts]
     words = f"{', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}"
-    one = len(apart.memories) + len(apart.texts) == 1 and apart.memories
+    single = len(apart.memories) + len(apart.texts) == 1 and apart.memories
     clashing = sum(each.clash for each in apart.memories) + sum(each.clash for each in apart.texts)
-    told = f"Differs from {original}: {words}."
+    sentence = f"Differs from {original}: {words}."
     if not clashing:
-        return told
-    which = "It clashes" if one else f"{clashing} of them {'clashes' if clashing == 1 else 'clash'}"
-    return f"{told} {which}: the original was changed too."
+        return sentence
+    which = "It clashes" if single else f"{clashing} of them {'clashes' if clashing == 1 else 'clash'}"
+    return f"{sentence} {which}: the original was changed too."
 
 
 def outcome(planned: ChangeSet, original: str) -> str:

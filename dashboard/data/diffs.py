@@ -124,7 +124,7 @@ def fields(before: MemoryEntry | None, after: MemoryEntry | None) -> list[FieldC
 def _told(entry: MemoryEntry | None) -> dict[str, str]:
     if entry is None:
         return {}
-    told = {
+    values = {
         "kept in": tables.TIERS[entry.tier],
         "kind": entry.kind.value,
         "happened": tables.exact(entry.timestamp) if entry.timestamp else "timeless",
@@ -136,7 +136,7 @@ def _told(entry: MemoryEntry | None) -> dict[str, str]:
         "by a person": "yes" if entry.authored else "",
         "rests on": tables.counted(len(entry.evidence), "memory", "memories") if entry.evidence else "",
     }
-    return told | {tables.visible(name): tables.visible(str(value)) for name, value in entry.extras.items()}
+    return values | {tables.visible(name): tables.visible(str(value)) for name, value in entry.extras.items()}
 
 
 def of_text(change: TextChange) -> list[FieldChange]:
@@ -204,9 +204,9 @@ def _parsed(text: str | None) -> Any:
         return None
 
 
-def _flat(held: Any, above: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(held, Mapping):
-        for name, value in held.items():
+def _flat(node: Any, above: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(node, Mapping):
+        for name, value in node.items():
             yield from _flat(value, f"{above}{name}, " if isinstance(value, Mapping) else f"{above}{name}")
     elif above:
-        yield above.removesuffix(", "), tables.visible(str(held))
+        yield above.removesuffix(", "), tables.visible(str(node))

@@ -47,7 +47,7 @@ def mark(lane: Lane, entry: MemoryEntry) -> str:
 def meetings(lanes: Sequence[Lane]) -> list[tuple[str, str]]:
     """The marks of two characters' memories of one event: close in time, and each names the other."""
     lives = [Life(lane.name, lane.label, lane.entries) for lane in lanes]
-    return [(f"{name}/{one}", f"{other}/{another}") for (name, one), (other, another) in joined(lives)]
+    return [(f"{name}/{entry_id}", f"{other}/{another}") for (name, entry_id), (other, another) in joined(lives)]
 
 
 def _lived(entry: MemoryEntry, now: datetime) -> bool:

@@ -18,11 +18,11 @@ _LONGEST = 480
 
 def drawn(found: Lineage) -> tuple[Kin, ...]:
     """The kin in the picture: what rests on the memory above it, and what it rests on below it."""
-    nearest = sorted(found.kin, key=lambda one: abs(one.level))[:MOST]
+    nearest = sorted(found.kin, key=lambda kin: abs(kin.level))[:MOST]
     kept = {kin.entry.id for kin in nearest}
     order = {kin.entry.id: place for place, kin in enumerate(found.kin)}
     return tuple(
-        sorted((kin for kin in found.kin if kin.entry.id in kept), key=lambda one: (-one.level, order[one.entry.id]))
+        sorted((kin for kin in found.kin if kin.entry.id in kept), key=lambda kin: (-kin.level, order[kin.entry.id]))
     )
 
 
@@ -42,15 +42,15 @@ def tree(found: Lineage) -> dict[str, Any]:
     top = rows[0].level if rows else 0
     column = {row.entry.id: top - row.level for row in rows}
     peers: dict[int, list[str]] = {}
-    for one in place:
-        peers.setdefault(column[one], []).append(one)
+    for entry_id in place:
+        peers.setdefault(column[entry_id], []).append(entry_id)
     gone = {row.entry.id for row in rows if row.forgotten}
     links = []
-    for source, one in found.links:
-        if source in place and one in place:
-            some = peers[column[one]]
-            lane = column[one] + 0.25 + 0.5 * (some.index(one) + 1) / (len(some) + 1)
-            links.append({"from": place[one], "to": place[source], "lane": lane, "dotted": source in gone})
+    for source, entry_id in found.links:
+        if source in place and entry_id in place:
+            some = peers[column[entry_id]]
+            lane = column[entry_id] + 0.25 + 0.5 * (some.index(entry_id) + 1) / (len(some) + 1)
+            links.append({"from": place[entry_id], "to": place[source], "lane": lane, "dotted": source in gone})
     kinds = {row.entry.kind.value for row in rows}
     legend = [{"label": kind, "colour": KINDS[kind][0], "shape": KINDS[kind][1]} for kind in KINDS if kind in kinds]
     legend += [{"label": "forgotten", "shape": "struck"}] if gone else []
@@ -66,17 +66,17 @@ def tree(found: Lineage) -> dict[str, Any]:
     }
 
 
-def _row(one: Kin, column: int, *, here: bool) -> dict[str, Any]:
-    colour, shape = KINDS[one.entry.kind.value]
+def _row(kin: Kin, column: int, *, here: bool) -> dict[str, Any]:
+    colour, shape = KINDS[kin.entry.kind.value]
     return {
-        "id": one.entry.id, "column": column, "colour": colour, "shape": shape, "here": here, "stale": one.stale,
-        "forgotten": one.forgotten, "text": short(one.entry.document, _LONGEST), "about": _about(one),
+        "id": kin.entry.id, "column": column, "colour": colour, "shape": shape, "here": here, "stale": kin.stale,
+        "forgotten": kin.forgotten, "text": short(kin.entry.document, _LONGEST), "about": _about(kin),
     }  # fmt: skip
 
 
-def _about(one: Kin) -> str:
-    words = [one.entry.kind.value, _day(one.entry)]
-    words += ["forgotten"] * one.forgotten + ["⚠ stale"] * one.stale
+def _about(kin: Kin) -> str:
+    words = [kin.entry.kind.value, _day(kin.entry)]
+    words += ["forgotten"] * kin.forgotten + ["⚠ stale"] * kin.stale
     return " · ".join(filter(None, words))
 
 

@@ -76,25 +76,25 @@ def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
 def forecast(told: Sequence[Forecast], ink: str = _GREY, *, compared: str = "score") -> go.Figure:
     """What is compared with the threshold as time passes; a cross where a memory falls out of the answer."""
     figure = go.Figure()
-    for number, one in enumerate(told):
+    for number, prediction in enumerate(told):
         colour = ["#9a6fc0", "#CC79A7", "#8c8c88", "#6b7a99"][number % 4]
         figure.add_scatter(
-            x=[at for at, _ in one.curve],
-            y=[score for _, score in one.curve],
+            x=[at for at, _ in prediction.curve],
+            y=[score for _, score in prediction.curve],
             mode="lines",
             line={"color": colour, "width": 2},
             hovertemplate="%{y:.2f} on %{x|%d %b %Y, %H:%M}<extra></extra>",
         )
-        if one.leaves:
-            last = [score for at, score in one.curve if at <= one.leaves]
+        if prediction.leaves:
+            last = [score for at, score in prediction.curve if at <= prediction.leaves]
             figure.add_scatter(
-                x=[one.leaves],
+                x=[prediction.leaves],
                 y=last[-1:],
                 mode="markers",
                 marker={"symbol": "x", "size": 11, "color": DOUBT},
                 hovertemplate="drops out on %{x|%d %b %Y, %H:%M}<extra></extra>",
             )
-        figure.add_hline(y=one.threshold, line={"color": _GREY, "dash": "dash", "width": 1.5}, layer="below")
+        figure.add_hline(y=prediction.threshold, line={"color": _GREY, "dash": "dash", "width": 1.5}, layer="below")
     figure.update_layout(
         height=190,
         margin={"l": 8, "r": 8, "t": 8, "b": 24},
@@ -120,12 +120,12 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
     ]
     figure = go.Figure()
     figure.add_scatter(
-        x=[one.at for one in ends],
-        y=[one.trust for one in ends],
+        x=[end.at for end in ends],
+        y=[end.trust for end in ends],
         mode="lines+markers",
         line={"color": "#9a6fc0", "width": 2, "shape": "hv"},
         marker={"size": [9] * len(trust_points) + [0]},
-        customdata=["<br>".join(html.escape(line, quote=False) for line in textwrap.wrap(one.why, 60)) for one in ends],
+        customdata=["<br>".join(html.escape(line, quote=False) for line in textwrap.wrap(end.why, 60)) for end in ends],
         hovertemplate="%{y:.2f} on %{x|%d %b %Y, %H:%M}<br>%{customdata}<extra></extra>",
     )
     figure.add_hline(y=0.5, line={"color": _GREY, "dash": "dash", "width": 1.5}, layer="below")

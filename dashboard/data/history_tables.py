@@ -32,16 +32,16 @@ def history(told: Sequence[Applied]) -> pd.DataFrame:
     """Applied change sets, in the given order (the newest first). Both times are in UTC, so that they sort."""
     rows = [
         {
-            "revision": one.revision,
-            "what": visible(one.change_set.title),
-            "kind": operation(one.change_set.operation),
-            "who": visible(one.change_set.author),
-            "memories": len(one.change_set.changes),
-            "world time": one.change_set.planned_at,
-            "applied": one.applied_at,
-            "state": "undone" if one.undone_by else "",
+            "revision": record.revision,
+            "what": visible(record.change_set.title),
+            "kind": operation(record.change_set.operation),
+            "who": visible(record.change_set.author),
+            "memories": len(record.change_set.changes),
+            "world time": record.change_set.planned_at,
+            "applied": record.applied_at,
+            "state": "undone" if record.undone_by else "",
         }
-        for one in told
+        for record in told
     ]
     columns = ["revision", "what", "kind", "who", "memories", "world time", "applied", "state"]
     frame = pd.DataFrame(rows, columns=columns)
@@ -54,15 +54,15 @@ def forgotten(found: Sequence[Forgotten]) -> pd.DataFrame:
     """The content of the bin, in the given order (the last forgotten first)."""
     rows = [
         {
-            "id": one.entry.id,
-            "memory": visible(one.entry.document),
-            "kind": one.entry.kind.value,
-            "tier": TIERS[one.entry.tier],
-            "when": one.applied_at,
-            "who": visible(one.author),
-            "why": visible(f"{operation(one.operation)}: {one.reason}"),
+            "id": memory.entry.id,
+            "memory": visible(memory.entry.document),
+            "kind": memory.entry.kind.value,
+            "tier": TIERS[memory.entry.tier],
+            "when": memory.applied_at,
+            "who": visible(memory.author),
+            "why": visible(f"{operation(memory.operation)}: {memory.reason}"),
         }
-        for one in found
+        for memory in found
     ]
     frame = pd.DataFrame(rows, columns=["id", "memory", "kind", "tier", "when", "who", "why"])
     frame["when"] = pd.to_datetime(frame["when"], utc=True)
@@ -71,7 +71,7 @@ def forgotten(found: Sequence[Forgotten]) -> pd.DataFrame:
 
 def did(planned: ChangeSet, *, would: bool = False) -> str:
     """What a change set does in numbers: "2 memories come back, 1 leaves, and the settings change"."""
-    told = []
+    parts = []
     for verb, one, many in (
         ("add", "memory comes into recall", "memories come into recall"),
         ("forget", "memory leaves recall", "memories leave recall"),
@@ -79,11 +79,11 @@ def did(planned: ChangeSet, *, would: bool = False) -> str:
         ("update", "memory changes", "memories change"),
     ):
         if number := len(planned.of(verb)):
-            told.append(counted(number, one, many))
-    told += [f"the {text.words} change" for text in planned.texts]
+            parts.append(counted(number, one, many))
+    parts += [f"the {text.words} change" for text in planned.texts]
     if planned.purges:
-        told.append(counted(len(planned.purges), "memory is purged", "memories are purged"))
-    if not told:
+        parts.append(counted(len(planned.purges), "memory is purged", "memories are purged"))
+    if not parts:
         return "Nothing changes." if would else "Nothing changed."
-    line = f"{', '.join(told[:-1])}{' and ' if len(told) > 1 else ''}{told[-1]}."
+    line = f"{', '.join(parts[:-1])}{' and ' if len(parts) > 1 else ''}{parts[-1]}."
     return line[:1].upper() + line[1:]

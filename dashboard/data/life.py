@@ -42,7 +42,7 @@ class Life:
 
     def __init__(self, entries: Iterable[MemoryEntry]) -> None:
         dated = [(at, entry) for entry in entries if (at := happens(entry))]
-        dated.sort(key=lambda one: (one[0], one[1].id))
+        dated.sort(key=lambda pair: (pair[0], pair[1].id))
         self.entries = [entry for _, entry in dated]
         self.times: npt.NDArray[np.float64] = np.array([at.timestamp() for at, _ in dated])
         self.importance: npt.NDArray[np.float64] = np.array([entry.importance or 0.0 for entry in self.entries])
@@ -99,7 +99,7 @@ def asked(act: Mapping[str, Any]) -> tuple[tuple[float, float], int] | None:
 
 def numbers(some: Sequence[Any]) -> bool:
     """Whether all of them are finite numbers; what a browser sends need not be."""
-    return all(isinstance(one, int | float) and abs(one) <= sys.float_info.max for one in some)
+    return all(isinstance(value, int | float) and abs(value) <= sys.float_info.max for value in some)
 
 
 def within(second: Any) -> bool:
@@ -177,9 +177,9 @@ def picture(
     low, high = np.searchsorted(times, (since, until), side="left")
     here = which[low : high + int(np.searchsorted(times[high:], until, side="right"))]
     thoughts, lived = here[life.above[here]], here[~life.above[here]]
-    wanted = {life.place[one] for one in first if one in life.place}
-    dots = _strongest(life, lived, MOST if len(lived) <= MOST else STRONGEST, wanted, (since, until))
-    marks = _strongest(life, thoughts, THOUGHTS, wanted, (since, until))
+    hits = {life.place[entry_id] for entry_id in first if entry_id in life.place}
+    dots = _strongest(life, lived, MOST if len(lived) <= MOST else STRONGEST, hits, (since, until))
+    marks = _strongest(life, thoughts, THOUGHTS, hits, (since, until))
     label = f"{_day(since, now)} to {_day(until, now)} · {len(here):,} of {len(which):,}"
     return {
         "since": since,
@@ -191,11 +191,9 @@ def picture(
         ],
         "days": _days(since, until, now),
         "density": _density(life, lived, since, until) if len(lived) > MOST else [],
-        "dots": [_dot(life, place, hit=place in wanted) for place in sorted(dots)],
+        "dots": [_dot(life, place, hit=place in hits) for place in sorted(dots)],
         "strong": [life.entries[place].id for place in dots],
-        "thoughts": [
-            {**_dot(life, place, hit=place in wanted), "rests": _rests(life, place)} for place in sorted(marks)
-        ],
+        "thoughts": [{**_dot(life, place, hit=place in hits), "rests": _rests(life, place)} for place in sorted(marks)],
     }
 
 
@@ -277,7 +275,8 @@ def _height(life: Life, place: int) -> float:
 
 def _rests(life: Life, place: int) -> list[dict[str, Any]]:
     """The points of a reflection's evidence, without evidence that has no time."""
-    found = [life.place[one] for one in life.entries[place].evidence if one in life.place]
+    found = [life.place[entry_id] for entry_id in life.entries[place].evidence if entry_id in life.place]
     return [
-        {"id": life.entries[one].id, "at": float(life.times[one]), "y": _height(life, one)} for one in sorted(found)
+        {"id": life.entries[source].id, "at": float(life.times[source]), "y": _height(life, source)}
+        for source in sorted(found)
     ]

@@ -35,8 +35,8 @@ class Wanted:
 
     def arguments(self) -> dict[str, Any]:
         """The arguments for ``AgentMemory.as_of``."""
-        told = {"at": self.as_of, "revision": self.revision, "access": self.access, "world_time": self.world_time}
-        return {name: value for name, value in told.items() if value is not None}
+        values = {"at": self.as_of, "revision": self.revision, "access": self.access, "world_time": self.world_time}
+        return {name: value for name, value in values.items() if value is not None}
 
     def link(self) -> dict[str, str]:
         """Its parameters in a link."""
@@ -48,11 +48,11 @@ class Wanted:
 
     def python(self) -> str:
         """The Python call that gives the same view."""
-        told = []
+        arguments = []
         for name, value in self.arguments().items():
             shown = f'datetime.fromisoformat("{_written(value)}")' if isinstance(value, datetime) else str(value)
-            told.append(shown if name == "at" else f"{name}={shown}")
-        return f"as_of({', '.join(told)})"
+            arguments.append(shown if name == "at" else f"{name}={shown}")
+        return f"as_of({', '.join(arguments)})"
 
 
 def from_link(told: Mapping[str, str]) -> Wanted | None:
@@ -61,10 +61,10 @@ def from_link(told: Mapping[str, str]) -> Wanted | None:
     Raises:
         InvalidParameter: it is not a moment, or there are several; in readable words.
     """
-    given = {name: told[name].strip() for name in LINK if told.get(name, "").strip()}
-    if not given:
+    parameters = {name: told[name].strip() for name in LINK if told.get(name, "").strip()}
+    if not parameters:
         return None
-    ways = given.keys() - {"access"}
+    ways = parameters.keys() - {"access"}
     if len(ways) != 1:
         raise InvalidParameter(
             "The link names several moments, or a recall without a revision. Keep one of 'as_of', 'world_time' and "
@@ -73,16 +73,17 @@ def from_link(told: Mapping[str, str]) -> Wanted | None:
     (way,) = ways
     if way == "revision":
         return Wanted(
-            revision=_number(given, "revision"), access=_number(given, "access") if "access" in given else None
+            revision=_number(parameters, "revision"),
+            access=_number(parameters, "access") if "access" in parameters else None,
         )
-    if "access" in given:
+    if "access" in parameters:
         raise InvalidParameter("The link's 'access' counts from a revision. Name the revision, or leave it out.")
-    at = _time(given[way], way)
+    at = _time(parameters[way], way)
     return Wanted(as_of=at) if way == "as_of" else Wanted(world_time=at)
 
 
-def _number(given: Mapping[str, str], name: str) -> int:
-    text = given[name]
+def _number(parameters: Mapping[str, str], name: str) -> int:
+    text = parameters[name]
     if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) > _MOST:
         raise InvalidParameter(f"The link's '{name}' is {text[:40]!r}; it must be a whole number, 0 or more.")
     return int(text)

@@ -27,20 +27,20 @@ _MOST, _TEXT = 500, 200
 def rows(held: Sequence[Saved]) -> pd.DataFrame:
     """The worlds, with the one that is open marked; without the columns of titles and branches if none has any."""
     now = real_clock()
-    told = [
+    records = [
         {
-            "open": "✓" if one.served else "",
-            "world": visible(one.name),
-            "title": visible(one.title),
-            "characters": one.characters,
-            "memories": one.memories,
-            "changed": one.changed_at,
-            "branch": visible(f"{one.branched.world}, {ago(one.branched.at, now)}") if one.branched else "",
-            "size": round(one.size / 1e6, 1),
+            "open": "✓" if world.served else "",
+            "world": visible(world.name),
+            "title": visible(world.title),
+            "characters": world.characters,
+            "memories": world.memories,
+            "changed": world.changed_at,
+            "branch": visible(f"{world.branched.world}, {ago(world.branched.at, now)}") if world.branched else "",
+            "size": round(world.size / 1e6, 1),
         }
-        for one in held
+        for world in held
     ]
-    frame = pd.DataFrame(told, columns=list(COLUMNS))
+    frame = pd.DataFrame(records, columns=list(COLUMNS))
     return frame.drop(columns=[column for column in ("title", "branch") if not frame[column].any()])
 
 

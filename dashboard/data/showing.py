@@ -156,8 +156,8 @@ def moments(about: Found, last: Applied | None, *, cast: int, ask: str) -> list[
                  "memory", opened)
         )  # fmt: skip
         if about.changeable:
-            told = f"Set its importance to {about.rating}, see what becomes of the answer, and undo it."
-            steps.append(Step("Change and undo", told, "memory", opened, changes=True, undoes=True))
+            sentence = f"Set its importance to {about.rating}, see what becomes of the answer, and undo it."
+            steps.append(Step("Change and undo", sentence, "memory", opened, changes=True, undoes=True))
             return steps
     if last is not None:
         steps.append(_history(last))
@@ -168,8 +168,8 @@ def _history(last: Applied | None) -> Step:
     """The last change of all, if the showing itself changes nothing."""
     if last is None:
         return Step("Undo", "Nothing has been changed yet. Every change is listed here, and can be undone.", "history")
-    told = "Every change says who made it, when and why, and can be undone."
-    return Step("Undo", told, "history", {"change": str(last.revision)})
+    sentence = "Every change says who made it, when and why, and can be undone."
+    return Step("Undo", sentence, "history", {"change": str(last.revision)})
 
 
 def at(steps: Sequence[Step], number: int) -> int:

@@ -60,7 +60,7 @@ def picture(spread: Spread, opens: str, portrait: Callable[[str], str], name: Ca
             "text": f"“{tables.short(telling.text, _LONGEST)}”", "opens": _opens(telling.to, telling.memory, opens),
         }  # fmt: skip
         items.append((at, 0, arrow))
-    items.sort(key=lambda one: one[:2])
+    items.sort(key=lambda item: item[:2])
     return {
         "label": "How it spread: arrow keys walk, Enter opens a memory",
         "height": height, "least": least,
@@ -72,7 +72,7 @@ def picture(spread: Spread, opens: str, portrait: Callable[[str], str], name: Ca
             for who, outside in rows.items()
         ],
         "ticks": [{"x": x[moment], "lines": _lines(moment)} for moment in moments],
-        "items": [one for *_, one in items],
+        "items": [item for *_, item in items],
         "legend": [{"shape": look, "label": str(verdict)} for verdict, look in _LOOKS.items()],
         "none": "",
     }  # fmt: skip

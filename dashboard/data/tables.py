@@ -129,7 +129,7 @@ def findings(found: Sequence[Finding]) -> pd.DataFrame:
             "what": finding.what,
             "finding": visible(finding.sentence),
         }
-        for finding in sorted(found, key=lambda one: order.index(one.state))
+        for finding in sorted(found, key=lambda finding: order.index(finding.state))
     ]
     return pd.DataFrame(rows, columns=["state", "whose", "what", "finding"])
 
@@ -183,21 +183,21 @@ def tier(entry: MemoryEntry) -> str:
     return badge(entry) or TIERS[entry.tier]
 
 
-def _candidate(one: Candidate) -> dict[str, object]:
-    parts = one.score.parts
+def _candidate(candidate: Candidate) -> dict[str, object]:
+    parts = candidate.score.parts
     return {
-        "id": one.entry.id,
-        "memory": visible(one.entry.document),
-        "tier": tier(one.entry),
+        "id": candidate.entry.id,
+        "memory": visible(candidate.entry.document),
+        "tier": tier(candidate.entry),
         **parts,
-        "shades": shades(one.score),
-        "told": _told(one.score),
-        "score": one.score.total,
-        "confidence": one.score.confidence,
-        "verdict": one.verdict.value,
-        "why": one.because,
-        "marks": marks(one.entry),
-        "recalled": one.recalled,
+        "shades": shades(candidate.score),
+        "told": _told(candidate.score),
+        "score": candidate.score.total,
+        "confidence": candidate.score.confidence,
+        "verdict": candidate.verdict.value,
+        "why": candidate.because,
+        "marks": marks(candidate.entry),
+        "recalled": candidate.recalled,
     }
 
 
@@ -236,14 +236,14 @@ def compared(first: Sequence[Candidate], second: Sequence[Candidate]) -> pd.Data
     rows = []
     for entry_id in dict.fromkeys([*after, *before]):
         old, new = before.get(entry_id), after.get(entry_id)
-        held = new or old
-        assert held is not None, "it is in one of the two"
+        pair = new or old
+        assert pair is not None, "it is in one of the two"
         moved = "moves" if old and new and old[0] != new[0] else "stays"
         rows.append(
             {
                 "id": entry_id,
                 "change": moved if old and new else "enters" if new else "leaves",
-                "memory": visible(held[1].entry.document),
+                "memory": visible(pair[1].entry.document),
                 "first": old[0] if old else None,
                 "second": new[0] if new else None,
                 "first score": old[1].score.total if old else None,
@@ -286,12 +286,12 @@ def precisions(found: Mapping[str, Precision]) -> pd.DataFrame:
     rows = [
         {
             "preset": "this character's" if name == OWN_SETTINGS else name,
-            "precision": one.value,
-            "right": one.right,
-            "wrong": one.wrong,
-            "not judged": one.unjudged,
+            "precision": precision.value,
+            "right": precision.right,
+            "wrong": precision.wrong,
+            "not judged": precision.unjudged,
         }
-        for name, one in found.items()
+        for name, precision in found.items()
     ]
     return pd.DataFrame(rows, columns=["preset", "precision", "right", "wrong", "not judged"])
 
@@ -341,8 +341,8 @@ def with_stale(frame: pd.DataFrame, stale: Collection[str]) -> pd.DataFrame:
     """The rows, with stale memories marked as such."""
     if not stale:
         return frame
-    told = zip(frame["id"], frame["marks"], strict=True)
-    words = [(*marks, "stale") if one in stale else tuple(marks) for one, marks in told]
+    pairs = zip(frame["id"], frame["marks"], strict=True)
+    words = [(*marks, "stale") if entry_id in stale else tuple(marks) for entry_id, marks in pairs]
     return frame.assign(marks=pd.Series(words, index=frame.index, dtype=object))
 
 
@@ -415,12 +415,12 @@ SOURCES = {
 
 def scene(entry: MemoryEntry) -> dict[str, str]:
     """How a character came to know of a memory, who is in it and where it happened; unknown values are left out."""
-    told = {
+    values = {
         "Source": SOURCES[entry.source] if entry.source else "",
         "People": ", ".join(entry.people),
         "Place": entry.place,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in values.items() if value}
 
 
 def tag_counts(frame: pd.DataFrame) -> dict[str, int]:

@@ -35,22 +35,22 @@ def picture(
     """
     turn = 2 * math.pi / max(len(cast), 1)
     at = {
-        one: (round(0.5 + 0.42 * math.sin(turn * number), 4), round(0.46 - 0.38 * math.cos(turn * number), 4))
-        for number, one in enumerate(cast)
+        who: (round(0.5 + 0.42 * math.sin(turn * number), 4), round(0.46 - 0.38 * math.cos(turn * number), 4))
+        for number, who in enumerate(cast)
     }
     items: list[dict[str, Any]] = []
-    for one in cast:
-        own = [bond for bond in bonds if bond.agent == one and bond.to in at]
+    for who in cast:
+        own = [bond for bond in bonds if bond.agent == who and bond.to in at]
         arrows = [_arrow(bond, at, opens, name) for bond in own]
         trusted = sorted((bond for bond in own if bond.trust is not None), key=lambda bond: -(bond.trust or 0))
-        told = ", ".join(f"{name(bond.to)} {bond.trust:.2f}" for bond in trusted)
-        x, y = at[one]
+        text = ", ".join(f"{name(bond.to)} {bond.trust:.2f}" for bond in trusted)
+        x, y = at[who]
         items.append(
             {
-                "kind": "point", "id": one, "x": x, "y": y, "look": "person", "picture": portrait(one),
-                "label": tables.short(name(one), _MOST), "beside": [arrow["id"] for arrow in arrows],
-                "title": f"{name(one)}.", "text": f"Trusts {told}." if told else "Whom it trusts is not known yet.",
-                "opens": {"name": one, "label": opens},
+                "kind": "point", "id": who, "x": x, "y": y, "look": "person", "picture": portrait(who),
+                "label": tables.short(name(who), _MOST), "beside": [arrow["id"] for arrow in arrows],
+                "title": f"{name(who)}.", "text": f"Trusts {text}." if text else "Whom it trusts is not known yet.",
+                "opens": {"name": who, "label": opens},
             }
         )  # fmt: skip
         items += arrows
@@ -62,15 +62,15 @@ def picture(
 
 def _arrow(bond: Bond, at: dict[str, tuple[float, float]], opens: str, name: Callable[[str], str]) -> dict[str, Any]:
     trust = "open" if bond.trust is None else f"{bond.trust:.2f}"
-    told = [bond.relation, f"trust {trust}"]
-    told += [tables.counted(bond.talks, "talk", "talks")] if bond.talks else []
-    told += [f"last {stamp(bond.last)}"] if bond.last else []
-    told += [bond.why.rstrip(".")] if bond.why else []
+    parts = [bond.relation, f"trust {trust}"]
+    parts += [tables.counted(bond.talks, "talk", "talks")] if bond.talks else []
+    parts += [f"last {stamp(bond.last)}"] if bond.last else []
+    parts += [bond.why.rstrip(".")] if bond.why else []
     return {
         "kind": "arrow", "id": f"{bond.agent}>{bond.to}", "from": at[bond.agent], "to": at[bond.to],
         "bend": _BEND, "away": _AWAY, "look": "open" if bond.trust is None else "",
         "wide": _NARROWEST + (_WIDEST - _NARROWEST) * (bond.trust or 0.0), "beside": [bond.agent, bond.to],
         "title": f"{name(bond.agent)} of {name(bond.to)}:",
-        "text": tables.visible(f"{'; '.join(filter(None, told))}."),
+        "text": tables.visible(f"{'; '.join(filter(None, parts))}."),
         "opens": {"name": bond.agent, "label": opens},
     }  # fmt: skip

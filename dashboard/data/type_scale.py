@@ -18,11 +18,11 @@ def declared(where: str, *, fixed: bool = False) -> str:
         where: the selector that gets them.
         fixed: whether in pixels, as components draw themselves, or else relative to the browser's own size.
     """
-    told = (
+    properties = (
         f"--type-{name}:{_length(size, fixed=fixed)};--type-{name}-line:{_length(line, fixed=fixed)}"
         for name, (size, line) in SIZES.items()
     )
-    return f"{where}{{{';'.join(told)}}}"
+    return f"{where}{{{';'.join(properties)}}}"
 
 
 def _length(pixels: int, *, fixed: bool) -> str:
