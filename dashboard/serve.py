@@ -147,9 +147,9 @@ def _unsaid(_record: logging.LogRecord) -> bool:
     return False
 
 
-def _close(*held: World | InUse) -> None:
+def _close(*worlds: World | InUse) -> None:
     """Close worlds, unless a thread still works on them: then they are left as they are, which they survive."""
-    closing = threading.Thread(target=lambda: [one.close() for one in held], name="closing", daemon=True)
+    closing = threading.Thread(target=lambda: [world.close() for world in worlds], name="closing", daemon=True)
     closing.start()
     closing.join(_CLOSING_SECONDS)
 
@@ -178,11 +178,11 @@ def _serve(in_use: InUse, settings: Settings, *, browser: bool, lives: bool) -> 
         opener = threading.Timer(1.0, webbrowser.open, [address("127.0.0.1", settings.dashboard_port)])
         opener.daemon = True
         opener.start()
-    with ExitStack() as held:
-        held.enter_context(in_use.serving(address(settings.host, settings.api_port), lives=lives))
+    with ExitStack() as stack:
+        stack.enter_context(in_use.serving(address(settings.host, settings.api_port), lives=lives))
         beside.start()
-        held.callback(beside.join)
-        held.callback(setattr, api, "should_exit", True)
+        stack.callback(beside.join)
+        stack.callback(setattr, api, "should_exit", True)
         drawn = importlib.import_module("dashboard.session").drawn
         threading.Thread(target=_warm_up, args=(in_use.world, shown, drawn), name="warm-up", daemon=True).start()
         shown.run()

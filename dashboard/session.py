@@ -75,10 +75,10 @@ def elsewhere() -> str:
 
     A browser shows the world that was served when it came, until ``follow`` takes it to another.
     """
-    held = opened()
+    current = opened()
     if get_script_run_ctx(suppress_warning=True) is None:
         return ""  # work in the background shows nothing
-    return "" if st.session_state.setdefault(_SHOWN, str(held.folder)) == str(held.folder) else held.name
+    return "" if st.session_state.setdefault(_SHOWN, str(current.folder)) == str(current.folder) else current.name
 
 
 def follow() -> None:
@@ -111,8 +111,8 @@ def role() -> Role:
     Raises:
         NotSignedIn: they have not signed in, or no longer are.
     """
-    held = visitors()
-    found = held.role(st.context.cookies.get(COOKIE) if held.door.locked else None)
+    guests = visitors()
+    found = guests.role(st.context.cookies.get(COOKIE) if guests.door.locked else None)
     if found is None:
         raise NotSignedIn("You are signed out. Sign in again; nothing that was saved is lost.")
     return found
@@ -167,16 +167,16 @@ def kept(what: str, agent: AgentMemory, make: Callable[[AgentMemory], _T], *more
         make: computes it.
         more: what else it depends on.
     """
-    then, stamp, held = moment(), agent.stamp, _kept(str(world().folder))
+    then, stamp, values = moment(), agent.stamp, _kept(str(world().folder))
     key = (what, agent.name, () if then is None else tuple(then.link().values()), *more)
-    at, made = held.get(key, (None, None))
+    at, made = values.get(key, (None, None))
     if at != stamp:
         made = make(agent)
         with _KEEPING:
-            held.pop(key, None)
-            held[key] = stamp, made
-            while len(held) > _MOST_KEPT:
-                del held[next(iter(held))]
+            values.pop(key, None)
+            values[key] = stamp, made
+            while len(values) > _MOST_KEPT:
+                del values[next(iter(values))]
     value: _T = made
     return value
 
@@ -192,13 +192,13 @@ def stamps(names: Iterable[str]) -> Iterator[tuple[str, tuple[int, int] | None]]
 
 def timeline(agent: AgentMemory) -> pd.DataFrame:
     """The long-term memories of an agent as a table."""
-    return kept("timeline", agent, lambda one: tables.timeline(one.entries(Tier.LTM)))
+    return kept("timeline", agent, lambda owner: tables.timeline(owner.entries(Tier.LTM)))
 
 
 def checked_cues(agent: AgentMemory) -> list[CueResult]:
     """The results of an agent's saved cues."""
     now = agent.now
-    return kept("cues", agent, lambda one: one.check_cues(now), now)
+    return kept("cues", agent, lambda owner: owner.check_cues(now), now)
 
 
 def waiting(agent: AgentMemory) -> Inbox:
@@ -207,7 +207,7 @@ def waiting(agent: AgentMemory) -> Inbox:
     Memories are not compared with each other for it; ``compared.waiting`` adds what that found.
     """
     minute = agent.now.replace(second=0, microsecond=0)
-    return kept("inbox", agent, lambda one: world().inbox(one.name), minute)
+    return kept("inbox", agent, lambda owner: world().inbox(owner.name), minute)
 
 
 def history(agent: AgentMemory, most: int, before: int | None = None, **wanted: Any) -> list[Applied]:
@@ -220,21 +220,21 @@ def history(agent: AgentMemory, most: int, before: int | None = None, **wanted: 
         wanted: the filters, as for ``AgentMemory.history``.
     """
     which = (most, before, *sorted(wanted.items()))
-    return kept("history", agent, lambda one: one.history(most, before, **wanted), *which)
+    return kept("history", agent, lambda owner: owner.history(most, before, **wanted), *which)
 
 
 def history_kept(changes: int | None = None, days: int | None = None) -> HistoryKept:
     """How far the present agent's history reaches back, as ``AgentMemory.history_kept``."""
     agent = present()  # what is let go of in the background changes no memory, but where the history begins
     begins = agent.timeline.begins_after
-    return kept("history-kept", agent, lambda one: one.history_kept(changes, days), changes, days, begins)
+    return kept("history-kept", agent, lambda owner: owner.history_kept(changes, days), changes, days, begins)
 
 
 def tags(agent: AgentMemory) -> tuple[str, ...]:
     """Every tag of an agent, the most frequent first."""
 
-    def made(one: AgentMemory) -> tuple[str, ...]:
-        counts = Counter(tag for tier in LIVED for entry in one.entries(tier) for tag in entry.tags)
+    def made(owner: AgentMemory) -> tuple[str, ...]:
+        counts = Counter(tag for tier in LIVED for entry in owner.entries(tier) for tag in entry.tags)
         return tuple(tag for tag, _ in counts.most_common())
 
     return kept("tags", agent, made)
@@ -247,7 +247,7 @@ def scenes(agent: AgentMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
         entries = [entry for tier in LIVED for entry in agent.entries(tier)]
         people = Counter(person for entry in entries for person in entry.people)
         places = Counter(entry.place for entry in entries if entry.place)
-        return tuple(one for one, _ in people.most_common()), tuple(one for one, _ in places.most_common())
+        return tuple(person for person, _ in people.most_common()), tuple(place for place, _ in places.most_common())
 
     return kept("scenes", agent, made)
 
@@ -277,9 +277,9 @@ def pick_agent() -> bool:
         return False
     asked = st.query_params.get("agent", "")
     followed = asked if asked and asked != st.session_state.get("agent-linked") else ""
-    wanted = st.session_state.pop("agent-next", None) or followed or st.session_state.get("agent", "")
+    choice = st.session_state.pop("agent-next", None) or followed or st.session_state.get("agent", "")
     first = world().about.first
-    chosen = next(name for name in (wanted, first, names[0]) if name in names)
+    chosen = next(name for name in (choice, first, names[0]) if name in names)
     st.session_state["agent"] = st.session_state["agent-before"] = chosen
     st.query_params["agent"] = st.session_state["agent-linked"] = chosen
     _pick_moment(chosen)
@@ -300,15 +300,15 @@ def wants_new() -> bool:
 
 def _pick_moment(name: str) -> None:
     """The moment that is viewed: the one in a link that was followed, or else the one chosen before."""
-    linked = {one: str(st.query_params[one]) for one in moments.LINK if one in st.query_params}
-    wanted = moment()
+    linked = {key: str(st.query_params[key]) for key in moments.LINK if key in st.query_params}
+    then = moment()
     try:
         if linked and linked != st.session_state.get("moment-linked"):
-            wanted = moments.from_link(linked)
-        elif wanted is not None and wanted.revision is not None and st.session_state.get("moment-of") != name:
-            wanted = moments.Wanted(world_time=st.session_state["moment-now"])  # each has revisions of its own
-        look_at(wanted)
-        if wanted is not None:
+            then = moments.from_link(linked)
+        elif then is not None and then.revision is not None and st.session_state.get("moment-of") != name:
+            then = moments.Wanted(world_time=st.session_state["moment-now"])  # each has revisions of its own
+        look_at(then)
+        if then is not None:
             st.session_state["moment-now"] = agent().now
     except MemorySystemError as error:
         look_at(None)
@@ -318,16 +318,16 @@ def _pick_moment(name: str) -> None:
 def look_at(wanted: moments.Wanted | None) -> None:
     """Let every page show the agent as it was at a moment, or as it is (``None``); the link says so."""
     st.session_state["moment"], st.session_state["moment-of"] = wanted, st.session_state.get("agent")
-    told = {} if wanted is None else wanted.link()
-    for one in moments.LINK:
-        to_link(one, told.get(one))
-    st.session_state["moment-linked"] = told
+    link = {} if wanted is None else wanted.link()
+    for name in moments.LINK:
+        to_link(name, link.get(name))
+    st.session_state["moment-linked"] = link
 
 
 def moment() -> moments.Wanted | None:
     """The moment of the past that is looked at; ``None`` = the present."""
-    wanted: moments.Wanted | None = st.session_state.get("moment")
-    return wanted
+    then: moments.Wanted | None = st.session_state.get("moment")
+    return then
 
 
 def in_turn() -> list[str]:
@@ -338,8 +338,8 @@ def in_turn() -> list[str]:
 
 def labels(names: list[str]) -> dict[str, str]:
     """The unique name of each agent in the picker."""
-    told = told_apart({name: shown_name(name) for name in names})
-    return {**told, NEW: f"+ {words.NEW_CHARACTER}"}
+    shown_names = told_apart({name: shown_name(name) for name in names})
+    return {**shown_names, NEW: f"+ {words.NEW_CHARACTER}"}
 
 
 def told_apart(shown: Mapping[str, str]) -> dict[str, str]:
@@ -419,15 +419,15 @@ def agent() -> AgentMemory:
     In the past it answers everything that an agent can be asked, has a sentence in ``read_only``, and refuses every
     change.
     """
-    wanted = moment()
-    return present() if wanted is None else present().as_of(**wanted.arguments())
+    then = moment()
+    return present() if then is None else present().as_of(**then.arguments())
 
 
 def place() -> str:
     """The part of widgets' keys that distinguishes one agent, and one moment of its past, from another."""
     name = str(st.session_state["agent"])
-    wanted = moment()
-    return name if wanted is None else f"{name}@{'-'.join(wanted.link().values())}"
+    then = moment()
+    return name if then is None else f"{name}@{'-'.join(then.link().values())}"
 
 
 def from_link(name: str, default: str = "") -> str:

@@ -54,9 +54,9 @@ def routes(world: Callable[[], World], visitors: Visitors) -> list[Route]:
 
     def meant(request: Request) -> AgentMemory:
         """The agent that a link names, at the moment that it names or now."""
-        wanted = moments.from_link(request.query_params)
+        then = moments.from_link(request.query_params)
         agent = world().agent(request.query_params.get("agent", ""))
-        return agent if wanted is None else agent.as_of(**wanted.arguments())
+        return agent if then is None else agent.as_of(**then.arguments())
 
     def export(request: Request) -> Response:
         """An agent as a file in one of the forms of export."""
@@ -79,11 +79,11 @@ def routes(world: Callable[[], World], visitors: Visitors) -> list[Route]:
 
     def text(request: Request) -> Response:
         """A text that a page offers, for anybody who has seen its address."""
-        held = _offered.get(request.query_params.get("of", ""))
-        if held is None:
+        file = _offered.get(request.query_params.get("of", ""))
+        if file is None:
             raise NotFound("This file is no longer available: open the page again.")
-        attached = {"Content-Disposition": f'attachment; filename="{held[1]}"'}
-        return Response(held[0], media_type="text/csv; charset=utf-8", headers=attached)
+        attached = {"Content-Disposition": f'attachment; filename="{file[1]}"'}
+        return Response(file[0], media_type="text/csv; charset=utf-8", headers=attached)
 
     answers = {BACKUP: backup, JUDGMENTS: judgments, OFFERED: text, EXPORT: export}
     return [Route(path, _told(answer)) for path, answer in answers.items()]

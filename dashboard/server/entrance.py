@@ -118,14 +118,14 @@ def _within(link: str) -> str:
 
 
 def _cookie(scope: Scope) -> str | None:
-    held: SimpleCookie = SimpleCookie()
+    cookies: SimpleCookie = SimpleCookie()
     for name, value in scope["headers"]:
         if name == b"cookie":
             try:
-                held.load(value.decode("latin-1"))
+                cookies.load(value.decode("latin-1"))
             except CookieError:
                 continue
-    return held[COOKIE].value if COOKIE in held else None
+    return cookies[COOKIE].value if COOKIE in cookies else None
 
 
 def _of_a_user(receive: Receive) -> Receive:
@@ -143,9 +143,9 @@ def _of_a_user(receive: Receive) -> Receive:
 def _is_refused(data: bytes | None) -> bool:
     if not data:
         return False
-    told = BackMsg()
+    message = BackMsg()
     try:
-        told.ParseFromString(data)
+        message.ParseFromString(data)
     except Exception:  # noqa: BLE001 - whatever protobuf raises: Streamlit closes a connection that sends such things
         return False
-    return told.WhichOneof("type") in _REFUSED
+    return message.WhichOneof("type") in _REFUSED

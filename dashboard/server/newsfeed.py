@@ -54,7 +54,7 @@ class Newsfeed:
             self.listening -= 1
 
     async def _tell(self, socket: WebSocket, name: str) -> None:
-        told, here = -1, self._world()
+        last_sent, here = -1, self._world()
 
         def revised() -> int:
             return here.agent(name).stamp[0]
@@ -65,8 +65,8 @@ class Newsfeed:
                 revision = ELSEWHERE if self._world() is not here else await anyio.to_thread.run_sync(revised)
             except MemorySystemError:  # it is gone, or busy for a moment: a redrawn page says so
                 return
-            if revision != told:
-                told = revision
+            if revision != last_sent:
+                last_sent = revision
                 await socket.send_text(str(revision))
             await anyio.sleep(LOOK_SECONDS)
 

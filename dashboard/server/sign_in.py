@@ -44,7 +44,7 @@ def page(then: str, problem: str = "") -> str:
         then: where it leads on to.
         problem: what was wrong with the last try, in a sentence; empty the first time.
     """
-    told = f'<div class="wrong" role="alert" id="wrong">{html.escape(problem)}</div>' if problem else ""
+    alert = f'<div class="wrong" role="alert" id="wrong">{html.escape(problem)}</div>' if problem else ""
     by = ' aria-describedby="wrong" aria-invalid="true"' if problem else ""
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
@@ -52,7 +52,7 @@ def page(then: str, problem: str = "") -> str:
         f"<title>Sign in · Memory system</title><style>{_STYLE}</style></head><body><main>"
         f"<img alt='Memory system' src='{_logo()}'>"
         "<h1>Sign in</h1><p>These memories are private. Enter your password.</p>"
-        f"{told}<form method='post' action='{IN}'>"
+        f"{alert}<form method='post' action='{IN}'>"
         f'<input type="hidden" name="next" value="{html.escape(then, quote=True)}">'
         "<label for='password'>Password</label>"
         "<input id='password' name='password' type='password' autocomplete='current-password' required autofocus"
@@ -65,5 +65,5 @@ def page(then: str, problem: str = "") -> str:
 
 @cache
 def _logo() -> str:
-    held = Path(__file__).parents[1].joinpath("logo.svg").read_bytes()
-    return f"data:image/svg+xml;base64,{base64.b64encode(held).decode()}"
+    svg = Path(__file__).parents[1].joinpath("logo.svg").read_bytes()
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"

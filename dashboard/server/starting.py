@@ -54,10 +54,10 @@ def _refuse_second(settings: Settings) -> None:
     world = Path(settings.database) / checked_name(settings.world, "world name")
     if server_of(world) is None:
         return
-    held = holder(settings.dashboard_port)
+    owner = holder(settings.dashboard_port)
     where = address(settings.host, settings.dashboard_port)
     raise Conflict(
-        f"The world {settings.world!r} is open already{f' in {held}' if held else ''}: the dashboard is at {where}. "
+        f"The world {settings.world!r} is open already{f' in {owner}' if owner else ''}: the dashboard is at {where}. "
         "Stop that one first, or choose another world."
     )
 

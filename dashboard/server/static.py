@@ -67,9 +67,9 @@ class Compressed:
 
         # a server that could send a file by itself would leave nothing to compress
         extensions = {
-            name: told for name, told in scope.get("extensions", {}).items() if name != "http.response.pathsend"
+            name: value for name, value in scope.get("extensions", {}).items() if name != "http.response.pathsend"
         }
-        headers = [(name, _plain(told) if name == b"if-none-match" else told) for name, told in scope["headers"]]
+        headers = [(name, _plain(value) if name == b"if-none-match" else value) for name, value in scope["headers"]]
         await self.app({**scope, "headers": headers, "extensions": extensions}, receive, gathered)
 
     async def _answer(self, path: str, start: Message, body: bytes, send: Send) -> None:
@@ -99,8 +99,8 @@ class Compressed:
 def takes_gzip(accepted: str) -> bool:
     """Whether an ``Accept-Encoding`` asks for gzip, by its name or by ``*``; a weight of 0 means no."""
     weights: dict[str, float] = {}
-    for one in accepted.split(","):
-        name, *parameters = (part.strip().lower() for part in one.split(";"))
+    for coding in accepted.split(","):
+        name, *parameters = (part.strip().lower() for part in coding.split(";"))
         weight = 1.0
         for parameter in parameters:
             if found := _WEIGHT.fullmatch(parameter):
