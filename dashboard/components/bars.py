@@ -45,7 +45,7 @@ def drawn(frame: pd.DataFrame, query: Query) -> dict[str, Any]:
     which is then shown next to the number.
     """
     found = frame.to_dict("records")
-    rows = [_row(rank, one) for rank, one in enumerate(found, start=1)]
+    rows = [_row(rank, record) for rank, record in enumerate(found, start=1)]
     marks: list[dict[str, Any]] = []
     sure = not frame["confidence"].isna().all()
     if not sure:
@@ -54,7 +54,7 @@ def drawn(frame: pd.DataFrame, query: Query) -> dict[str, Any]:
             marks.append({"at": query.static_threshold, "label": f"static {query.static_threshold:.2f}"})
     most = axis(query)
     seats = int(frame["recalled"].sum())
-    split = any(name in one["shades"] for one in found for name in SHADES)
+    split = any(name in record["shades"] for record in found for name in SHADES)
     return {
         "label": words.BY_THEIR_SCORES,
         "rows": rows,
@@ -67,16 +67,18 @@ def drawn(frame: pd.DataFrame, query: Query) -> dict[str, Any]:
     }
 
 
-def _row(rank: int, one: Mapping[Any, Any]) -> dict[str, Any]:
+def _row(rank: int, record: Mapping[Any, Any]) -> dict[str, Any]:
     sure = (
-        "" if one["confidence"] is None or math.isnan(one["confidence"]) else f" · confidence {one['confidence']:.2f}"
+        ""
+        if record["confidence"] is None or math.isnan(record["confidence"])
+        else f" · confidence {record['confidence']:.2f}"
     )
     return {
-        "id": one["id"],
-        "label": f"{rank} · {one['tier']} · {short(one['memory'], _LABEL)}",
-        "bar": [*((part, float(one[part])) for part in _PLAIN), *one["shades"].items()],
-        "score": f"{one['score']:.2f}{sure}",
-        "recalled": bool(one["recalled"]),
-        "said": f"Score {one['score']:.2f}{sure}, {one['verdict']}",
-        "told": short(f"{one['told']}; score {one['score']:.2f}. {one['verdict']}: {one['why']}", _TOLD),
+        "id": record["id"],
+        "label": f"{rank} · {record['tier']} · {short(record['memory'], _LABEL)}",
+        "bar": [*((part, float(record[part])) for part in _PLAIN), *record["shades"].items()],
+        "score": f"{record['score']:.2f}{sure}",
+        "recalled": bool(record["recalled"]),
+        "said": f"Score {record['score']:.2f}{sure}, {record['verdict']}",
+        "told": short(f"{record['told']}; score {record['score']:.2f}. {record['verdict']}: {record['why']}", _TOLD),
     }

@@ -135,7 +135,7 @@ def done_to(made: Sequence[tuple[str, ChangeSet]], told: str, title: str) -> Non
         told: the words for it.
         title: what the undo is said to undo.
     """
-    applied = [(name, one.revision) for name, one in made if one.revision is not None]
+    applied = [(name, change.revision) for name, change in made if change.revision is not None]
     if not applied:
         return
     newest = dict(applied)
@@ -145,8 +145,8 @@ def done_to(made: Sequence[tuple[str, ChangeSet]], told: str, title: str) -> Non
             session.character(name).undo(revision)
 
     def holds() -> bool:
-        held = session.world().stored()
-        return all(name in held and session.character(name).revision == newest[name] for name in newest)
+        names = session.world().stored()
+        return all(name in names and session.character(name).revision == newest[name] for name in newest)
 
     key = str(applied[-1][1])
     st.session_state[_DONE] = _Act(told, undo, f"Undone: {title}", holds, key, "AgentMemory.undo")
@@ -239,7 +239,9 @@ def panel(agent: AgentMemory, entries: Sequence[MemoryEntry], whose: str) -> Non
 def forget_and_restore(agent: AgentMemory, entries: Sequence[MemoryEntry], whose: str) -> None:
     """Forget these memories, or bring back the sources of those that are summaries."""
     ids = [entry.id for entry in entries]
-    originals = list(dict.fromkeys(one for entry in entries for one in entry.evidence if agent.find(one) is None))
+    originals = list(
+        dict.fromkeys(entry_id for entry in entries for entry_id in entry.evidence if agent.find(entry_id) is None)
+    )
     with st.container(horizontal=True):
         if st.button(
             f"Forget {tables.counted(len(ids), 'memory', 'memories')}",
@@ -285,7 +287,7 @@ def offer_to_unmark(agent: AgentMemory, plan: str) -> None:
 def narrowed(frame: pd.DataFrame, whose: str) -> pd.DataFrame:
     """The rows of a table of memories that match the search, kinds and tags chosen above it, per agent."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
-    wanted = left.text_input(
+    text = left.text_input(
         "Contains",
         placeholder="Search",
         icon=":material/search:",
@@ -303,17 +305,17 @@ def narrowed(frame: pd.DataFrame, whose: str) -> pd.DataFrame:
         key=f"narrow-tags-{whose}",
         persist_state="session",
     )
-    keep = frame["memory"].str.contains(wanted, case=False, regex=False)
+    keep = frame["memory"].str.contains(text, case=False, regex=False)
     if kinds:
         keep &= frame["kind"].isin(kinds)
     if tags:
-        keep &= frame["tags"].map(lambda held: bool(set(tags) & set(held)))
+        keep &= frame["tags"].map(lambda row_tags: bool(set(tags) & set(row_tags)))
     return frame[keep].reset_index(drop=True)
 
 
 def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dict[str, Any]:
     """What is to be changed, as arguments of ``edit_many``; empty if nothing is chosen."""
-    held = list(dict.fromkeys(tag for entry in entries for tag in entry.tags))
+    tags = list(dict.fromkeys(tag for entry in entries for tag in entry.tags))
     known = session.tags(agent)
     left, right = st.columns(2)
     adding = left.multiselect(
@@ -327,11 +329,11 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
     )
     removing = right.multiselect(
         "Remove tags",
-        held,
+        tags,
         key=f"bulk-remove-{key}",
         persist_state="session",
-        placeholder="Choose" if held else "They have none",
-        disabled=not held,
+        placeholder="Choose" if tags else "They have none",
+        disabled=not tags,
     )
     left, right = st.columns(2)
     rating = left.selectbox(

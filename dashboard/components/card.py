@@ -147,15 +147,15 @@ def _lineage(agent: AgentMemory, found: Lineage) -> None:
     """The graph of what a memory rests on and what rests on it; a click opens another one."""
     opened = f"lineage-opened-{found.entry_id}"
     mounting.show("lineage", family.tree(found), mounting.keeping(opened), key=f"lineage-{found.entry_id}")
-    if wanted := mounting.text(mounting.taken(opened), "memory"):
-        stale.open_memory(agent, wanted)
-    told = ["Above: memories based on this one. Below: its evidence. Click one to open it."]
+    if memory := mounting.text(mounting.taken(opened), "memory"):
+        stale.open_memory(agent, memory)
+    sentences = ["Above: memories based on this one. Below: its evidence. Click one to open it."]
     left_out = found.more + len(found.kin) - len(family.drawn(found))
     if left_out:
-        told.append(f"{tables.counted(left_out, 'memory lies', 'memories lie')} further off.")
+        sentences.append(f"{tables.counted(left_out, 'memory lies', 'memories lie')} further off.")
     if found.unknown:
-        told.append(f"{tables.counted(found.unknown, 'is', 'are')} cited and not known to this character.")
-    st.caption(" ".join(told))
+        sentences.append(f"{tables.counted(found.unknown, 'is', 'are')} cited and not known to this character.")
+    st.caption(" ".join(sentences))
 
 
 def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
@@ -164,16 +164,16 @@ def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
     if not saved:
         widgets.lead("Save a cue to see here when this memory will drop out of its answer.", "recall", agent.name)
         return
-    told = agent.retrieval.forecast_of(entry.id, [saved_cue.cue for saved_cue in saved])
-    if not told:
+    forecasts = agent.retrieval.forecast_of(entry.id, [saved_cue.cue for saved_cue in saved])
+    if not forecasts:
         st.caption(f"None of {tables.counted(len(saved), 'saved cue', 'saved cues')} recalls it now.")
         return
-    for query, forecast in told:
+    for query, forecast in forecasts:
         widgets.text(query.cue)
         st.caption(widgets.plain(tables.forgetting(forecast)))
     st.plotly_chart(
         figures.forecast(
-            [forecast for _, forecast in told],
+            [forecast for _, forecast in forecasts],
             widgets.ink(),
             compared="confidence" if agent.settings.scoring.confident else "score",
         ),

@@ -47,13 +47,13 @@ def _of(agent: AgentMemory) -> None:
     st.caption("The name of the file: letters, digits, spaces. The name that others use is part of the personality.")
     name = st.text_input("Name", key=drafts.turn("cast-name"), placeholder="ana", persist_state="session")
     with st.container(horizontal=True):
-        wanted = name.strip()
-        if st.button("New", icon=":material/add:", disabled=not wanted):
-            _do(lambda: made(world.create_agent(wanted), f"{wanted} was created"))
-        if st.button("Copy to this name", disabled=not wanted):
-            _do(lambda: made(world.duplicate_agent(agent.name, wanted), "The copy was made"))
-        if st.button("Rename to this", disabled=not wanted):
-            _do(lambda: _renamed(agent.name, wanted))
+        new_name = name.strip()
+        if st.button("New", icon=":material/add:", disabled=not new_name):
+            _do(lambda: made(world.create_agent(new_name), f"{new_name} was created"))
+        if st.button("Copy to this name", disabled=not new_name):
+            _do(lambda: made(world.duplicate_agent(agent.name, new_name), "The copy was made"))
+        if st.button("Rename to this", disabled=not new_name):
+            _do(lambda: _renamed(agent.name, new_name))
     if st.button(f"Delete {widgets.plain(agent.name)}", icon=":material/delete:"):
         _do(lambda: _deleted(agent.name))
 

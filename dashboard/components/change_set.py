@@ -64,9 +64,9 @@ def offer(
     rows = _rows(planned.id, agent.stamp[0], boxes, tuple(sorted(stale)), agent, planned)
     ticked = listed(planned.id, rows, label="Accept")
     offered = [row["id"] for row in rows if row["box"]]
-    refused = {one for one in offered if one not in ticked} | stale
-    if (told := beside(refused)) and refused:
-        st.caption(widgets.plain(told))
+    refused = {row_id for row_id in offered if row_id not in ticked} | stale
+    if (sentence := beside(refused)) and refused:
+        st.caption(widgets.plain(sentence))
     certain = not sure or st.checkbox(sure, key=f"sure-{planned.id}")
     with foot(planned.id):
         counted = f"{len(ticked)} of {len(offered) + len(stale)} accepted"
@@ -138,9 +138,9 @@ def _counted(planned: ChangeSet) -> str:
     """How much changes, with each setting counted on its own, as in the list."""
     settings = sum(len(diffs.of_text(text)) for text in planned.texts if text.name == "settings")
     others = len(planned.changes) or sum(text.name != "settings" for text in planned.texts)
-    told = [tables.counted(others, "change", "changes")] if others or not settings else []
-    told += [tables.counted(settings, "setting changes", "settings change")] if settings else []
-    return " · ".join(told)
+    parts = [tables.counted(others, "change", "changes")] if others or not settings else []
+    parts += [tables.counted(settings, "setting changes", "settings change")] if settings else []
+    return " · ".join(parts)
 
 
 def _head(note: str) -> str:
@@ -187,7 +187,7 @@ def _stale(agent: AgentMemory, planned: ChangeSet) -> set[str]:
     found = set()
     for change in planned.changes:
         entry = agent.find(change.entry_id)
-        ends = [None if one is None else entry_to_json(one) for one in (entry, change.before)]
+        ends = [None if end is None else entry_to_json(end) for end in (entry, change.before)]
         if ends[0] != ends[1]:
             found.add(change.entry_id)
     return found

@@ -72,11 +72,11 @@ def found(agent: AgentMemory, threshold: float = THRESHOLD, *, ask: bool = False
     """
     looks, name = _looks(str(session.world().folder)), f"compare-{agent.name}"
     _take(looks, agent, name)
-    held = _held(agent)
+    count = _held(agent)
     known = _known(looks, agent, threshold)
-    if held > 1 and working.of(name) is None and (ask or known is None or not known.complete):
-        soon = held <= SOON and st.session_state.get(f"stopped-{name}") != agent.revision
-        if ask or soon or _wanted(held):
+    if count > 1 and working.of(name) is None and (ask or known is None or not known.complete):
+        soon = count <= SOON and st.session_state.get(f"stopped-{name}") != agent.revision
+        if ask or soon or _wanted(count):
             working.begin(name, lambda show, stop: _compared(agent, threshold, show, stop, ask=ask))
             if (begun := working.of(name)) is not None:
                 begun.wait(_AT_ONCE)
@@ -95,26 +95,26 @@ def waiting(agent: AgentMemory) -> tuple[Inbox, bool]:
     Returns:
         The decisions, and whether all memories are compared as they are now.
     """
-    looks, held = _looks(str(session.world().folder)), _held(agent)
+    looks, count = _looks(str(session.world().folder)), _held(agent)
     known = _known(looks, agent, THRESHOLD)
-    if 1 < held <= AT_HAND and (known is None or not known.complete):
+    if 1 < count <= AT_HAND and (known is None or not known.complete):
         made = Compared(agent.suspicions(ask_model=False), agent.revision, asked=False, dismissed=_dismissed(agent))
         _keep(looks, agent, THRESHOLD, made)
         known = _known(looks, agent, THRESHOLD)
     cheap = session.waiting(agent)
 
-    def with_pairs(one: AgentMemory) -> Inbox:
-        doubted = sorted_out(one, suspected(one.duplicates.still(known.look)) if known else [])
+    def with_pairs(owner: AgentMemory) -> Inbox:
+        doubted = sorted_out(owner, suspected(owner.duplicates.still(known.look)) if known else [])
         return Inbox(cheap.now, (*cheap.decisions, *doubted.decisions), (*cheap.put_off, *doubted.put_off))
 
     seen = known and (known.revision, known.asked, len(known.look.suspicions), len(known.look.calls))
     both = session.kept("waiting", agent, with_pairs, cheap.now, seen)
-    return both, held <= 1 or (known is not None and known.complete)
+    return both, count <= 1 or (known is not None and known.complete)
 
 
 def _held(agent: AgentMemory) -> int:
     """How many memories there are to compare; counted once, since the number next to the inbox is on every page."""
-    return session.kept("held", agent, lambda one: sum(len(one.entries(tier)) for tier in DECAYING))
+    return session.kept("held", agent, lambda owner: sum(len(owner.entries(tier)) for tier in DECAYING))
 
 
 def _dismissed(agent: AgentMemory) -> frozenset[Hashable]:
@@ -149,8 +149,8 @@ def _known(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, t
     asked, plain = (_kept(looks, (agent.name, threshold, by_model), agent) for by_model in (True, False))
     if asked is None or plain is None or asked.complete:
         return asked or plain
-    told = {suspicion.mark for suspicion in asked.look.suspicions}
-    more = (suspicion for suspicion in plain.look.suspicions if suspicion.mark not in told)
+    marks = {suspicion.mark for suspicion in asked.look.suspicions}
+    more = (suspicion for suspicion in plain.look.suspicions if suspicion.mark not in marks)
     both = replace(plain.look, suspicions=(*asked.look.suspicions, *more), calls=asked.look.calls)
     return replace(plain, look=both, asked=True)
 
@@ -167,9 +167,9 @@ def _kept(
     return known
 
 
-def _wanted(held: int) -> bool:
+def _wanted(count: int) -> bool:
     return st.button(
-        f"Compare {held:,} memories", icon=":material/compare_arrows:", type="tertiary",
+        f"Compare {count:,} memories", icon=":material/compare_arrows:", type="tertiary",
         help="For duplicates and contradictions. In Python: AgentMemory.suspicions",
     )  # fmt: skip
 
@@ -196,5 +196,5 @@ def _same_memories(agent: AgentMemory, since: int) -> bool:
     """Whether nothing but texts, such as postponed decisions, has changed since a revision."""
     later = agent.history(_RECENT)
     return later[-1].revision <= since + 1 and not any(
-        one.change_set.changes or one.change_set.purges for one in later if one.revision > since
+        record.change_set.changes or record.change_set.purges for record in later if record.revision > since
     )

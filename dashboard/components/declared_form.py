@@ -42,8 +42,8 @@ def entered(
         st.caption(f"Still needed: {', '.join(asked[name].label for name in missing)}.")
         return None
     try:
-        given = {name: _read(asked[name], value) for name, value in values.items() if value not in (None, "", [])}
-        return kind.model_validate(given)
+        body = {name: _read(asked[name], value) for name, value in values.items() if value not in (None, "", [])}
+        return kind.model_validate(body)
     except ValidationError as error:
         for problem in error.errors(include_url=False, include_input=False):
             name, *inner = map(str, problem["loc"])
@@ -63,7 +63,7 @@ def _widget(field: FormField, agent: AgentMemory | None, key: str) -> Any:
         more |= {
             "key": key,
             "persist_state": "session",
-            "format_func": lambda one: offered.get(one, one),
+            "format_func": lambda choice: offered.get(choice, choice),
             "accept_new_options": field.is_id or not offered,
         }
         many = field.several
@@ -76,8 +76,8 @@ def _widget(field: FormField, agent: AgentMemory | None, key: str) -> Any:
         more |= {end: None if at is None else kind(at) for end, at in ends.items()}
         return st.number_input(label, key=key, persist_state="session", **more)
     if field.said.filed:
-        held = st.file_uploader(label, key=key, max_upload_size=50, help=more["help"])
-        return None if held is None else as_address(held.getvalue())
+        file = st.file_uploader(label, key=key, max_upload_size=50, help=more["help"])
+        return None if file is None else as_address(file.getvalue())
     long = kind is Turn or field.is_json or field.said.piped
     hint = _HINTS.get(kind, "{}" if field.is_json else None)
     if long:
@@ -113,9 +113,9 @@ def _offered(field: FormField, agent: AgentMemory | None) -> dict[str, str] | No
     elif kind is bool and field.optional:
         choices = ["yes", "no"]
     elif get_origin(kind) is Literal:
-        choices = [str(one) for one in get_args(kind)]
+        choices = [str(choice) for choice in get_args(kind)]
     elif isinstance(kind, type) and issubclass(kind, Enum):
-        choices = [one.value for one in kind]
+        choices = [member.value for member in kind]
     elif field.several and kind is not Turn:
         choices = []
     return None if choices is None else {choice: choice for choice in choices}
@@ -141,5 +141,5 @@ def _memories(agent: AgentMemory) -> dict[str, str]:
     """The latest memories, and the last forgotten ones, by id, with their text."""
     entries = [entry for tier in DECAYING for entry in agent.entries(tier)]
     entries.sort(key=lambda entry: entry.timestamp.timestamp() if entry.timestamp else 0.0, reverse=True)
-    gone = {one.entry.id: f"{tables.short(one.entry.document, 80)} (forgotten)" for one in agent.forgotten(50)}
+    gone = {memory.entry.id: f"{tables.short(memory.entry.document, 80)} (forgotten)" for memory in agent.forgotten(50)}
     return {entry.id: tables.short(entry.document, 80) for entry in entries[:_MOST_MEMORIES]} | gone

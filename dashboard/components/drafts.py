@@ -82,9 +82,9 @@ class Draft:
     ) -> None:
         self.key = key
         self._labels, self._shown = labels or {}, shown
-        held: dict[str, Any] = st.session_state.get(self._held, {})
-        mine = {name: st.session_state[self.field(name)] for name in held if self.field(name) in st.session_state}
-        self._settled = settle(held, mine, now)
+        base: dict[str, Any] = st.session_state.get(self._held, {})
+        mine = {name: st.session_state[self.field(name)] for name in base if self.field(name) in st.session_state}
+        self._settled = settle(base, mine, now)
         for name, value in self._settled.mine.items():
             at = self.field(name)
             if at not in st.session_state or st.session_state[at] != value:
@@ -124,8 +124,8 @@ class Draft:
         return not self._settled.clashes
 
     def _choose(self, name: str, there: Any, mine: bool) -> None:
-        held = dict(st.session_state.get(self._held, {}))
-        st.session_state[self._held] = held | {name: there}
+        base = dict(st.session_state.get(self._held, {}))
+        st.session_state[self._held] = base | {name: there}
         if not mine:
             st.session_state[self.field(name)] = there
 
@@ -145,8 +145,8 @@ class Draft:
 
     def let_go(self, *names: str) -> None:
         """Make the next run begin these fields with the values stored then; others keep what was written."""
-        held: dict[str, Any] = st.session_state.get(self._held, {})
-        st.session_state[self._held] = {name: start for name, start in held.items() if name not in names}
+        base: dict[str, Any] = st.session_state.get(self._held, {})
+        st.session_state[self._held] = {name: start for name, start in base.items() if name not in names}
 
 
 def _begun(key: str) -> str:
@@ -155,9 +155,9 @@ def _begun(key: str) -> str:
 
 
 def _written(key: str) -> dict[str, Any]:
-    held: dict[str, Any] = st.session_state.get(_begun(key), {})
-    stands = {name: st.session_state.get(f"draft-{key}-{name}", start) for name, start in held.items()}
-    return {name: value for name, value in stands.items() if value != held[name]}
+    base: dict[str, Any] = st.session_state.get(_begun(key), {})
+    stands = {name: st.session_state.get(f"draft-{key}-{name}", start) for name, start in base.items()}
+    return {name: value for name, value in stands.items() if value != base[name]}
 
 
 def drop(key: str) -> None:
@@ -276,33 +276,33 @@ def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = No
         since: a new value clears the choice.
         more: as for ``widgets.table``.
     """
-    at, now = f"chosen-{key}", [str(one) for one in frame[ids]]
-    held = _Chosen.of(at)
-    turn, drawn = held.turn, held.drawn
+    at, now = f"chosen-{key}", [str(row_id) for row_id in frame[ids]]
+    choice = _Chosen.of(at)
+    turn, drawn = choice.turn, choice.drawn
     clicked = st.session_state.get(f"{key}-{turn}")
-    if clicked is not None and not held.forced:
-        held.ids = [drawn[row] for row in clicked["selection"]["rows"] if row < len(drawn)]
-    if since != held.since:
-        held.ids, held.since, held.forced = [], since, True
-    picked = [one for one in now if one in set(held.ids)]
-    if now != drawn or held.forced or clicked is None:
-        held.turn += 1
-    held.ids, held.drawn, held.forced = picked, now, False
+    if clicked is not None and not choice.forced:
+        choice.ids = [drawn[row] for row in clicked["selection"]["rows"] if row < len(drawn)]
+    if since != choice.since:
+        choice.ids, choice.since, choice.forced = [], since, True
+    picked = [row_id for row_id in now if row_id in set(choice.ids)]
+    if now != drawn or choice.forced or clicked is None:
+        choice.turn += 1
+    choice.ids, choice.drawn, choice.forced = picked, now, False
     every = len(picked) == len(now)
     box = f"{key}-all"
     if st.session_state.get(box) is not every:
         st.session_state[box] = every
     st.checkbox(f"{words.SELECT_ALL} {len(now):,} shown", key=box, on_change=_choose_all, args=(at, box))
-    rows = [place for place, one in enumerate(now) if one in set(picked)]
+    rows = [place for place, row_id in enumerate(now) if row_id in set(picked)]
     widgets.table(
         frame,
         on_select="rerun",
         selection_mode="multi-row",
         selection_default={"selection": {"rows": rows}},
-        key=f"{key}-{held.turn}",
+        key=f"{key}-{choice.turn}",
         **more,
     )
-    st.session_state[at] = held
+    st.session_state[at] = choice
     return picked
 
 
@@ -324,6 +324,6 @@ class _Chosen:
 
 def _choose_all(at: str, box: str) -> None:
     """Choose all rows that were drawn, since those are the visible ones, or none."""
-    held = _Chosen.of(at)
-    held.ids, held.forced = (list(held.drawn) if st.session_state[box] else []), True
-    st.session_state[at] = held
+    choice = _Chosen.of(at)
+    choice.ids, choice.forced = (list(choice.drawn) if st.session_state[box] else []), True
+    st.session_state[at] = choice

@@ -109,6 +109,6 @@ def _bring_back(agent: AgentMemory, entry_id: str) -> None:
         st.rerun()
 
 
-def _parts(held: datetime | None) -> tuple[date | None, time | None]:
+def _parts(at: datetime | None) -> tuple[date | None, time | None]:
     """The day and minute that the fields begin with: without seconds, so that leaving them alone changes nothing."""
-    return (held.date(), held.time().replace(second=0, microsecond=0)) if held else (None, None)
+    return (at.date(), at.time().replace(second=0, microsecond=0)) if at else (None, None)

@@ -190,18 +190,18 @@ def _reading(text: str, form: Form, now: datetime, number: str, order: Order | N
 
     It is read again when the minute has changed, if any of its events happens now.
     """
-    held: dict[object, tuple[datetime, Reading]] = st.session_state.setdefault(_READINGS, {})
+    readings: dict[object, tuple[datetime, Reading]] = st.session_state.setdefault(_READINGS, {})
     key = (number, form, text, order)
     minute = now.replace(second=0, microsecond=0)
-    if key in held:
-        at, reading = held[key]
+    if key in readings:
+        at, reading = readings[key]
         if at == minute or not any(row.time_from == NOW for row in reading.rows):
             return reading
-        del held[key]
+        del readings[key]
     reading = read_text(text, form, now, order=order)
-    while len(held) >= _MOST_READINGS:
-        del held[next(iter(held))]
-    held[key] = (minute, reading)
+    while len(readings) >= _MOST_READINGS:
+        del readings[next(iter(readings))]
+    readings[key] = (minute, reading)
     return reading
 
 
@@ -227,7 +227,7 @@ def _scene(key: Callable[[str], str]) -> tuple[str | None, tuple[str, ...], str]
     columns = st.columns(3, vertical_alignment="bottom")
     source = columns[0].selectbox(
         "How it became known", ["", *tables.SOURCES], key=key("source"),
-        format_func=lambda one: tables.SOURCES.get(one, "not said"), persist_state="session",
+        format_func=lambda option: tables.SOURCES.get(option, "not said"), persist_state="session",
     )  # fmt: skip
     people = columns[1].text_input(
         "People, separated by commas", key=key("people"), persist_state="session",

@@ -44,7 +44,7 @@ def show(agent: AgentMemory) -> None:
     raw, name = upload.raw, upload.name
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         form = st.selectbox(
-            "Read it as", ["", *Origin], format_func=lambda one: TITLES[Origin(one)] if one else "what it is",
+            "Read it as", ["", *Origin], format_func=lambda origin: TITLES[Origin(origin)] if origin else "what it is",
             key=f"material-form-{number}", persist_state="session",
         )  # fmt: skip
         dates = st.selectbox(
@@ -60,7 +60,7 @@ def show(agent: AgentMemory) -> None:
         st.caption("Choose what to take from it.")
         return
     how["columns"] = _columns(number)
-    held = f"material-plan-{agent.name}"
+    plan_key = f"material-plan-{agent.name}"
     try:
         looked = _looked(agent, raw, how, number)
     except MemorySystemError as error:
@@ -77,11 +77,11 @@ def show(agent: AgentMemory) -> None:
             with working.beside() as show_progress:
                 plan = agent.import_material(raw, **how, rate=rate, ask_model=ask, preview=True, progress=show_progress)
         except MemorySystemError as error:
-            st.session_state.pop(held, None)
+            st.session_state.pop(plan_key, None)
             widgets.problem(error)
         else:
-            st.session_state[held] = asked, plan
-    was, plan = st.session_state.get(held, (None, None))
+            st.session_state[plan_key] = asked, plan
+    was, plan = st.session_state.get(plan_key, (None, None))
     if plan is None or was != asked:
         return
     st.markdown(f"**{widgets.plain(plan.title)}**")
@@ -99,7 +99,7 @@ def show(agent: AgentMemory) -> None:
         except MemorySystemError as error:
             widgets.problem(error)
             return
-        bulk.apply(agent, held, accepted, "", taken)
+        bulk.apply(agent, plan_key, accepted, "", taken)
 
     change_set.offer(agent, plan, take_in, label=words.TAKE_IT_IN, several=not plan.texts)
 
@@ -116,22 +116,22 @@ class _File:
 def _brought(number: str) -> _File | None:
     """The chosen file; it is kept when the page is left, unlike by Streamlit."""
     key = f"material-{number}"
-    held = f"{key}-kept"
+    file_key = f"{key}-kept"
 
     def chosen() -> None:
         upload = st.session_state[key]
-        st.session_state[held] = _File(upload.file_id, upload.name, upload.getvalue()) if upload else None
+        st.session_state[file_key] = _File(upload.file_id, upload.name, upload.getvalue()) if upload else None
 
     upload = st.file_uploader(
         words.BRING_A_FILE, type=TYPES, key=key, max_upload_size=50, help=known(), on_change=chosen
     )
-    kept: _File | None = st.session_state.get(held)
+    kept: _File | None = st.session_state.get(file_key)
     if kept is not None and upload is None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(widgets.plain(f"{words.STILL_BROUGHT}: {kept.name}"), width="content")
             st.button(
                 words.LEAVE_OUT_FILE, key=f"{key}-away", icon=":material/close:", type="tertiary",
-                on_click=st.session_state.pop, args=(held,),
+                on_click=st.session_state.pop, args=(file_key,),
             )  # fmt: skip
     return kept
 
@@ -172,26 +172,26 @@ def _columns(number: str) -> dict[str, str]:
 def _looked(agent: AgentMemory, raw: bytes, how: dict[str, Any], number: str) -> Preview:
     """What would become of it, cached while nothing changes: a page is redrawn at each click."""
     key = (number, agent.name, agent.stamp[0], len(raw), hash(raw), str(how))
-    held: tuple[Any, Preview] | None = st.session_state.get(_READINGS)
-    if held is None or held[0] != key:
+    reading: tuple[Any, Preview] | None = st.session_state.get(_READINGS)
+    if reading is None or reading[0] != key:
         with st.spinner("Reading it …"):
-            held = key, agent.read_material(raw, **how)
-        st.session_state[_READINGS] = held
-    return held[1]
+            reading = key, agent.read_material(raw, **how)
+        st.session_state[_READINGS] = reading
+    return reading[1]
 
 
 def rows(looked: Preview, key: str) -> None:
     """What was recognised, what becomes of each line, and a file of what is left out."""
     counts = Counter(row.becomes for row in looked.rows)
-    told = [f"{counts[one]:,} {called}" for one, called in _COUNTED.items() if counts[one]]
-    st.caption(widgets.plain(f"This is {looked.title}. {' · '.join(told)}."))
+    parts = [f"{counts[outcome]:,} {called}" for outcome, called in _COUNTED.items() if counts[outcome]]
+    st.caption(widgets.plain(f"This is {looked.title}. {' · '.join(parts)}."))
     if looked.notes:
         st.caption(widgets.listed(looked.notes))
-    wanted = st.segmented_control(
-        "Show", ["all", *(one for one in _BECOMES if counts[one])], default="all", required=True,
-        format_func=lambda one: _BECOMES.get(one, one), key=f"{key}-show",
+    choice = st.segmented_control(
+        "Show", ["all", *(outcome for outcome in _BECOMES if counts[outcome])], default="all", required=True,
+        format_func=lambda outcome: _BECOMES.get(outcome, outcome), key=f"{key}-show",
     )  # fmt: skip
-    shown = [row for row in looked.rows if wanted in (None, "all", row.becomes)]
+    shown = [row for row in looked.rows if choice in (None, "all", row.becomes)]
     widgets.table(
         [_line(row) for row in shown[:_MOST_SHOWN]], hide_index=True, key=f"{key}-rows",
         height=min(420, 38 + 35 * max(1, min(len(shown), _MOST_SHOWN))),
@@ -221,11 +221,11 @@ _COUNTED = {"personality": "parts of who it is", "fact": "facts", "memory": "mem
 
 def left_out(dropped: Sequence[Becomes]) -> str:
     """What is left out as a table: where it is, why, and what it says."""
-    held = io.StringIO()
-    writer = csv.writer(held)
+    file = io.StringIO()
+    writer = csv.writer(file)
     writer.writerow(["where", "why", "text"])
-    writer.writerows([as_cell(one) for one in (row.place, row.why, row.text)] for row in dropped)
-    return held.getvalue()
+    writer.writerows([as_cell(cell) for cell in (row.place, row.why, row.text)] for row in dropped)
+    return file.getvalue()
 
 
 def _line(row: Becomes) -> dict[str, object]:

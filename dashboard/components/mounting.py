@@ -66,8 +66,8 @@ def taken(at: str) -> Mapping[str, Any]:
 
 def _held(at: str, what: str) -> Mapping[str, Any]:
     """What a component reports; empty if its page was left before that arrived, or if it is invalid."""
-    held = st.session_state.get(at)
-    said = None if held is None else held.get(what)
+    report = st.session_state.get(at)
+    said = None if report is None else report.get(what)
     return {name: _whole(value) for name, value in said.items()} if isinstance(said, Mapping) else {}
 
 
@@ -75,7 +75,7 @@ def _whole(said: Any) -> Any:
     """The same without halves of surrogate pairs, which neither links nor databases accept."""
     if isinstance(said, str):
         return said.encode(errors="replace").decode()
-    return [_whole(one) for one in said] if isinstance(said, list) else said
+    return [_whole(item) for item in said] if isinstance(said, list) else said
 
 
 def text(act: Mapping[str, Any], name: str) -> str:
@@ -87,7 +87,7 @@ def text(act: Mapping[str, Any], name: str) -> str:
 def whole_numbers(act: Mapping[str, Any], name: str) -> list[int]:
     """The whole numbers that a component lists under this name; anything else is left out."""
     said = act.get(name)
-    return [one for one in said if isinstance(one, int)] if isinstance(said, list) else []
+    return [value for value in said if isinstance(value, int)] if isinstance(said, list) else []
 
 
 def allowed(key: str) -> str:

@@ -50,10 +50,14 @@ def sidebar(room: DeltaGenerator) -> None:
     st.html(_LOOK)
     count()
     with room:
-        for one in PLACES:
-            with st.container(key="place-here" if one is place else f"place-{one.first.name}", gap=None):
+        for target in PLACES:
+            with st.container(key="place-here" if target is place else f"place-{target.first.name}", gap=None):
                 st.page_link(
-                    one.first.script, label=one.title, icon=one.first.icon, width="stretch", query_params=link()
+                    target.first.script,
+                    label=target.title,
+                    icon=target.first.icon,
+                    width="stretch",
+                    query_params=link(),
                 )
 
 
@@ -121,7 +125,7 @@ def line() -> None:
 
 def to_memory(name: str, **link: str) -> NoReturn:
     """Go to the page Memory of a character, with the question asked there or the open memory, if any."""
-    said = {one: value for one, value in link.items() if value}
+    said = {key: value for key, value in link.items() if value}
     st.switch_page("views/memory/memory.py", query_params={"agent": name, **said})
 
 
@@ -132,5 +136,5 @@ def _here() -> PageOf | None:
 
 def link() -> dict[str, str]:
     """The parameters of a link that say which character and which moment it is about."""
-    wanted = session.moment()
-    return {"agent": str(st.session_state.get("agent", "")), **({} if wanted is None else wanted.link())}
+    then = session.moment()
+    return {"agent": str(st.session_state.get("agent", "")), **({} if then is None else then.link())}

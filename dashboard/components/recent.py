@@ -24,22 +24,22 @@ def listed(agent: AgentMemory, most: int, key: str, entry_id: str = "") -> None:
         key: distinguishes this list from another on the same page.
         entry_id: lists only those that changed this memory.
     """
-    told = session.history(agent, most, entry_id=entry_id)
-    if not told:
+    records = session.history(agent, most, entry_id=entry_id)
+    if not records:
         widgets.empty(words.NOTHING_HAS_HAPPENED, "Add an event.", agent, to="short_term")
     now = real_clock()
-    for one in told:
+    for record in records:
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.container(width="stretch", gap=None):
-                st.text(one.change_set.title)
-                changed = len(one.change_set.changes)
+                st.text(record.change_set.title)
+                changed = len(record.change_set.changes)
                 many = tables.counted(changed, "memory", "memories") if changed else ""
-                by = one.change_set.author, many, ago(one.applied_at, now)
+                by = record.change_set.author, many, ago(record.applied_at, now)
                 st.caption(widgets.plain(", ".join(filter(None, by))))
-            if one.undone_by:
+            if record.undone_by:
                 st.badge("undone", color="gray")
             else:
-                widgets.undo_button(agent, one.revision, one.change_set.title, key=key)
+                widgets.undo_button(agent, record.revision, record.change_set.title, key=key)
 
 
 @st.dialog(HISTORY.title, position="right")

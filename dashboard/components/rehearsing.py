@@ -79,7 +79,7 @@ def begin(name: str) -> None:
             persist_state="session",
         )
         with st.container(horizontal=True):
-            one = st.button(
+            single = st.button(
                 widgets.plain(f"{words.REHEARSE_WITH} {whom}"),
                 type="primary",
                 icon=":material/theater_comedy:",
@@ -96,7 +96,7 @@ def begin(name: str) -> None:
         drafts.next_turn(f"purpose-{name}")
         return begun
 
-    if one:
+    if single:
         widgets.try_to(lambda: _begun(branch(), "You are in the rehearsal now"))
     if everybody:
         bar = st.progress(0.0, "Copying …")
@@ -106,8 +106,8 @@ def begin(name: str) -> None:
             drafts.next_turn(f"purpose-{name}")
             return [world.rehearsals(name)[0].name, *(agent.name for agent in begun)]
 
-        told = f"Rehearsals of all {len(cast)} characters have begun; choose among them as among characters"
-        widgets.try_to(lambda: _begun(branch_all(), told))
+        sentence = f"Rehearsals of all {len(cast)} characters have begun; choose among them as among characters"
+        widgets.try_to(lambda: _begun(branch_all(), sentence))
 
 
 def listed(name: str) -> None:
@@ -174,7 +174,7 @@ def together(mark: Rehearsal) -> None:
     if len(group) < 2:
         return
     with st.popover(f"Begun together ({len(group)})", icon=":material/groups:"):
-        for rehearsal in sorted(group, key=lambda one: one.name):
+        for rehearsal in sorted(group, key=lambda rehearsal: rehearsal.name):
             label = widgets.plain(session.shown_name(rehearsal.name))
             if rehearsal.name != mark.name and st.button(label, key=f"beside-{rehearsal.name}", type="tertiary"):
                 session.choose_next(rehearsal.name)
@@ -184,7 +184,7 @@ def together(mark: Rehearsal) -> None:
             _drop(group, "All of them were dropped. Each can be restored on the page of its character")
 
 
-def _begun(names: list[str], told: str) -> None:
+def _begun(names: list[str], sentence: str) -> None:
     """Open the first of these rehearsals; the line at the bottom drops them all again."""
     world = session.world()
     of = next(rehearsal.of for rehearsal in world.rehearsals() if rehearsal.name == names[0])
@@ -195,13 +195,13 @@ def _begun(names: list[str], told: str) -> None:
         session.choose_next(of)
 
     bulk.did(
-        told, undo, "Dropped. It can be restored on the Rehearsal page.",
+        sentence, undo, "Dropped. It can be restored on the Rehearsal page.",
         holds=lambda: set(names) <= {rehearsal.name for rehearsal in world.rehearsals()}, where="World.drop",
     )  # fmt: skip
     session.choose_next(names[0])
 
 
-def _drop(marks: list[Rehearsal], told: str) -> None:
+def _drop(marks: list[Rehearsal], sentence: str) -> None:
     world = session.world()
 
     def act() -> None:
@@ -212,8 +212,8 @@ def _drop(marks: list[Rehearsal], told: str) -> None:
                 session.choose_next(world.restore_agent(binned).name)
 
         bulk.did(
-            told, undo, "The rehearsal is back.", where="World.restore_agent",
-            holds=lambda: all(one in world.dropped(mark.of) for one, mark in zip(dropped, marks, strict=True)),
+            sentence, undo, "The rehearsal is back.", where="World.restore_agent",
+            holds=lambda: all(binned in world.dropped(mark.of) for binned, mark in zip(dropped, marks, strict=True)),
         )  # fmt: skip
         session.choose_next(marks[0].of)
 

@@ -53,7 +53,7 @@ def section(agent: AgentMemory) -> None:
         with st.expander("Budget"):
             _budget(agent)
         with st.expander("Prices of this world's models"):
-            _prices({one.model for one in spent})
+            _prices({usage.model for usage in spent})
 
 
 def _taken(agent: AgentMemory, spent: tuple[Spent, ...]) -> None:
@@ -74,14 +74,14 @@ def _taken(agent: AgentMemory, spent: tuple[Spent, ...]) -> None:
     st.caption("Calls in progress, or cut off by a crash, count with their maximum.")
     rows = [
         {
-            "model": tables.visible(one.model),
-            "task": tables.visible(one.task),
-            "calls": one.calls,
-            "sent": one.prompt,
-            "received": one.answer,
-            "cost": cost(one.cost),
+            "model": tables.visible(usage.model),
+            "task": tables.visible(usage.task),
+            "calls": usage.calls,
+            "sent": usage.prompt,
+            "received": usage.answer,
+            "cost": cost(usage.cost),
         }
-        for one in spent
+        for usage in spent
     ]
     widgets.table(
         pd.DataFrame(rows),
@@ -143,14 +143,14 @@ def _prices(used: set[str]) -> None:
     )
     world = session.world()
     try:
-        held = prices.read(world.folder)
+        by_model = prices.read(world.folder)
     except MemorySystemError as error:
         widgets.problem(error)
         return
     rows: list[dict[str, Any]] = [
-        {"model": name, "prompt": price.prompt, "answer": price.answer} for name, price in held.items()
+        {"model": name, "prompt": price.prompt, "answer": price.answer} for name, price in by_model.items()
     ]
-    rows += [{"model": name, "prompt": None, "answer": None} for name in sorted(used - held.keys())]
+    rows += [{"model": name, "prompt": None, "answer": None} for name in sorted(used - by_model.keys())]
     edited = drafts.table(
         pd.DataFrame(rows, columns=_COLUMNS).astype({"model": "string", "prompt": "Float64", "answer": "Float64"}),
         "prices",
@@ -162,7 +162,7 @@ def _prices(used: set[str]) -> None:
             "answer": st.column_config.NumberColumn("Tokens received", min_value=0, format="%.4g"),
         },
     )
-    if not _as_begun(held):
+    if not _as_begun(by_model):
         st.caption(":material/info: The prices were changed elsewhere since you opened this table.")
         if st.button("Load them again", icon=":material/refresh:", help="Your entries here are discarded."):
             _begin_again()
@@ -176,19 +176,19 @@ def _prices(used: set[str]) -> None:
         _begin_again()
         saved = prices.read(world.folder)
         bulk.did(
-            "The prices are saved", lambda: world.models.set_prices(held), "The prices are as before.",
+            "The prices are saved", lambda: world.models.set_prices(by_model), "The prices are as before.",
             holds=lambda: prices.read(world.folder) == saved, where="world.models.set_prices(...)",
         )  # fmt: skip
         st.rerun()
 
 
-def _as_begun(held: dict[str, Price]) -> bool:
+def _as_begun(by_model: dict[str, Price]) -> bool:
     """Whether the prices are those that the table began with; if nothing was written into it, it begins again."""
-    begun = st.session_state.setdefault("prices-begun", dict(held))
-    if begun != held and not drafts.table_written("prices"):
+    begun = st.session_state.setdefault("prices-begun", dict(by_model))
+    if begun != by_model and not drafts.table_written("prices"):
         _begin_again()
         st.rerun()
-    return bool(begun == held)
+    return bool(begun == by_model)
 
 
 def _begin_again() -> None:
@@ -205,7 +205,7 @@ def read(edited: pd.DataFrame) -> dict[str, Price]:
     """
     found: dict[str, Price] = {}
     for row in edited.to_dict("records"):
-        name, prompt, answer = (None if pd.isna(row[one]) else row[one] for one in _COLUMNS)
+        name, prompt, answer = (None if pd.isna(row[column]) else row[column] for column in _COLUMNS)
         if prompt is None and answer is None:
             continue
         if prompt is None or answer is None or not name:

@@ -25,13 +25,13 @@ def notice(agent: AgentMemory) -> None:
             f":material/warning: **{rest} on evidence that has since been changed or deleted.**", width="stretch"
         )
         with st.popover("Show", icon=":material/account_tree:", help="In Python: AgentMemory.stale"):
-            for one in found[:_MOST]:
+            for memory in found[:_MOST]:
                 with st.container(horizontal=True, vertical_alignment="center"):
                     with st.container(width="stretch", gap=None):
-                        st.text(tables.short(one.entry.document, 160))
-                        st.caption(f"{one.entry.kind.value} · {_counted(one)}")
-                    if st.button("Open", key=f"stale-open-{one.entry.id}", icon=":material/open_in_new:"):
-                        open_memory(agent, one.entry.id)
+                        st.text(tables.short(memory.entry.document, 160))
+                        st.caption(f"{memory.entry.kind.value} · {_counted(memory)}")
+                    if st.button("Open", key=f"stale-open-{memory.entry.id}", icon=":material/open_in_new:"):
+                        open_memory(agent, memory.entry.id)
             if len(found) > _MOST:
                 st.caption(f"And {len(found) - _MOST:,} more.")
 
@@ -79,9 +79,9 @@ def panel(agent: AgentMemory, entry: MemoryEntry) -> None:
             _planned(agent, planned, key)
 
 
-def _counted(one: Stale) -> str:
-    gone = sum(altered.after is None for altered in one.alterations)
-    changed = len(one.alterations) - gone
+def _counted(memory: Stale) -> str:
+    gone = sum(altered.after is None for altered in memory.alterations)
+    changed = len(memory.alterations) - gone
     words = [f"{changed} changed"] if changed else []
     words += [f"{gone} deleted"] if gone else []
     return f"of what it rests on, {' and '.join(words)}"

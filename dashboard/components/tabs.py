@@ -21,14 +21,14 @@ def show(labels: Mapping[str, str], key: str, first: str | None = None) -> dict[
         key: distinguishes these tabs from others.
         first: the one to open if none has been opened yet; the first if ``None``.
     """
-    held, drawn = f"{key}-open", f"{key}-labels"
+    open_key, drawn = f"{key}-open", f"{key}-labels"
     before: Mapping[str, str] = st.session_state.get(drawn, {})
     clicked = next((name for name, label in before.items() if label == st.session_state.get(key)), None)
-    wanted = clicked or st.session_state.get(held) or first
-    opened = str(wanted) if wanted in labels else next(iter(labels))
+    choice = clicked or st.session_state.get(open_key) or first
+    opened = str(choice) if choice in labels else next(iter(labels))
     if st.session_state.get(key) != labels[opened]:
         st.session_state[key] = labels[opened]
-    st.session_state[held], st.session_state[drawn] = opened, dict(labels)
+    st.session_state[open_key], st.session_state[drawn] = opened, dict(labels)
     return dict(zip(labels, st.tabs(list(labels.values()), key=key, on_change="rerun"), strict=True))
 
 

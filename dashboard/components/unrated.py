@@ -71,15 +71,17 @@ def _ended(agent: AgentMemory, work: working.Work) -> None:
         widgets.problem(work.problem)
     elif work.result is not None:
         begun, done = cast("tuple[int, Rerated]", work.result)
-        told = f"{tables.counted(len(done.rated), 'memory was', 'memories were')} rated; {done.left:,} remain."
+        sentence = f"{tables.counted(len(done.rated), 'memory was', 'memories were')} rated; {done.left:,} remain."
         if done.stopped or done.failed:
-            st.warning(widgets.plain(f"{told} {done.stopped}".strip()), icon=":material/info:")
+            st.warning(widgets.plain(f"{sentence} {done.stopped}".strip()), icon=":material/info:")
         pieces = [
-            (agent.name, one.change_set)
-            for one in reversed(agent.history(_PIECES))
-            if one.revision > begun and one.change_set.operation == _KIND and one.change_set.author == agent.author
+            (agent.name, record.change_set)
+            for record in reversed(agent.history(_PIECES))
+            if record.revision > begun
+            and record.change_set.operation == _KIND
+            and record.change_set.author == agent.author
         ]
-        bulk.done_to(pieces, told, "the ratings")
+        bulk.done_to(pieces, sentence, "the ratings")
         if pieces and not (done.stopped or done.failed):
             st.rerun()
 

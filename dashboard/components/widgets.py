@@ -124,14 +124,14 @@ def verdict(candidate: Candidate) -> None:
 
 def listed(notes: Iterable[str]) -> str:
     """Notes as markdown, one paragraph each; adjacent ones that begin alike, such as “Left out: ”, become a list."""
-    told: list[str] = []
+    paragraphs: list[str] = []
     for head, some in groupby(notes, lambda note: note.partition(": ")[0]):
         alike = list(some)
         if len(alike) == 1 or not all(note.startswith(f"{head}: ") for note in alike):
-            told += map(plain, alike)
+            paragraphs += map(plain, alike)
         else:
-            told.append(f"{plain(head)}:\n\n" + "\n".join(f"* {plain(note[len(head) + 2 :])}" for note in alike))
-    return "\n\n".join(told)
+            paragraphs.append(f"{plain(head)}:\n\n" + "\n".join(f"* {plain(note[len(head) + 2 :])}" for note in alike))
+    return "\n\n".join(paragraphs)
 
 
 def plain(text: str) -> str:
@@ -186,8 +186,8 @@ def box(label: str, key: str, *, expanded: bool = False) -> ExpanderContainer:
         key: its key.
         expanded: whether it begins unfolded.
     """
-    told, begins, was_open = st.session_state.get(f"{key}-box", (label, expanded, expanded))
-    if told != label:
+    shown_label, begins, was_open = st.session_state.get(f"{key}-box", (label, expanded, expanded))
+    if shown_label != label:
         begins = was_open
     made = st.expander(label, begins, key=key, on_change="rerun")
     st.session_state[f"{key}-box"] = label, begins, bool(made.open)

@@ -104,8 +104,8 @@ def of(name: str) -> Work | None:
 
 def begin(name: str, do: Do) -> None:
     """Begin a piece of work, unless one of this name is running."""
-    held = _here().get(name)
-    if held is None or not held.running:
+    work = _here().get(name)
+    if work is None or not work.running:
         _here()[name] = Work(do)
 
 

@@ -95,9 +95,9 @@ def _clock() -> None:
     day, _, hour = stamp(at).partition(", ")
     says = "then" if past else session.clock_goes().removeprefix("is ")
     goes = f"<span> · {escape(says)}</span>" if says else ""
-    told = f"{words.WORLD_TIME}{' then' if past else ''}: {stamp(at)}"
+    label = f"{words.WORLD_TIME}{' then' if past else ''}: {stamp(at)}"
     st.html(
-        f"<div class='head-clock' role='img' aria-label='{escape(told)}' title='{escape(told)}'>"
+        f"<div class='head-clock' role='img' aria-label='{escape(label)}' title='{escape(label)}'>"
         f"<b>{escape(hour)}</b>{escape(day)}{goes}</div>",
         width="content",
     )

@@ -51,11 +51,11 @@ def control() -> None:
 
 def _start(way: str) -> datetime:
     """The minute that the fields begin with: the viewed one, or the present one."""
-    wanted = session.moment()
+    then = session.moment()
     if way == _WORLD:
         at = session.agent().now
     else:
-        at = wanted.as_of if wanted is not None and wanted.as_of is not None else real_clock()
+        at = then.as_of if then is not None and then.as_of is not None else real_clock()
     minute = at.astimezone(UTC).replace(second=0, microsecond=0)
     return min(max(minute, datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)), datetime(LAST_YEAR, 12, 31, tzinfo=UTC))
 
@@ -90,14 +90,16 @@ def banner() -> None:
 
 def _circumstances(view: AgentMemory) -> str:
     """Which change was the last one then, when in real time it was made, and how much has changed since."""
-    told = view.history(1)
+    records = view.history(1)
     since = session.present().stamp[0] - view.stamp[0]
-    words = [f"Right after “{tables.short(told[0].change_set.title, _TITLE)}”" if told else "Before the first change"]
-    wanted = session.moment()
-    if wanted is not None and wanted.as_of is not None:
-        words.append(f"at the desk {stamp(wanted.as_of)}")
-    elif told:
-        words.append(f"made at the desk {stamp(told[0].applied_at)}")
+    words = [
+        f"Right after “{tables.short(records[0].change_set.title, _TITLE)}”" if records else "Before the first change"
+    ]
+    then = session.moment()
+    if then is not None and then.as_of is not None:
+        words.append(f"at the desk {stamp(then.as_of)}")
+    elif records:
+        words.append(f"made at the desk {stamp(records[0].applied_at)}")
     words.append(f"{tables.counted(since, 'change', 'changes')} since" if since else "no change since")
     if view.waiting_for_vectors:
         counted = tables.counted(view.waiting_for_vectors, "memory", "memories")
@@ -122,7 +124,7 @@ def _step(label: str, icon: str, revision: int, *, disabled: bool) -> None:
 
 def offer(revision: int) -> None:
     """Buttons that show the character right before and right after a change, on every page."""
-    wanted = session.moment()
+    then = session.moment()
     with st.container(horizontal=True):
         for label, icon, number in (
             (words.MOMENT_BEFORE, "first_page", revision - 1),
@@ -130,7 +132,7 @@ def offer(revision: int) -> None:
         ):
             st.button(
                 label, icon=f":material/{icon}:", key=f"{icon}-{revision}", type="tertiary",
-                disabled=wanted == Wanted(revision=number),
+                disabled=then == Wanted(revision=number),
                 on_click=session.look_at, args=(Wanted(revision=number),),
                 help=f"Every page then shows the character as it was. In Python: AgentMemory.as_of(revision={number})",
             )  # fmt: skip

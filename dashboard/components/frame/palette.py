@@ -99,17 +99,19 @@ def _shows() -> list[dict[str, Any]]:
 def memories(agent: AgentMemory, asked: str) -> list[dict[str, Any]]:
     """The newest memories that contain all of these words: the character's, then those of others in use."""
     present = session.moment() is None  # only one character's past is viewed at a time
-    others = [one for one in session.world().opened() if present and one.name != agent.name]
+    others = [character for character in session.world().opened() if present and character.name != agent.name]
     found: list[dict[str, Any]] = []
-    for one in (agent, *sorted(others, key=lambda one: one.name)):
-        found += _memories_of(one, asked, _MOST - len(found), "" if one is agent else one.display_name)
+    for character in (agent, *sorted(others, key=lambda character: character.name)):
+        found += _memories_of(
+            character, asked, _MOST - len(found), "" if character is agent else character.display_name
+        )
     return found
 
 
 def _memories_of(agent: AgentMemory, asked: str, most: int, who: str) -> list[dict[str, Any]]:
-    wanted = asked.casefold().split()
-    held = (entry for tier in LIVED for entry in agent.entries(tier)) if most else ()
-    found = (entry for entry in held if all(word in entry.document.casefold() for word in wanted))
+    terms = asked.casefold().split()
+    entries = (entry for tier in LIVED for entry in agent.entries(tier)) if most else ()
+    found = (entry for entry in entries if all(word in entry.document.casefold() for word in terms))
     newest = heapq.nlargest(most, found, key=lambda entry: (entry.timestamp or _EARLIEST, entry.id))
     return [
         _option(
@@ -132,7 +134,7 @@ def _acted(act: Mapping[str, Any]) -> None:
     if "words" in act:
         st.session_state[_WORDS] = str(act["words"])[:_LONGEST]
     else:
-        st.session_state[_ACT] = {str(what): str(wanted) for what, wanted in act.items()}
+        st.session_state[_ACT] = {str(what): str(value) for what, value in act.items()}
 
 
 def _follow(act: Mapping[str, str]) -> None:

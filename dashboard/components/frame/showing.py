@@ -78,9 +78,9 @@ def _swept(folder: str) -> str:
     for name in world.agents():
         for author in _AUTHORS.values():
             with suppress(MemorySystemError):  # the pages of the character say so
-                for one in world.agent(name).history(1, author=author):
-                    if one.undone_by is None and one.change_set.undoes is None:
-                        _take_back(world, name, author, one.revision)
+                for record in world.agent(name).history(1, author=author):
+                    if record.undone_by is None and record.change_set.undoes is None:
+                        _take_back(world, name, author, record.revision)
     return folder
 
 
@@ -94,8 +94,8 @@ def _take_back(world: World, name: str, author: str, revision: int) -> None:
 
 def presenting() -> bool:
     """Whether a presenter is showing the pages, so that nothing else is offered."""
-    held = _held()
-    return held is not None and held.kind is Kind.PRESENT
+    showing = _held()
+    return showing is not None and showing.kind is Kind.PRESENT
 
 
 def scene() -> Scene | None:
@@ -119,31 +119,31 @@ def settle() -> None:
     _swept(str(session.world().folder))
     _follow()
     act = st.session_state.pop(_ACT, None)
-    held = _held()
-    if held is None:
+    showing = _held()
+    if showing is None:
         return
     if act is not None:
-        _do(held, act)
-    _link(_held() or held)
+        _do(showing, act)
+    _link(_held() or showing)
 
 
 def bar() -> None:
     """The bar, if there is a showing."""
-    held = _held()
-    if held is None:
+    showing = _held()
+    if showing is None:
         return
-    agent, steps = session.present(), _steps(held.kind)
-    step = steps[held.number - 1]
+    agent, steps = session.present(), _steps(showing.kind)
+    step = steps[showing.number - 1]
     st.html(_ROOM + (_LARGE if presenting() else ""))
-    last = held.number == len(steps)
-    act, told = _offered(held, step, agent)
+    last = showing.number == len(steps)
+    act, text = _offered(showing, step, agent)
     with st.container(key="showing-bar"):
         mounting.show(
             "showing",
             {
-                "label": words.TAKE_THE_TOUR if held.kind is Kind.TOUR else words.PRESENTER_MODE,
-                "at": f"{held.number} of {len(steps)}", "number": held.number, "title": step.title, "told": told,
-                "act": act, "back": held.number > 1, "next": "" if last and presenting() else
+                "label": words.TAKE_THE_TOUR if showing.kind is Kind.TOUR else words.PRESENTER_MODE,
+                "at": f"{showing.number} of {len(steps)}", "number": showing.number, "title": step.title, "told": text,
+                "act": act, "back": showing.number > 1, "next": "" if last and presenting() else
                 words.FINISH if last else words.NEXT, "last": last, "keys": presenting(), "leave": "Leave",
             },
             _acted,
@@ -190,9 +190,9 @@ def _follow() -> None:
         asked = session.from_link(kind.value)
         if not asked or (kind.value, asked) == st.session_state.get(_LINKED):
             continue
-        held = _held()
+        showing = _held()
         number = int(asked) if asked.isdecimal() and len(asked) <= _LARGEST else 1
-        same = held if held is not None and held.kind is kind else _Showing(kind)
+        same = showing if showing is not None and showing.kind is kind else _Showing(kind)
         number = steps_of.at(_steps(kind), number)
         st.session_state[_HELD] = replace(same, number=number)
         step = _steps(kind)[number - 1]
@@ -201,89 +201,89 @@ def _follow() -> None:
             _go(number)
 
 
-def _link(held: _Showing) -> None:
+def _link(showing: _Showing) -> None:
     """Make the address name the step, on any page."""
-    number = steps_of.at(_steps(held.kind), held.number)  # changes by others may leave fewer steps
-    st.session_state[_HELD] = replace(held, number=number)
+    number = steps_of.at(_steps(showing.kind), showing.number)  # changes by others may leave fewer steps
+    st.session_state[_HELD] = replace(showing, number=number)
     for kind in Kind:
-        session.to_link(kind.value, str(number) if kind is held.kind else None)
-    st.session_state[_LINKED] = held.kind.value, str(number)
+        session.to_link(kind.value, str(number) if kind is showing.kind else None)
+    st.session_state[_LINKED] = showing.kind.value, str(number)
 
 
 def _go(number: int) -> None:
     """Show a step: its page, with its address."""
-    held = _held()
-    if held is None:
+    showing = _held()
+    if showing is None:
         return
-    steps = _steps(held.kind)
+    steps = _steps(showing.kind)
     number = steps_of.at(steps, number)
-    if held.kind is Kind.PRESENT and number != held.number:
-        held = _undone(held)
-    st.session_state[_HELD] = held = replace(held, number=number)
+    if showing.kind is Kind.PRESENT and number != showing.number:
+        showing = _undone(showing)
+    st.session_state[_HELD] = showing = replace(showing, number=number)
     step = steps[number - 1]
-    link = {"agent": str(st.session_state["agent"]), held.kind.value: str(number), **step.link}
-    if step.page == "history" and held.made is not None:
-        link["change"] = str(held.made[1])
-    st.session_state[_LINKED] = held.kind.value, str(number)
+    link = {"agent": str(st.session_state["agent"]), showing.kind.value: str(number), **step.link}
+    if step.page == "history" and showing.made is not None:
+        link["change"] = str(showing.made[1])
+    st.session_state[_LINKED] = showing.kind.value, str(number)
     st.switch_page(_SCRIPTS[step.page], query_params=link)
 
 
-def _do(held: _Showing, act: Mapping[str, Any]) -> None:
+def _do(showing: _Showing, act: Mapping[str, Any]) -> None:
     """Do what was pressed; anything else that a browser may send is ignored."""
     number = act.get("go")
-    if act.get("leave") or (isinstance(number, int) and number > len(_steps(held.kind))):
+    if act.get("leave") or (isinstance(number, int) and number > len(_steps(showing.kind))):
         _end()
         st.switch_page(_FIRST.script, query_params={"agent": str(st.session_state["agent"])})
     elif isinstance(number, int):
         _go(number)
     elif act.get("act"):
-        _change(held)
+        _change(showing)
 
 
-def _change(held: _Showing) -> None:
+def _change(showing: _Showing) -> None:
     """Make the one change, or undo it."""
-    step = _steps(held.kind)[held.number - 1]
+    step = _steps(showing.kind)[showing.number - 1]
     try:
-        if held.made is not None and step.undoes:
-            st.session_state[_HELD] = _undone(held)
-        elif held.made is None and step.changes:
+        if showing.made is not None and step.undoes:
+            st.session_state[_HELD] = _undone(showing)
+        elif showing.made is None and step.changes:
             found = _found()
             assert found.memory is not None, "a step that changes has its memory"
-            agent = _author(held.kind, session.present().name)
+            agent = _author(showing.kind, session.present().name)
             made = agent.edit_many([found.memory.id], rating=found.rating)
             if made.revision is not None:
-                st.session_state[_HELD] = replace(held, made=(agent.name, made.revision))
-                _standing().change = session.opened(), agent.name, _AUTHORS[held.kind], made.revision
+                st.session_state[_HELD] = replace(showing, made=(agent.name, made.revision))
+                _standing().change = session.opened(), agent.name, _AUTHORS[showing.kind], made.revision
     except MemorySystemError as error:
         widgets.problem(error)
 
 
-def _undone(held: _Showing) -> _Showing:
+def _undone(showing: _Showing) -> _Showing:
     """The same with its change undone; if that fails, it stays in the history, and the page says so."""
-    if held.made is None:
-        return held
-    name, revision = held.made
+    if showing.made is None:
+        return showing
+    name, revision = showing.made
     _standing().change = None
     try:
-        agent = _author(held.kind, name)
+        agent = _author(showing.kind, name)
         if agent.change(revision).undone_by is None:  # somebody may have undone it meanwhile
             agent.undo(revision)
     except MemorySystemError as error:
-        widgets.say_next(f"The change of the {_AUTHORS[held.kind]} is still there: {error.sentence}")
-    return replace(held, made=None)
+        widgets.say_next(f"The change of the {_AUTHORS[showing.kind]} is still there: {error.sentence}")
+    return replace(showing, made=None)
 
 
 def _end() -> None:
     """Stop showing; a remaining change is undone, and the tour is not offered any more."""
-    held = _held()
-    if held is None:
+    showing = _held()
+    if showing is None:
         return
-    _undone(held)
+    _undone(showing)
     st.session_state.pop(_HELD, None)
     st.session_state.pop(_LINKED, None)
     for kind in Kind:
         session.to_link(kind.value, None)
-    if held.kind is Kind.TOUR:
+    if showing.kind is Kind.TOUR:
         _welcomed()
 
 
@@ -299,16 +299,16 @@ def _author(kind: Kind, name: str) -> AgentMemory:
     return session.world().agent(name).acting_as(_AUTHORS[kind], lambda change_set: made.add(change_set.id))
 
 
-def _offered(held: _Showing, step: Step, agent: AgentMemory) -> tuple[str, str]:
+def _offered(showing: _Showing, step: Step, agent: AgentMemory) -> tuple[str, str]:
     """What can be pressed at a step, and the text for it."""
-    if held.made is not None:
+    if showing.made is not None:
         if step.undoes:
             return words.UNDO_IT, step.told
         return "", words.CHANGED_IN_THE_TOUR if step.changes else step.told
     if step.changes:
         return f"{words.SET_IMPORTANCE} to {_found().rating}", step.told
     if step.undoes:
-        undone = any(one.change_set.author == _AUTHORS[held.kind] for one in agent.history(1))
+        undone = any(record.change_set.author == _AUTHORS[showing.kind] for record in agent.history(1))
         return "", words.AS_IT_WAS if undone else "Nothing was changed along the way. Each line here can be undone."
     return "", step.told
 
@@ -321,10 +321,10 @@ def _found() -> Found:
     """What there is to show about the character; it stays the same while it is shown and changed."""
     agent = session.present()
     key = _found_key()
-    held: Found | None = st.session_state.get(key)
-    if held is None or held.memory is None or agent.find(held.memory.id) is None:
-        held = st.session_state[key] = steps_of.found(agent, session.example_cues(agent.name))
-    return held
+    found: Found | None = st.session_state.get(key)
+    if found is None or found.memory is None or agent.find(found.memory.id) is None:
+        found = st.session_state[key] = steps_of.found(agent, session.example_cues(agent.name))
+    return found
 
 
 def _found_key() -> str:

@@ -33,8 +33,8 @@ def admit() -> None:
 
 def came() -> None:
     """Say once that this browser shows another world than before."""
-    if told := session.came():
-        st.info(widgets.plain(told), icon=":material/public:")
+    if sentence := session.came():
+        st.info(widgets.plain(sentence), icon=":material/public:")
 
 
 def visitor() -> None:
@@ -123,8 +123,8 @@ def _vectors(agent: AgentMemory) -> None:
             st.info(f"Creating vectors. {may}", icon=":material/hourglass:")
             working.bar(name)
         elif waiting or refused:
-            held = sum(len(agent.entries(tier)) for tier in LIVED)
-            which = f"{waiting:,} of {held:,} memories" if waiting else "The memories"
+            count = sum(len(agent.entries(tier)) for tier in LIVED)
+            which = f"{waiting:,} of {count:,} memories" if waiting else "The memories"
             until = "nothing can be recalled or changed" if refused else "are not found by meaning"
             st.warning(
                 widgets.plain(
