@@ -42,8 +42,8 @@ def show(agent: AgentMemory) -> None:
         widgets.empty(words.ASK_BOTH_FIRST, "Type a question above, such as who has the key.")
         return
     beside = session.kept(
-        "beside", agent, lambda one: world.beside(one.name, other, cue, at=at), other, world.agent(other).stamp, cue,
-        at, world.clock(),
+        "beside", agent, lambda owner: world.beside(owner.name, other, cue, at=at), other, world.agent(other).stamp,
+        cue, at, world.clock(),
     )  # fmt: skip
     for answer, against, column in zip(beside.answers, reversed(beside.answers), st.columns(2), strict=True):
         with column:
@@ -72,10 +72,10 @@ def _answer(answer: Answer, against: Answer, cue: str) -> None:
         _memory(answer, against, recollection, cue, f"{answer.agent}-{number}")
 
 
-def _memory(answer: Answer, against: Answer, one: Recollection, cue: str, key: str) -> None:
-    entry = one.entry
+def _memory(answer: Answer, against: Answer, recollection: Recollection, cue: str, key: str) -> None:
+    entry = recollection.entry
     with st.container(border=True, gap="xsmall", key=f"beside-{key}"):
-        if one.shared:
+        if recollection.shared:
             st.badge("Both have it", icon=":material/join_inner:", color="gray")
         else:
             st.badge(widgets.plain(f"Only {answer.called}"), icon=":material/join_left:", color="gray")
@@ -84,13 +84,13 @@ def _memory(answer: Answer, against: Answer, one: Recollection, cue: str, key: s
         when = f"{ago(entry.timestamp, now)} · " if entry.timestamp else ""
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             st.caption(
-                widgets.plain(f"{when}{tables.tier(entry)} · score {one.score:.2f}"), width="content",
+                widgets.plain(f"{when}{tables.tier(entry)} · score {recollection.score:.2f}"), width="content",
                 help=stamp(entry.timestamp) if entry.timestamp else None,
             )  # fmt: skip
             if st.button("Why", key=f"beside-why-{key}", type="tertiary", icon=":material/arrow_forward:"):
                 places.to_memory(answer.agent, cue=cue, memory=entry.id)
-            if one.shared and one.shared != entry.id and st.button(
+            if recollection.shared and recollection.shared != entry.id and st.button(
                 widgets.plain(f"As {against.called} has it"), key=f"beside-shared-{key}", type="tertiary",
                 icon=":material/join_inner:",
             ):  # fmt: skip
-                places.to_memory(against.agent, memory=one.shared)
+                places.to_memory(against.agent, memory=recollection.shared)

@@ -28,7 +28,7 @@ def show(agent: AgentMemory) -> None:
     if not located:
         widgets.empty("No places yet.", "Write places into its personality.", agent, to="personality")
         return
-    within = {one.place: _held(one.within, located) for one in located}
+    within = {location.place: _held(location.within, located) for location in located}
     inside: dict[str, list[str]] = {}
     for place, outer in within.items():
         inside.setdefault(outer, []).append(place)
@@ -51,7 +51,11 @@ def show(agent: AgentMemory) -> None:
 
 def _held(place: str, located: Sequence[Located]) -> str:
     """A place by its name in the world; empty if the world has none of this name."""
-    return next((one.place for one in located if one.place.casefold() == place.casefold()), "") if place else ""
+    return (
+        next((location.place for location in located if location.place.casefold() == place.casefold()), "")
+        if place
+        else ""
+    )
 
 
 def _people(
@@ -59,7 +63,7 @@ def _people(
 ) -> int:
     """How many are at a place, or at one within it."""
     own = len(there.get(place, ()))
-    return own + sum(_people(one, inside, there, deep + 1) for one in inside.get(place, ()) if deep < _DEEPEST)
+    return own + sum(_people(inner, inside, there, deep + 1) for inner in inside.get(place, ()) if deep < _DEEPEST)
 
 
 def _place(
@@ -69,8 +73,8 @@ def _place(
         st.markdown(f"**{widgets.plain(place)}**")
         for whereabouts in there.get(place, ()):
             _somebody(whereabouts)
-        busy = [one for one in inside.get(place, ()) if deep < _DEEPEST and _people(one, inside, there, deep + 1)]
-        empty = [tables.visible(one) for one in inside.get(place, ()) if one not in busy]
+        busy = [inner for inner in inside.get(place, ()) if deep < _DEEPEST and _people(inner, inside, there, deep + 1)]
+        empty = [tables.visible(inner) for inner in inside.get(place, ()) if inner not in busy]
         for first in range(0, len(busy), _ROW):
             row = busy[first : first + _ROW]
             rooms = st.columns(_ROW) if deep == 0 else [st.container() for _ in row]
@@ -81,14 +85,15 @@ def _place(
             st.caption(widgets.plain(", ".join(empty)))
 
 
-def _somebody(one: Whereabouts) -> None:
-    doing = f": {tables.short(one.doing, _DOING)}" if one.doing else ""
-    when = f", {stamp(one.since)}" if one.since else ""
+def _somebody(whereabouts: Whereabouts) -> None:
+    doing = f": {tables.short(whereabouts.doing, _DOING)}" if whereabouts.doing else ""
+    when = f", {stamp(whereabouts.since)}" if whereabouts.since else ""
     if st.button(
-        widgets.plain(session.shown_name(one.agent)), icon=":material/person:", key=f"is-at-{one.agent}",
-        type="tertiary", help=words.OPEN_MEMORY if one.memory else words.OPEN_CHARACTER,
+        widgets.plain(session.shown_name(whereabouts.agent)), icon=":material/person:",
+        key=f"is-at-{whereabouts.agent}", type="tertiary",
+        help=words.OPEN_MEMORY if whereabouts.memory else words.OPEN_CHARACTER,
     ):  # fmt: skip
-        if one.memory:
-            to_memory(one.agent, memory=one.memory)
-        st.switch_page("views/personality/personality.py", query_params={"agent": one.agent})
-    st.caption(widgets.plain(f"By its {one.by}{when}{doing}"))
+        if whereabouts.memory:
+            to_memory(whereabouts.agent, memory=whereabouts.memory)
+        st.switch_page("views/personality/personality.py", query_params={"agent": whereabouts.agent})
+    st.caption(widgets.plain(f"By its {whereabouts.by}{when}{doing}"))

@@ -36,7 +36,7 @@ def sought(agent: AgentMemory) -> dict[str, Any]:
         kind = _choice(agent, "Kind of change", "kind", list(kinds.operations), history_tables.operation)
         who = _choice(agent, "Who", "who", list(kinds.authors), tables.visible)
         days = _days(agent)
-    one = session.from_link("memory")
+    entry_id = session.from_link("memory")
     for name, value in (
         ("find", words.strip()),
         ("kind", kind),
@@ -45,7 +45,7 @@ def sought(agent: AgentMemory) -> dict[str, Any]:
         ("to", _iso(days[1])),
     ):
         session.to_link(name, value)
-    if one and st.button(
+    if entry_id and st.button(
         "Only one memory's changes are listed: list all again", icon=":material/close:", type="tertiary"
     ):
         session.to_link("memory", None)
@@ -54,7 +54,7 @@ def sought(agent: AgentMemory) -> dict[str, Any]:
         "contains": words,
         "operation": kind,
         "author": who,
-        "entry_id": one,
+        "entry_id": entry_id,
         "since": _start(days[0]),
         "until": _start(days[1] + timedelta(days=1)) if days[1] else None,
     }
@@ -67,14 +67,14 @@ def _begun(agent: AgentMemory, name: str, value: Any) -> str:
     return key
 
 
-def _choice(agent: AgentMemory, label: str, name: str, held: list[str], words: Callable[[str], str]) -> str:
+def _choice(agent: AgentMemory, label: str, name: str, choices: list[str], words: Callable[[str], str]) -> str:
     asked = session.from_link(name)
-    options = [_ALL, *sorted(held, key=words)]
+    options = [_ALL, *sorted(choices, key=words)]
     key = _begun(agent, name, asked if asked in options else _ALL)
     if st.session_state[key] not in options:
         st.session_state[key] = _ALL
     chosen = st.selectbox(
-        label, options, key=key, format_func=lambda one: words(one) if one else "all", width=190,
+        label, options, key=key, format_func=lambda option: words(option) if option else "all", width=190,
         persist_state="session",
     )  # fmt: skip
     return str(chosen)
@@ -122,8 +122,8 @@ def older(agent: AgentMemory, wanted: dict[str, Any]) -> tuple[list[Any], bool]:
         st.session_state[f"{key}-of"] = wanted
         st.session_state[key] = []
     befores: list[int] = st.session_state.setdefault(key, [])
-    told = session.history(agent, PAGE + 1, befores[-1] if befores else None, **wanted)
-    return told[:PAGE], len(told) > PAGE
+    records = session.history(agent, PAGE + 1, befores[-1] if befores else None, **wanted)
+    return records[:PAGE], len(records) > PAGE
 
 
 def _let_go() -> None:

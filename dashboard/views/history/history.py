@@ -19,10 +19,10 @@ bulk.last()
 
 def listed() -> Applied | None:
     """The table of changes, and the one that was selected."""
-    wanted = filters.sought(agent)
-    told, more = filters.older(agent, wanted)
-    if not told:
-        if any(wanted.values()):
+    arguments = filters.sought(agent)
+    records, more = filters.older(agent, arguments)
+    if not records:
+        if any(arguments.values()):
             widgets.empty(words.NO_CHANGE_IS_LIKE_THIS, "Try other words, another kind or another author.")
             if st.button("List all changes"):
                 filters.reset(agent)
@@ -30,13 +30,13 @@ def listed() -> Applied | None:
         else:
             widgets.empty(words.NOTHING_HAS_HAPPENED, "Add an event.", agent, to="short_term")
         return None
-    states = ["state"] if any(one.undone_by for one in told) else []  # else the titles get its space
+    states = ["state"] if any(record.undone_by for record in records) else []  # else the titles get its space
     picked = widgets.table(
-        history_tables.history(told),
+        history_tables.history(records),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        key=f"history-{agent.name}-{agent.stamp[0]}-{told[0].revision}",
+        key=f"history-{agent.name}-{agent.stamp[0]}-{records[0].revision}",
         column_order=["what", *states, "kind", "who", "memories", "applied", "world time"],
         column_config={
             "what": st.column_config.TextColumn("What", width=249 if states else 319),
@@ -52,9 +52,9 @@ def listed() -> Applied | None:
             ),
         },
     )
-    filters.turn_pages(agent, told[-1].revision, more=more)
-    rows = [row for row in picked["selection"]["rows"] if row < len(told)]
-    return told[rows[0]] if rows else None
+    filters.turn_pages(agent, records[-1].revision, more=more)
+    rows = [row for row in picked["selection"]["rows"] if row < len(records)]
+    return records[rows[0]] if rows else None
 
 
 def linked() -> Applied | None:
@@ -79,17 +79,17 @@ with changes:
         selected = None if showing.presenting() else listed()
         if selected is not None:
             session.to_link("change", str(selected.revision))
-        one = selected or linked()
-        if one is None:
+        record = selected or linked()
+        if record is None:
             st.caption(f"Select a change to see what it did{', and to undo it' if changeable else ''}.")
         else:
-            change.head(one)
-            if one.revision > agent.stamp[0]:
+            change.head(record)
+            if record.revision > agent.stamp[0]:
                 st.info(words.STILL_TO_COME)
             if changeable and not showing.presenting():
-                undoing.buttons(agent, one)
-            looking_back.offer(one.revision)
-            change_set.show(agent, one.change_set, whole=True)
+                undoing.buttons(agent, record)
+            looking_back.offer(record.revision)
+            change_set.show(agent, record.change_set, whole=True)
 with gone:
     if gone.open:
         bin_.show(agent, changeable=changeable)

@@ -18,8 +18,8 @@ WORD = "purge"
 
 def show(agent: AgentMemory, *, changeable: bool) -> None:
     """What is in the bin, and what can be done with it."""
-    held = agent.count_forgotten()
-    if not held:
+    total = agent.count_forgotten()
+    if not total:
         widgets.empty("The bin is empty.", "Forgotten memories stay here until they are restored or purged.")
         return
     words = st.text_input(
@@ -45,7 +45,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
         widgets.empty("No forgotten memory has these words.", "Try other words, or clear the search to see all.")
         return
     table = history_tables.forgotten(found)
-    table["id"] = [one.entry.id for one in found]
+    table["id"] = [memory.entry.id for memory in found]
     ids = drafts.chosen(
         table,
         f"bin-{agent.name}",
@@ -61,16 +61,20 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
             "tier": st.column_config.TextColumn("Was in", width=90),
         },
     )
-    chosen = [one for one in found if one.entry.id in set(ids)]
+    chosen = [memory for memory in found if memory.entry.id in set(ids)]
     if not changeable:
         return
     if not chosen:
         st.caption("Select memories to restore them or to purge them permanently.")
         return
-    for one in chosen[:5]:
+    for memory in chosen[:5]:
         with st.container(border=True, gap="small"):
-            widgets.text(one.entry.document)
-            st.caption(widgets.plain(f"{one.title} · by {one.author} · {tables.exact(one.applied_at)} · {one.reason}"))
+            widgets.text(memory.entry.document)
+            st.caption(
+                widgets.plain(
+                    f"{memory.title} · by {memory.author} · {tables.exact(memory.applied_at)} · {memory.reason}"
+                )
+            )
     if st.button(
         f"Restore {tables.counted(len(ids), 'memory', 'memories')}",
         icon=":material/restore_from_trash:",
@@ -88,7 +92,7 @@ def _let_go() -> None:
 
 
 def _purge(agent: AgentMemory, chosen: list[Forgotten]) -> None:
-    ids = [one.entry.id for one in chosen]
+    ids = [memory.entry.id for memory in chosen]
     try:
         plan = agent.purge(ids, preview=True)
     except MemorySystemError as error:

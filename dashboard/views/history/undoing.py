@@ -73,16 +73,16 @@ def _do(
 
 @st.fragment
 def _choose(
-    agent: AgentMemory, told: Applied, label: str, act: Callable[..., ChangeSet], clashes: Sequence[Clash]
+    agent: AgentMemory, record: Applied, label: str, act: Callable[..., ChangeSet], clashes: Sequence[Clash]
 ) -> None:
     st.markdown("**What should happen to later changes?**")
     st.caption(f"{label} what is ticked, to what is on the right of each arrow; the rest stays as it is now.")
-    choices = f"choices-{agent.name}-{told.revision}"
+    choices = f"choices-{agent.name}-{record.revision}"
     key = drafts.turn(choices)
     taken = change_set.listed(key, [change_rows.of_clash(clash) for clash in clashes], label=label)
     keep = [clash.key for clash in clashes if clash.key not in taken]
     try:
-        plan = act(told.revision, keep=keep, overwrite=list(taken), preview=True)
+        plan = act(record.revision, keep=keep, overwrite=list(taken), preview=True)
     except MemorySystemError as error:
         widgets.problem(error)
         return
@@ -95,46 +95,46 @@ def _choose(
             disabled=not plan,
             help=f"In Python: AgentMemory.{label.lower()}(revision, keep=..., overwrite=...)",
         ):
-            _do(agent, lambda: agent.apply(plan), label, told.change_set.title, lambda: drafts.next_turn(choices))
+            _do(agent, lambda: agent.apply(plan), label, record.change_set.title, lambda: drafts.next_turn(choices))
         if st.button("Leave it", icon=":material/close:"):
-            st.session_state.pop(f"choosing-{agent.name}-{told.revision}", None)
+            st.session_state.pop(f"choosing-{agent.name}-{record.revision}", None)
             st.rerun()
 
 
 # -- back to a moment -----------------------------------------------------------------------------------------
 
 
-def _back_key(agent: AgentMemory, told: Applied) -> str:
-    return f"back-{agent.name}-{told.revision}"
+def _back_key(agent: AgentMemory, record: Applied) -> str:
+    return f"back-{agent.name}-{record.revision}"
 
 
-def _go_back(agent: AgentMemory, told: Applied) -> None:
+def _go_back(agent: AgentMemory, record: Applied) -> None:
     with st.container(horizontal=True):
-        _go_back_button(agent, told)
-    _go_back_preview(agent, told)
+        _go_back_button(agent, record)
+    _go_back_preview(agent, record)
 
 
-def _go_back_button(agent: AgentMemory, told: Applied) -> None:
+def _go_back_button(agent: AgentMemory, record: Applied) -> None:
     if st.button(
         "Undo back to here …",
         icon=":material/restore:",
-        key=f"to-{told.revision}",
-        disabled=agent.stamp[0] <= told.revision,
+        key=f"to-{record.revision}",
+        disabled=agent.stamp[0] <= record.revision,
         help="Restores everything to its state right after this change. In Python: AgentMemory.undo_back_to",
     ):
-        st.session_state[_back_key(agent, told)] = agent.undo_back_to(told.revision, preview=True)
+        st.session_state[_back_key(agent, record)] = agent.undo_back_to(record.revision, preview=True)
 
 
-def _go_back_preview(agent: AgentMemory, told: Applied) -> None:
-    plan: ChangeSet | None = st.session_state.get(_back_key(agent, told))
+def _go_back_preview(agent: AgentMemory, record: Applied) -> None:
+    plan: ChangeSet | None = st.session_state.get(_back_key(agent, record))
     if plan is None:
         return
     st.markdown("**Everything as it was right after this change**")
     st.text(history_tables.did(plan, would=True))
     change_set.show(agent, plan, whole=True)
-    with change_set.foot(f"back-{told.revision}"):
+    with change_set.foot(f"back-{record.revision}"):
         if st.button("Apply", type="primary", icon=":material/check:", key="apply-back", disabled=not plan):
-            bulk.apply(agent, _back_key(agent, told), plan, f"{plan.title}. {history_tables.did(plan)}")
+            bulk.apply(agent, _back_key(agent, record), plan, f"{plan.title}. {history_tables.did(plan)}")
         if st.button("Leave it", icon=":material/close:", key="leave-back"):
-            del st.session_state[_back_key(agent, told)]
+            del st.session_state[_back_key(agent, record)]
             st.rerun()

@@ -94,38 +94,38 @@ def all_of(agent: AgentMemory, kind: Matter, listed: Sequence[Decision]) -> None
             st.button("Close", key="inbox-close", on_click=end)
 
 
-def _protected(agent: AgentMemory, one: Decision) -> bool:
-    return one.kind is Matter.STALE and _usual(agent, one) != _DERIVE
+def _protected(agent: AgentMemory, decision: Decision) -> bool:
+    return decision.kind is Matter.STALE and _usual(agent, decision) != _DERIVE
 
 
 def _apply(agent: AgentMemory, accepted: ChangeSet) -> None:
     bulk.apply(agent, _OPEN, accepted, accepted.title)
 
 
-def _both_stay(agent: AgentMemory, one: Decision) -> None:
-    label = words.BOTH_ARE_RIGHT if one.kind is Matter.CONTRADICTION else "Not a duplicate"
+def _both_stay(agent: AgentMemory, decision: Decision) -> None:
+    label = words.BOTH_ARE_RIGHT if decision.kind is Matter.CONTRADICTION else "Not a duplicate"
     if st.button(
-        label if len(one.ids) == 2 else "They all stay", key="inbox-stay", icon=":material/visibility_off:",
+        label if len(decision.ids) == 2 else "They all stay", key="inbox-stay", icon=":material/visibility_off:",
         help="They stay as they are and are not listed again. In Python: AgentMemory.dismiss",
     ):  # fmt: skip
         end()
-        bulk.do(agent, lambda: agent.dismiss(one.ids))
+        bulk.do(agent, lambda: agent.dismiss(decision.ids))
 
 
 # -- what is chosen ------------------------------------------------------------------------------------------
 
 
-def _choice(agent: AgentMemory, one: Decision) -> str:
+def _choice(agent: AgentMemory, decision: Decision) -> str:
     """Which of several memories stays, or what becomes of a stale one; empty if there is nothing to choose."""
-    usual = _usual(agent, one)
-    if one.kind in PAIRS:
-        entries = {entry.id: entry for entry in _entries(agent, one)}
-        label = "Which is right?" if one.kind is Matter.CONTRADICTION else "Which one stays?"
+    usual = _usual(agent, decision)
+    if decision.kind in PAIRS:
+        entries = {entry.id: entry for entry in _entries(agent, decision)}
+        label = "Which is right?" if decision.kind is Matter.CONTRADICTION else "Which one stays?"
         return _radio(label, list(entries), usual, lambda of: entries[of])
-    if one.kind is Matter.STALE:
+    if decision.kind is Matter.STALE:
         ways = [_DERIVE, _KEEP, _FORGET]
-        told = st.segmented_control("What to do", ways, default=usual, required=True, key=f"inbox-way-{one.of}")
-        return str(told)
+        way = st.segmented_control("What to do", ways, default=usual, required=True, key=f"inbox-way-{decision.of}")
+        return str(way)
     return ""
 
 
@@ -138,24 +138,24 @@ def _radio(label: str, ids: list[str], usual: str, entry: Callable[[str], Memory
     return str(chosen)
 
 
-def _usual(agent: AgentMemory, one: Decision) -> str:
+def _usual(agent: AgentMemory, decision: Decision) -> str:
     """The default choice."""
-    entries = _entries(agent, one)
-    if one.kind in PAIRS and entries:
+    entries = _entries(agent, decision)
+    if decision.kind in PAIRS and entries:
         return deciding.usual(entries).id
-    return (_KEEP if any(entry.protected for entry in entries) else _DERIVE) if one.kind is Matter.STALE else ""
+    return (_KEEP if any(entry.protected for entry in entries) else _DERIVE) if decision.kind is Matter.STALE else ""
 
 
-def _entries(agent: AgentMemory, one: Decision) -> list[MemoryEntry]:
-    return [entry for of in one.ids if (entry := agent.find(of)) is not None]
+def _entries(agent: AgentMemory, decision: Decision) -> list[MemoryEntry]:
+    return [entry for of in decision.ids if (entry := agent.find(of)) is not None]
 
 
 # -- what would change ---------------------------------------------------------------------------------------
 
 
 def _plans() -> dict[str, ChangeSet | MemorySystemError]:
-    held: dict[str, ChangeSet | MemorySystemError] = st.session_state.setdefault(_PLANS, {})
-    return held
+    plans: dict[str, ChangeSet | MemorySystemError] = st.session_state.setdefault(_PLANS, {})
+    return plans
 
 
 def _planned(choice: str, plan: Callable[[Progress], ChangeSet]) -> ChangeSet | None:
@@ -169,43 +169,49 @@ def _planned(choice: str, plan: Callable[[Progress], ChangeSet]) -> ChangeSet | 
             made = error
         place.empty()
         _plans()[choice] = made
-    held = _plans()[choice]
-    if isinstance(held, MemorySystemError):
-        widgets.problem(held)
+    outcome = _plans()[choice]
+    if isinstance(outcome, MemorySystemError):
+        widgets.problem(outcome)
         return None
-    return held
+    return outcome
 
 
-def _plan(agent: AgentMemory, one: Decision, choice: str, show: Progress) -> ChangeSet:
+def _plan(agent: AgentMemory, decision: Decision, choice: str, show: Progress) -> ChangeSet:
     """What accepting it would change.
 
     Raises:
         MemorySystemError: it cannot be done, or the language model gave no usable answer.
     """
-    return _PLAN_OF[one.kind](agent, one, choice, show)
+    return _PLAN_OF[decision.kind](agent, decision, choice, show)
 
 
-def _stale(agent: AgentMemory, one: Decision, choice: str, show: Progress) -> ChangeSet:
+def _stale(agent: AgentMemory, decision: Decision, choice: str, show: Progress) -> ChangeSet:
     if choice == _FORGET:
-        return agent.forget(one.ids, preview=True)
+        return agent.forget(decision.ids, preview=True)
     if choice == _KEEP:
-        return agent.keep_stale(one.of, preview=True)
-    return agent.rederive(one.of, preview=True, progress=show)
+        return agent.keep_stale(decision.of, preview=True)
+    return agent.rederive(decision.of, preview=True, progress=show)
 
 
 _PLAN_OF: dict[Matter, Callable[[AgentMemory, Decision, str, Progress], ChangeSet]] = {
     Matter.MIGRATE: lambda agent, _one, _choice, _show: agent.migrate_stm2ltm(preview=True),
     Matter.REFLECT: lambda agent, _one, _choice, show: agent.reflect_from_recent_memory(preview=True, progress=show),
-    Matter.PERSON: lambda agent, one, _choice, show: reflect_on_person(agent, one.of, preview=True, progress=show),
-    Matter.SUMMARISE: lambda agent, one, _choice, show: agent.summarize_and_forget(
-        len(one.ids), preview=True, progress=show
+    Matter.PERSON: lambda agent, decision, _choice, show: reflect_on_person(
+        agent, decision.of, preview=True, progress=show
     ),
-    Matter.PLAN: lambda agent, one, _choice, show: agent.plan_from_memory(because=one.ids, preview=True, progress=show),
-    Matter.RATE: lambda agent, one, _choice, show: agent.rate_again(one.ids[:_AT_ONCE], preview=True, progress=show),
+    Matter.SUMMARISE: lambda agent, decision, _choice, show: agent.summarize_and_forget(
+        len(decision.ids), preview=True, progress=show
+    ),
+    Matter.PLAN: lambda agent, decision, _choice, show: agent.plan_from_memory(
+        because=decision.ids, preview=True, progress=show
+    ),
+    Matter.RATE: lambda agent, decision, _choice, show: agent.rate_again(
+        decision.ids[:_AT_ONCE], preview=True, progress=show
+    ),
     Matter.STALE: _stale,
-    Matter.CONTRADICTION: lambda agent, one, choice, _show: agent.forget(
-        [of for of in one.ids if of != choice], preview=True
+    Matter.CONTRADICTION: lambda agent, decision, choice, _show: agent.forget(
+        [of for of in decision.ids if of != choice], preview=True
     ),
-    Matter.DUPLICATE: lambda agent, one, choice, _show: agent.merge(one.ids, keep=choice, preview=True),
+    Matter.DUPLICATE: lambda agent, decision, choice, _show: agent.merge(decision.ids, keep=choice, preview=True),
 }
 """All kinds but failing cues, which are fixed on the Memory page."""

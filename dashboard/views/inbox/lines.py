@@ -43,34 +43,40 @@ def show(agent: AgentMemory, found: Inbox, kinds: Sequence[Matter]) -> None:
         st.rerun()
 
 
-def _line(agent: AgentMemory, one: Decision, number: int, *, may: bool) -> None:
-    opened = accepting.is_open(agent, one.kind, one.of)
+def _line(agent: AgentMemory, decision: Decision, number: int, *, may: bool) -> None:
+    opened = accepting.is_open(agent, decision.kind, decision.of)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-line-{number}"):
         with st.container(width="stretch", gap=None, key=f"inbox-what-{number}"):
-            st.text(tables.short(one.what, _LONGEST))
-            _why(agent, one)
-        key = f"{one.kind}-{one.of}"
-        if one.kind is Matter.CUE:
+            st.text(tables.short(decision.what, _LONGEST))
+            _why(agent, decision)
+        key = f"{decision.kind}-{decision.of}"
+        if decision.kind is Matter.CUE:
             if st.button("Open", key=f"inbox-open-{key}", help="On the Memory page, with ways to mend it."):
-                _mend(agent, one)
+                _mend(agent, decision)
         elif may:
             st.button(
-                widgets.heard(words.ACCEPT, one.what), key=f"inbox-accept-{key}", disabled=opened,
-                on_click=accepting.begin, args=(agent, one.kind, one.of), help="First shows what would change.",
+                widgets.heard(words.ACCEPT, decision.what), key=f"inbox-accept-{key}", disabled=opened,
+                on_click=accepting.begin, args=(agent, decision.kind, decision.of),
+                help="First shows what would change.",
             )  # fmt: skip
-        if may and (until := st.menu_button(widgets.heard(words.LATER, one.what), _LATER, key=f"inbox-later-{key}")):
-            put_off(agent, one, str(until))
+        if may and (
+            until := st.menu_button(widgets.heard(words.LATER, decision.what), _LATER, key=f"inbox-later-{key}")
+        ):
+            put_off(agent, decision, str(until))
     if opened:
-        accepting.panel(agent, one)
-        _deeper(agent, one)
+        accepting.panel(agent, decision)
+        _deeper(agent, decision)
 
 
-def _why(agent: AgentMemory, one: Decision) -> None:
+def _why(agent: AgentMemory, decision: Decision) -> None:
     """Its kind, its reason, and since when it has been pending, with the exact time in a tooltip."""
-    told = f"<b>{deciding.SHORT[one.kind]}</b> · {diffs.escaped(tables.visible(one.why))}"
-    if one.since:
-        told += f" · <time title='{diffs.escaped(stamp(one.since))}'>{diffs.escaped(ago(one.since, agent.now))}</time>"
-    st.html(f"<div class='inbox-why'>{told}</div>")
+    markup = f"<b>{deciding.SHORT[decision.kind]}</b> · {diffs.escaped(tables.visible(decision.why))}"
+    if decision.since:
+        markup += (
+            f" · <time title='{diffs.escaped(stamp(decision.since))}'>"
+            f"{diffs.escaped(ago(decision.since, agent.now))}</time>"
+        )
+    st.html(f"<div class='inbox-why'>{markup}</div>")
 
 
 def put_off(agent: AgentMemory, one: Decision, until: str) -> None:
@@ -80,21 +86,25 @@ def put_off(agent: AgentMemory, one: Decision, until: str) -> None:
     bulk.do(agent, lambda: agent.put_off(one.kind, one.of, until=moment, mark="" if moment else one.mark))
 
 
-def _mend(agent: AgentMemory, one: Decision) -> None:
+def _mend(agent: AgentMemory, decision: Decision) -> None:
     """Go to the Memory page, where the cue is asked and one of its memories is open, with ways to recall it."""
-    cue = next((saved.cue for saved in agent.saved_cues if saved.name == one.of), "")
-    places.to_memory(agent.name, cue=cue, memory=one.ids[0] if one.ids else "")
+    cue = next((saved.cue for saved in agent.saved_cues if saved.name == decision.of), "")
+    places.to_memory(agent.name, cue=cue, memory=decision.ids[0] if decision.ids else "")
 
 
-def _deeper(agent: AgentMemory, one: Decision) -> None:
+def _deeper(agent: AgentMemory, decision: Decision) -> None:
     """A link to the page where the same can be done in more detail."""
     view, link, label = "", {}, ""
-    if one.kind in accepting.PAIRS:
+    if decision.kind in accepting.PAIRS:
         view, label = "tidy", "Merge with a text of your own, on the Tidy page"
-    elif one.kind in _OPERATIONS:
-        view, link, label = "operations", {"operation": _OPERATIONS[one.kind]}, "More choices, on the Operations page"
-    elif one.kind is Matter.STALE:
-        view, link, label = "memory", {"memory": one.of}, "See what changed, on the Memory page"
+    elif decision.kind in _OPERATIONS:
+        view, link, label = (
+            "operations",
+            {"operation": _OPERATIONS[decision.kind]},
+            "More choices, on the Operations page",
+        )
+    elif decision.kind is Matter.STALE:
+        view, link, label = "memory", {"memory": decision.of}, "See what changed, on the Memory page"
     if view and st.button(label, type="tertiary", icon=":material/arrow_forward:", key="inbox-deeper"):
         st.switch_page(f"views/{view}/{view}.py", query_params={"agent": agent.name, **link})
 
@@ -114,7 +124,7 @@ def later(agent: AgentMemory, put: Sequence[Decision]) -> None:
                     widgets.heard(words.ASK_AGAIN_NOW, decision.what), icon=":material/undo:",
                     key=f"inbox-again-{decision.kind}-{decision.of}", help="In Python: AgentMemory.put_off",
                 ):  # fmt: skip
-                    bulk.do(agent, lambda one=decision: agent.put_off(one.kind, one.of))  # type: ignore[misc]
+                    bulk.do(agent, lambda decision=decision: agent.put_off(decision.kind, decision.of))  # type: ignore[misc]
 
 
 def everybody() -> None:
@@ -125,9 +135,9 @@ def everybody() -> None:
     with st.spinner(f"Looking at {tables.counted(len(names), 'character', 'characters')} …"):
         for name in names:
             try:
-                one = session.character(name)
-                found, all_compared = compared.waiting(one)
-                rows.append((one, found))
+                character = session.character(name)
+                found, all_compared = compared.waiting(character)
+                rows.append((character, found))
                 complete = complete and all_compared
             except MemorySystemError as error:
                 widgets.problem(error)

@@ -25,10 +25,12 @@ def show() -> None:
     with st.container(border=True):
         st.header("Embedding model", anchor=False)
         known = known_languages(world.embedder)
-        told = "It does not say which languages it knows."
+        sentence = "It does not say which languages it knows."
         if known is not None:
-            told = f"Made for {', '.join(sorted(LANGUAGES[one] for one in known if one in LANGUAGES))}."
-        st.caption(widgets.plain(f"In use: {world.embedder.identity}. {told}"))
+            sentence = (
+                f"Made for {', '.join(sorted(LANGUAGES[language] for language in known if language in LANGUAGES))}."
+            )
+        st.caption(widgets.plain(f"In use: {world.embedder.identity}. {sentence}"))
         if world.embedder_decided:
             st.caption(widgets.plain(world.embedder_decided))
             _reembed(world)

@@ -72,12 +72,12 @@ def _table(facts: tuple[Fact, ...]) -> None:
 
 
 def _edit(agent: AgentMemory, facts: tuple[Fact, ...], groups: tuple[Group, ...]) -> None:
-    held = {fact.id: fact for fact in facts}
+    by_id = {fact.id: fact for fact in facts}
     chosen = st.selectbox(
-        "Fact", [_NEW, *held], key="fact-chosen", persist_state="session",
-        format_func=lambda one: tables.short(held[one].text, 80) if one in held else "A new fact",
+        "Fact", [_NEW, *by_id], key="fact-chosen", persist_state="session",
+        format_func=lambda fact_id: tables.short(by_id[fact_id].text, 80) if fact_id in by_id else "A new fact",
     )  # fmt: skip
-    fact = held.get(chosen) or Fact(_NEW, "")
+    fact = by_id.get(chosen) or Fact(_NEW, "")
     now = {name: getattr(fact, name) for name in _LABELS}
     now |= {name: _plain(now[name]) for name in ("known_from", "known_until")}
     draft = drafts.Draft(f"fact/{chosen}", now, _LABELS)
@@ -96,8 +96,8 @@ def _edit(agent: AgentMemory, facts: tuple[Fact, ...], groups: tuple[Group, ...]
     )  # fmt: skip
     left, right = st.columns(2)
     since, until = (
-        column.datetime_input(_LABELS[name], None, key=draft.field(name), persist_state="session", help=told)
-        for column, name, told in (
+        column.datetime_input(_LABELS[name], None, key=draft.field(name), persist_state="session", help=help_text)
+        for column, name, help_text in (
             (left, "known_from", "The world's time. Not set: always."),
             (right, "known_until", "The world's time. Not set: for ever."),
         )
@@ -162,20 +162,20 @@ def _changes(agent: AgentMemory) -> None:
     if WORLD_AGENT not in session.world().stored():
         return
     keeps = session.world().agent(WORLD_AGENT).acting_as(agent.author)
-    told = keeps.history(_CHANGES)
-    if not told:
+    records = keeps.history(_CHANGES)
+    if not records:
         return
     with st.container(border=True):
         st.header("Last changes", anchor=False)
-        for one in told:
+        for record in records:
             with st.container(horizontal=True, vertical_alignment="center"):
                 with st.container(width="stretch", gap=None):
-                    widgets.text(one.change_set.title)
-                    st.caption(widgets.plain(f"{one.change_set.author}, {stamp(one.applied_at)}"))
-                if one.undone_by:
+                    widgets.text(record.change_set.title)
+                    st.caption(widgets.plain(f"{record.change_set.author}, {stamp(record.applied_at)}"))
+                if record.undone_by:
                     st.badge("undone", color="gray")
                 else:
-                    widgets.undo_button(keeps, one.revision, one.change_set.title)
+                    widgets.undo_button(keeps, record.revision, record.change_set.title)
 
 
 def _do(change: Callable[[], ChangeSet], said: str, after: Callable[[], None]) -> None:

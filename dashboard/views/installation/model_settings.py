@@ -265,8 +265,8 @@ def _try(where: str, ask: Callable[[], Trial]) -> None:
 
 
 def _held() -> tuple[str, Trial | None]:
-    held: tuple[str, Trial | None] = st.session_state.get(_TRIAL, ("", None))
-    return held
+    last_trial: tuple[str, Trial | None] = st.session_state.get(_TRIAL, ("", None))
+    return last_trial
 
 
 def _trial(where: str) -> None:

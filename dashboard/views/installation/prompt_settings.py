@@ -31,9 +31,9 @@ def show(agent: AgentMemory) -> None:
         if file.problem:
             st.warning(widgets.plain(file.problem), icon=":material/warning:")
         own = file.prompts.own
-        name = st.selectbox("Prompt", list(PROMPTS), key=_CHOSEN, format_func=lambda one: PROMPTS[one].title)
+        name = st.selectbox("Prompt", list(PROMPTS), key=_CHOSEN, format_func=lambda choice: PROMPTS[choice].title)
         if own:
-            st.caption(widgets.plain(f"Customised in this world: {', '.join(PROMPTS[one].title for one in own)}."))
+            st.caption(widgets.plain(f"Customised in this world: {', '.join(PROMPTS[key].title for key in own)}."))
         about = PROMPTS[name]
         st.caption(widgets.plain(about.used))
         if not widgets.closed(agent):
@@ -44,8 +44,8 @@ def show(agent: AgentMemory) -> None:
 
 
 def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
-    held = file.prompts.text(about.name)
-    draft = drafts.Draft(f"prompt/{about.name}", {"text": held}, {"text": "The text"})
+    current = file.prompts.text(about.name)
+    draft = drafts.Draft(f"prompt/{about.name}", {"text": current}, {"text": "The text"})
     text = st.text_area("Text", max_chars=about.most, height=220, key=draft.field("text"), persist_state="session")
     settled = draft.told()
     draft.unsaved()
@@ -62,11 +62,12 @@ def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
             "Preview", icon=":material/visibility:", disabled=problem is not None, help="Sends and changes nothing."
         )
         save = st.button(
-            "Save", type="primary", icon=":material/save:", disabled=problem is not None or text == held or not settled,
-            key="save-prompt", help="From the next call on. In Python: world.prompts.save(name, text)",
+            "Save", type="primary", icon=":material/save:",
+            disabled=problem is not None or text == current or not settled, key="save-prompt",
+            help="From the next call on. In Python: world.prompts.save(name, text)",
         )  # fmt: skip
         restore = st.button(
-            words.RESTORE_THE_SHIPPED_TEXT, icon=":material/restart_alt:", disabled=held == usual,
+            words.RESTORE_THE_SHIPPED_TEXT, icon=":material/restart_alt:", disabled=current == usual,
             help="The current text stays among the versions. In Python: world.prompts.restore(name)",
         )  # fmt: skip
     if look:
@@ -81,8 +82,8 @@ def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
 
 
 def _places(about: Prompt) -> str:
-    needed = [f"{{{one}}}" for one in about.needed]
-    allowed = [f"{{{one}}}" for one in about.allowed]
+    needed = [f"{{{place}}}" for place in about.needed]
+    allowed = [f"{{{place}}}" for place in about.allowed]
     if needed:
         return f"Filled in, and required: {', '.join(needed)}."
     return f"Can be filled in: {', '.join(allowed)}." if allowed else "Nothing is filled in here."

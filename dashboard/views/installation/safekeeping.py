@@ -126,11 +126,11 @@ def backup() -> None:
         made = working.of(_BACKUP)
         if made is not None and isinstance(made.result, backups.Backup) and made.result.path.exists():
             done = made.result
-            held = sum(agent.lived for agent in done.manifest.agents)
+            count = sum(agent.lived for agent in done.manifest.agents)
             st.success(
                 widgets.plain(
                     f"Made and read back: {_agents(done.manifest)} with "
-                    f"{tables.counted(held, 'memory', 'memories')}, {tables.megabytes(done.size)}. "
+                    f"{tables.counted(count, 'memory', 'memories')}, {tables.megabytes(done.size)}. "
                     f"It lies at {done.path}."
                 ),
                 icon=":material/check_circle:",
@@ -174,24 +174,24 @@ def _restored() -> None:
     done = work.result
     working.put_away(_RESTORE)
     session.forget()
-    told = "".join(f" {finding.agent}: {finding.sentence}" for finding in done.findings)
-    _tell(f"{words.RESTORED_WORLD_OF} {stamp(done.manifest.made_at)}.{told}")
+    sentences = "".join(f" {finding.agent}: {finding.sentence}" for finding in done.findings)
+    _tell(f"{words.RESTORED_WORLD_OF} {stamp(done.manifest.made_at)}.{sentences}")
     st.rerun()
 
 
 def _upload() -> None:
-    given = st.file_uploader(
+    upload = st.file_uploader(
         "A backup from elsewhere", type="zip", max_upload_size=_MOST_UPLOADED, key="backup-given",
         help="It is checked and added to the backups here.",
     )  # fmt: skip
-    if given is None or st.session_state.get("backup-taken") == given.file_id:
+    if upload is None or st.session_state.get("backup-taken") == upload.file_id:
         return
     try:
-        taken = backup_reading.take_in(given, session.world().settings.backup_folder)
+        taken = backup_reading.take_in(upload, session.world().settings.backup_folder)
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    st.session_state["backup-taken"] = given.file_id
+    st.session_state["backup-taken"] = upload.file_id
     st.session_state["backup-chosen"] = taken
 
 
@@ -244,14 +244,14 @@ def _set_aside() -> None:
 _PUT_BACK = "In Python: backup_restoring.put_back(world, aside). The present world is set aside in turn."
 
 
-def _put_back(one: swap.Aside) -> None:
+def _put_back(aside: swap.Aside) -> None:
     try:
-        backup_restoring.put_back(session.world(), one)
+        backup_restoring.put_back(session.world(), aside)
     except MemorySystemError as error:
         widgets.problem(error)
         return
     session.forget()
-    _tell(f"{words.WORLD_AS_IT_WAS} {stamp(one.at)}.")
+    _tell(f"{words.WORLD_AS_IT_WAS} {stamp(aside.at)}.")
     st.rerun()
 
 
@@ -295,14 +295,14 @@ def _ended(name: str) -> bool:
     return True
 
 
-def _agents(held: Manifest) -> str:
-    return _counted(len(held.agents), len(held.rehearsals))
+def _agents(manifest: Manifest) -> str:
+    return _counted(len(manifest.agents), len(manifest.rehearsals))
 
 
 def _counted(agents: int, rehearsals: int) -> str:
     """How many characters there are, and how many of the agents are rehearsals."""
-    told = tables.counted(rehearsals, "rehearsal", "rehearsals")
-    return f"{_characters(agents - rehearsals)}{f' and {told}' if rehearsals else ''}"
+    text = tables.counted(rehearsals, "rehearsal", "rehearsals")
+    return f"{_characters(agents - rehearsals)}{f' and {text}' if rehearsals else ''}"
 
 
 def _characters(count: int) -> str:

@@ -36,7 +36,7 @@ def show() -> None:
         mode = st.segmented_control(
             words.THE_CLOCK, modes, key=draft.field("mode"), required=True, persist_state="session"
         )
-        wanted: datetime | None = None
+        new_time: datetime | None = None
         if mode == modes[1]:
             left, right = st.columns(2)
             day = left.date_input("Day", None, key=draft.field("day"), persist_state="session") or minute.date()
@@ -44,15 +44,15 @@ def show() -> None:
                 right.time_input("Time (UTC)", None, key=draft.field("time"), persist_state="session") or minute.time()
             )
             same = (day, hour) == (minute.date(), minute.time())  # the fields have no seconds
-            wanted = at if same and world.standing else datetime.combine(day, hour, UTC)
+            new_time = at if same and world.standing else datetime.combine(day, hour, UTC)
         if st.button(
-            words.SET_THE_CLOCK, icon=":material/schedule:", disabled=mode == goes and wanted == world.standing
+            words.SET_THE_CLOCK, icon=":material/schedule:", disabled=mode == goes and new_time == world.standing
         ):
             back = _back(world)
-            world.stand_at(wanted)
+            world.stand_at(new_time)
             draft.done()
             bulk.did(
-                "The clock is set", back, "The clock runs as before.", holds=lambda: world.standing == wanted,
+                "The clock is set", back, "The clock runs as before.", holds=lambda: world.standing == new_time,
                 where="World.stand_at",
             )  # fmt: skip
             st.rerun()

@@ -81,8 +81,8 @@ def show(agent: AgentMemory) -> None:
 
 def _first(agent: AgentMemory) -> str:
     """The question to begin with: the last one of the interview, or an example."""
-    held = talk_state.interview(agent)
-    said = [message.text for message in held.last.messages[:1]] if held.last else []
+    open_talk = talk_state.interview(agent)
+    said = [message.text for message in open_talk.last.messages[:1]] if open_talk.last else []
     return said[0] if said else session.example_cues(agent.name)[0]
 
 
@@ -121,9 +121,9 @@ def _choices(agent: AgentMemory, key: str, asked: Asked) -> tuple[frozenset[str]
     muted, without = set[str](), set[str]()
     hits = asked.whole.recalled.hits
     for number, hit in enumerate(hits, start=1):
-        told = [tables.tier(hit.entry), f"score {hit.score.total:.2f}"]
-        told += [ago(hit.entry.timestamp, agent.now)] if hit.entry.timestamp else []
-        words = f"[{number}] {tables.short(hit.entry.document, 160)} · {' · '.join(told)}"
+        details = [tables.tier(hit.entry), f"score {hit.score.total:.2f}"]
+        details += [ago(hit.entry.timestamp, agent.now)] if hit.entry.timestamp else []
+        words = f"[{number}] {tables.short(hit.entry.document, 160)} · {' · '.join(details)}"
         if st.checkbox(widgets.plain(words), key=f"{key}-mute-{hit.entry.id}"):
             muted.add(hit.entry.id)
     if not hits:
@@ -155,15 +155,20 @@ def _beside(agent: AgentMemory, asked: Asked, again: Step) -> None:
     ):
         with column:
             _answer(title, step)
-    for told in still_said([hit.entry for hit in asked.whole.recalled if hit.entry.id in asked.muted], again.context):
-        st.caption(f":material/info: {widgets.plain(told)}")
+    for sentence in still_said(
+        [hit.entry for hit in asked.whole.recalled if hit.entry.id in asked.muted], again.context
+    ):
+        st.caption(f":material/info: {widgets.plain(sentence)}")
     st.markdown("**What changed in what came to mind**")
     first, second = (step.recalled.hits for step in (asked.whole, again))
     frame = tables.compared(first, second)
     frame.insert(
         0,
         "what",
-        ["muted" if one in asked.muted else change for one, change in zip(frame["id"], frame["change"], strict=True)],
+        [
+            "muted" if entry_id in asked.muted else change
+            for entry_id, change in zip(frame["id"], frame["change"], strict=True)
+        ],
     )
     picked = widgets.table(
         frame,
@@ -190,15 +195,17 @@ def _beside(agent: AgentMemory, asked: Asked, again: Step) -> None:
 
 def still_said(muted: Sequence[MemoryEntry], context: Context) -> list[str]:
     """Which muted memories a prompt still has elsewhere: core memory, too, says who a character is."""
-    told = []
+    sentences = []
     for name in (CORE, INSTRUCTIONS, SUMMARY):
         section = context.section(name)
         said = " ".join(section.text.split()) if section else ""
         for entry in muted:
             if " ".join(entry.document.split()) in said:
                 more = "; mute its block as well" if name == CORE else ""
-                told.append(f"“{tables.short(entry.document, 80)}” still stands in {talk_tables.TITLES[name]}{more}.")
-    return told
+                sentences.append(
+                    f"“{tables.short(entry.document, 80)}” still stands in {talk_tables.TITLES[name]}{more}."
+                )
+    return sentences
 
 
 def _prompts(asked: Asked, again: Step) -> None:

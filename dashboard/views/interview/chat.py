@@ -79,12 +79,12 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
         st.rerun()
 
 
-def _shown(held: Held) -> list[talk_tables.Turn]:
+def _shown(open_talk: Held) -> list[talk_tables.Turn]:
     """The last turns, with a button for earlier ones."""
-    key = f"talk-shown-{held.key}"
+    key = f"talk-shown-{open_talk.key}"
     most = int(st.session_state.get(key, TURNS))
-    turns = talk_tables.turns(held.messages(most * _A_TURN))
-    if len(turns) > most or held.talk.next_number > most * _A_TURN:  # the first may be missing: it can be undone
+    turns = talk_tables.turns(open_talk.messages(most * _A_TURN))
+    if len(turns) > most or open_talk.talk.next_number > most * _A_TURN:  # the first may be missing: it can be undone
         if st.button("Earlier turns", icon=":material/expand_less:", key=f"{key}-more", type="tertiary"):
             st.session_state[key] = most + TURNS
             st.rerun()
@@ -92,10 +92,10 @@ def _shown(held: Held) -> list[talk_tables.Turn]:
     return turns
 
 
-def _taken(held: Held, live: talk_live.Live, field: str) -> None:
+def _taken(open_talk: Held, live: talk_live.Live, field: str) -> None:
     """Keep the answer that is complete, or say why there is none; what was typed then returns to its field."""
     if live.step is not None:
-        held.take(live.step)
+        open_talk.take(live.step)
         st.rerun()
     if live.problem is not None:
         widgets.problem(live.problem)
@@ -130,9 +130,9 @@ def _again(turn: talk_tables.Turn) -> str | None:
     return turn.asked if again else None
 
 
-def _only_heard(held: Held, turn: talk_tables.Turn) -> bool:
+def _only_heard(open_talk: Held, turn: talk_tables.Turn) -> bool:
     """Whether a turn was said among characters and somebody else, or nobody, spoke next: no answer is missing."""
-    return bool(held.talk.others) and not turn.answer and turn.number not in held.steps
+    return bool(open_talk.talk.others) and not turn.answer and turn.number not in open_talk.steps
 
 
 def _turn(agent: AgentMemory, turn: talk_tables.Turn, step: Step | None, *, heard: bool) -> None:
@@ -181,9 +181,9 @@ def _sources(agent: AgentMemory, turn: talk_tables.Turn, step: Step) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 with st.container(width="stretch", gap=None):
                     st.text(f"[{number}] {tables.visible(hit.entry.document)}")
-                    told = [tables.tier(hit.entry), f"score {hit.score.total:.2f}"]
-                    told += [ago(hit.entry.timestamp, agent.now)] if hit.entry.timestamp else []
-                    st.caption(widgets.plain(" · ".join(told)))
+                    details = [tables.tier(hit.entry), f"score {hit.score.total:.2f}"]
+                    details += [ago(hit.entry.timestamp, agent.now)] if hit.entry.timestamp else []
+                    st.caption(widgets.plain(" · ".join(details)))
                 if st.button(
                     "Open", key=f"source-{turn.number}-{number}", icon=":material/open_in_new:", type="tertiary"
                 ):

@@ -39,11 +39,11 @@ def show(agent: AgentMemory) -> None:
         return
     if work is not None:
         _ended(agent, work, name)
-    held = documents.documents(agent)
+    archive = documents.documents(agent)
     if not widgets.closed(agent):
         _load(agent, name)
-    st.header(tables.counted(len(held), "document", "documents"), anchor=False)
-    if not held:
+    st.header(tables.counted(len(archive), "document", "documents"), anchor=False)
+    if not archive:
         widgets.empty("No documents yet.", "Upload one above.", agent)
         sample = session.SAMPLES / _SAMPLE
         if agent.read_only is None and st.button(
@@ -51,9 +51,9 @@ def show(agent: AgentMemory) -> None:
             help="In Python: load_document(agent, path)",
         ):  # fmt: skip
             _begin(agent, name, sample.read_bytes(), _SAMPLE)
-    for one in held:
-        _listed(agent, one)
-    if held:
+    for document in archive:
+        _listed(agent, document)
+    if archive:
         _search(agent)
 
 
@@ -118,17 +118,17 @@ def _ended(agent: AgentMemory, work: working.Work, name: str) -> None:
         st.rerun()
 
 
-def _listed(agent: AgentMemory, one: Loaded) -> None:
+def _listed(agent: AgentMemory, document: Loaded) -> None:
     """One document, to be viewed or removed."""
-    key = f"document-open-{one.id}"
-    told = [tables.counted(one.passages, "passage", "passages")]
-    told += [tables.counted(one.pages, "page", "pages")] if one.pages else []
-    told += [f"loaded {tables.exact(one.loaded)}"]
+    key = f"document-open-{document.id}"
+    details = [tables.counted(document.passages, "passage", "passages")]
+    details += [tables.counted(document.pages, "page", "pages")] if document.pages else []
+    details += [f"loaded {tables.exact(document.loaded)}"]
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.container(width="stretch", gap=None):
-                st.markdown(f"**{widgets.plain(one.name)}**")
-                st.caption(widgets.plain(" · ".join([one.form, *told])))
+                st.markdown(f"**{widgets.plain(document.name)}**")
+                st.caption(widgets.plain(" · ".join([document.form, *details])))
             opened = bool(st.session_state.get(key))
             if st.button(
                 "Close" if opened else "Look inside", icon=":material/menu_book:", key=f"{key}-button",
@@ -137,18 +137,18 @@ def _listed(agent: AgentMemory, one: Loaded) -> None:
                 st.session_state[key] = not opened
                 st.rerun()
             if st.button(
-                "Remove", icon=":material/delete:", key=f"document-remove-{one.id}",
+                "Remove", icon=":material/delete:", key=f"document-remove-{document.id}",
                 disabled=agent.read_only is not None,
                 help="The History page can undo it. In Python: remove_document(agent, id)",
             ):  # fmt: skip
-                _remove(agent, one)
+                _remove(agent, document)
         if opened:
-            _passages(list(documents.passages(agent, one.id)))
+            _passages(list(documents.passages(agent, document.id)))
 
 
-def _remove(agent: AgentMemory, one: Loaded) -> None:
+def _remove(agent: AgentMemory, document: Loaded) -> None:
     try:
-        done = remove_document(agent, one.id)
+        done = remove_document(agent, document.id)
     except MemorySystemError as error:
         widgets.problem(error)
         return
@@ -181,8 +181,8 @@ def _search(agent: AgentMemory) -> None:
         return
     if not page.found:
         st.caption("Nothing was found.")
-    for one in page.found:
+    for result in page.found:
         with st.container(border=True, gap=None):
-            st.text(talk_tables.spoken(one.text))
-            when = f" · {tables.exact(one.when)}" if one.when else ""
-            st.caption(widgets.plain(f"{one.source}{when}"))
+            st.text(talk_tables.spoken(result.text))
+            when = f" · {tables.exact(result.when)}" if result.when else ""
+            st.caption(widgets.plain(f"{result.source}{when}"))

@@ -55,8 +55,8 @@ class Stage:
         self.turns = len(self.said) + turns
 
         def do(tell: Progress, stopped: Callable[[], bool]) -> None:
-            for one in self.talk.stream(turns, opening=opening, cancelled=stopped):
-                self.said.append(one)
+            for line in self.talk.stream(turns, opening=opening, cancelled=stopped):
+                self.said.append(line)
                 tell(len(self.said) / self.turns, f"{len(self.said)} of {self.turns}")
 
         working.begin(self.work, do)
@@ -186,26 +186,26 @@ def _transcript(stage: Stage, *, links: bool) -> None:
     called = session.told_apart({name: tables.visible(agent.display_name) for name, agent in agents.items()})
     places = {name: place for place, name in enumerate(agents)}
     with st.container(height=chat.HEIGHT, border=True, autoscroll=True, key="duet-chat"):
-        for number, one in enumerate(list(stage.said)):
-            assert one.step.change_set is not None, "what is said in a talk is kept"
-            speaker = one.step.change_set.agent
+        for number, line in enumerate(list(stage.said)):
+            assert line.step.change_set is not None, "what is said in a talk is kept"
+            speaker = line.step.change_set.agent
             with st.chat_message("assistant", avatar=_FACES[places[speaker] % len(_FACES)]):
                 st.markdown(f"**{widgets.plain(called[speaker])}**")
-                st.text(talk_tables.spoken(one.text) or f"(no answer) {one.step.problem}")
-                if links and one.step.recalled.hits:
-                    _mind(agents[speaker], one, number)
+                st.text(talk_tables.spoken(line.text) or f"(no answer) {line.step.problem}")
+                if links and line.step.recalled.hits:
+                    _mind(agents[speaker], line, number)
 
 
-def _mind(whose: AgentMemory, one: Said, number: int) -> None:
+def _mind(whose: AgentMemory, line: Said, number: int) -> None:
     """The memories that came to the speaker's mind."""
-    hits = one.step.recalled.hits
+    hits = line.step.recalled.hits
     counted = tables.counted(len(hits), "memory", "memories")
     with st.popover(f"{counted} came to mind", icon=":material/lightbulb:", type="tertiary", key=f"duet-mind-{number}"):
         for place, hit in enumerate(hits, start=1):
             st.text(f"[{place}] {tables.visible(hit.entry.document)}")
-            told = [f"score {hit.score.total:.2f}"]
-            told += [ago(hit.entry.timestamp, whose.now)] if hit.entry.timestamp else []
-            st.caption(widgets.plain(" · ".join(told)))
+            details = [f"score {hit.score.total:.2f}"]
+            details += [ago(hit.entry.timestamp, whose.now)] if hit.entry.timestamp else []
+            st.caption(widgets.plain(" · ".join(details)))
 
 
 def _go_on(stage: Stage, key: str) -> None:

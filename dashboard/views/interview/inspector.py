@@ -48,11 +48,11 @@ def show(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
             _functions(held, step)
 
 
-def _which(held: Held) -> int | None:
+def _which(open_talk: Held) -> int | None:
     """The turn whose prompt is inspected, as the number of its first message; ``None`` = the next one."""
-    if not held.steps:
+    if not open_talk.steps:
         return None
-    said = _said(held.steps)
+    said = _said(open_talk.steps)
     chosen = st.selectbox(
         "Of which turn",
         [*reversed(said), _NEXT],
@@ -130,14 +130,14 @@ def _sections(context: Context) -> None:
             st.code(row["text"] or "(nothing)", language=None, wrap_lines=True)
 
 
-def _core(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
+def _core(agent: AgentMemory, open_talk: Held, settings: TalkSettings) -> None:
     """Core memory, to be edited in place."""
     if settings.strategy is not Strategy.VIRTUAL:
         st.caption("Only the virtual context has a core memory. Choose that strategy under Settings.")
         return
     for block, title in BLOCKS.items():
-        text = getattr(held.talk.blocks, block)
-        draft = drafts.Draft(f"core/{session.place()}/{held.key}/{block}", {"text": text}, {"text": title})
+        text = getattr(open_talk.talk.blocks, block)
+        draft = drafts.Draft(f"core/{session.place()}/{open_talk.key}/{block}", {"text": text}, {"text": title})
         edited = st.text_area(
             f"{title} ({block})", max_chars=settings.block_room, height=150, key=draft.field("text"),
             disabled=agent.read_only is not None, persist_state="session",
@@ -151,7 +151,7 @@ def _core(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
             )
         ):  # fmt: skip
             try:
-                held.edit_core(block, edited)
+                open_talk.edit_core(block, edited)
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
@@ -162,9 +162,9 @@ def _core(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
     )
 
 
-def _functions(held: Held, step: Step | None) -> None:
+def _functions(open_talk: Held, step: Step | None) -> None:
     """The functions of a turn, or of all turns of this session, with arguments, results, time and tokens."""
-    steps = [step] if step is not None else list(held.steps.values())
+    steps = [step] if step is not None else list(open_talk.steps.values())
     frame = talk_tables.functions([function for some in steps for function in some.functions])
     if frame.empty:
         st.caption("No function has been called yet." if not steps else "No function was called.")

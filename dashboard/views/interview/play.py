@@ -23,36 +23,36 @@ def show(agent: AgentMemory) -> None:
     talks = {conversation.id: conversation.head for conversation in Conversation.all(agent)}
     followed = st.session_state.get("talk-of", agent.name) == agent.name  # the link may still name another's talk
     st.session_state["talk-of"] = agent.name
-    wanted = session.from_link("talk") if followed else ""
-    if wanted and wanted not in talks:
+    talk_id = session.from_link("talk") if followed else ""
+    if talk_id and talk_id not in talks:
         st.warning(words.TALK_IS_GONE)
     if not talks:
         if not widgets.closed(agent):
             _begin(agent)
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = _pick(agent, talks, wanted)
+        chosen = _pick(agent, talks, talk_id)
         if chosen:
-            held = talk_state.kept(agent, chosen)
+            open_talk = talk_state.kept(agent, chosen)
             if agent.read_only is None:
-                _settings(held)
+                _settings(open_talk)
     session.to_link("talk", chosen or None)
     if chosen == _NEW:
         _begin(agent)
     else:
-        _open(agent, held)
+        _open(agent, open_talk)
 
 
-def _pick(agent: AgentMemory, talks: dict[str, Talk], wanted: str) -> str:
+def _pick(agent: AgentMemory, talks: dict[str, Talk], talk_id: str) -> str:
     """Which talk is open; the most recent one, if the link names none."""
     key = f"talk-picked-{session.place()}"
     options = [*talks, *([_NEW] if agent.read_only is None else [])]
     begun = st.session_state.pop(f"talk-begun-{agent.name}", None)
     if st.session_state.get(key) not in options or begun:
-        st.session_state[key] = begun or (wanted if wanted in talks else options[0])
+        st.session_state[key] = begun or (talk_id if talk_id in talks else options[0])
     titles = talk_tables.titles(talks.values())
     picked = st.selectbox(
-        "Talk", options, key=key, format_func=lambda one: titles[one] if one else "Begin another …", width=340
+        "Talk", options, key=key, format_func=lambda option: titles[option] if option else "Begin another …", width=340
     )
     return str(picked)
 
@@ -94,9 +94,9 @@ def _begin(agent: AgentMemory) -> None:
                 st.rerun()
 
 
-def _settings(held: Held) -> None:
+def _settings(open_talk: Held) -> None:
     """The settings of the open talk, editable while it goes on."""
-    talk = held.talk
+    talk = open_talk.talk
     with st.popover("Settings", icon=":material/tune:"):
         chosen = talk_settings.fields(f"talk-{talk.id}", talk.settings)
         changed = chosen is not None and chosen != talk.settings
@@ -105,42 +105,42 @@ def _settings(held: Held) -> None:
             help="In Python: Conversation.change",
         ):  # fmt: skip
             assert chosen is not None, "the button is not disabled"
-            assert isinstance(held.source, Conversation), "it is one that is kept"
+            assert isinstance(open_talk.source, Conversation), "it is one that is kept"
             try:
-                held.source.change(chosen)
+                open_talk.source.change(chosen)
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
                 st.rerun()
 
 
-def _open(agent: AgentMemory, held: Held) -> None:
+def _open(agent: AgentMemory, open_talk: Held) -> None:
     """The open talk: its chat, and next to it what is in the prompt."""
     left, right = st.columns([1.15, 1], gap="medium")
-    talk = held.talk
+    talk = open_talk.talk
     with left:
 
         def ask(text: str, live: Live) -> Step:
-            conversation = held.source
+            conversation = open_talk.source
             assert isinstance(conversation, Conversation), "it is one that is kept"
             return conversation.step(text, hold=True, heard=live.heard, told=live.told)
 
-        chat.show(agent, PLAY, held, ask)
+        chat.show(agent, PLAY, open_talk, ask)
         if agent.read_only is None:
-            _offers(agent, held)
-            _last(agent, held)
-            leaving.show(agent, held)
+            _offers(agent, open_talk)
+            _last(agent, open_talk)
+            leaving.show(agent, open_talk)
         if talk.next_number:
             widgets.lead(words.OVER_THIS_TALK, "recall", agent.name, "balance", talk=talk.id)
     with right:
-        inspector.show(agent, held, talk.settings)
+        inspector.show(agent, open_talk, talk.settings)
 
 
-def _offers(agent: AgentMemory, held: Held) -> None:
+def _offers(agent: AgentMemory, open_talk: Held) -> None:
     """What the character would remember of its own accord: the person keeps or drops each."""
     decided: set[str] = st.session_state.setdefault(f"talk-decided-{agent.name}", set())
     offered = [
-        change_set for step in held.steps.values() for change_set in step.offered if change_set.id not in decided
+        change_set for step in open_talk.steps.values() for change_set in step.offered if change_set.id not in decided
     ]
     for plan in offered:
         entry = plan.changes[0].after
@@ -173,9 +173,9 @@ def _keep(agent: AgentMemory, plan: ChangeSet, decided: set[str]) -> None:
     st.rerun()
 
 
-def _last(agent: AgentMemory, held: Held) -> None:
+def _last(agent: AgentMemory, open_talk: Held) -> None:
     """What the last turn stored: its undo, and the proof that it can be relived."""
-    step, conversation = held.last, held.source
+    step, conversation = open_talk.last, open_talk.source
     if step is None or step.change_set is None or step.change_set.revision is None:
         return
     assert isinstance(conversation, Conversation), "it is one that is kept"

@@ -31,7 +31,7 @@ def show(agent: AgentMemory) -> None:
         "et al. 2023). Each is asked separately and leaves no trace. Keep the answers, "
         "edit a memory, ask again, and compare."
     )
-    for key in [one for one in st.session_state if one == _CATEGORIES or str(one).startswith(_WHOM)]:
+    for key in [key for key in st.session_state if key == _CATEGORIES or str(key).startswith(_WHOM)]:
         st.session_state[key] = st.session_state[key]  # what is not drawn during the wait would be forgotten
     work = working.of(WORK)
     if work is not None and work.running:
@@ -55,7 +55,7 @@ def _form(agent: AgentMemory) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.pills("Categories", list(CATEGORIES), selection_mode="multi", key=_CATEGORIES)
         whom = st.segmented_control("Whom", [_ONE] if past else [_ONE, _ALL], required=True, key=f"{_WHOM}{past}")
-        asked = interview.ready([str(one) for one in chosen]) if chosen else []
+        asked = interview.ready([str(category) for category in chosen]) if chosen else []
         if st.button(
             f"Ask {tables.counted(len(asked), 'question', 'questions')}",
             type="primary", icon=":material/quiz:", disabled=not asked, key="questions-ask",
@@ -64,15 +64,15 @@ def _form(agent: AgentMemory) -> None:
             everybody = [session.character(name) for name in session.world().characters()]
             agents = everybody if whom == _ALL else [agent]
             working.begin(WORK, _asking(agents, asked, talk_state.wanted_settings(agent)))
-            held = working.of(WORK)
-            if held is not None:
-                held.wait(1.5)
+            work = working.of(WORK)
+            if work is not None:
+                work.wait(1.5)
             st.rerun()
     with st.expander("The questions"):
         for category, some in CATEGORIES.items():
             st.markdown(f"**{category.capitalize()}**")
-            for one in some:
-                st.text(f"• {one}")
+            for question in some:
+                st.text(f"• {question}")
 
 
 def _asking(agents: list[AgentMemory], asked: list[tuple[str, str]], settings: TalkSettings) -> working.Do:
@@ -103,8 +103,8 @@ def _ended(work: working.Work) -> None:
         widgets.problem(work.problem)
     elif work.result is not None:
         found, asked = work.result
-        given = sum(len(one.answers) for one in found.values())
-        st.session_state[_CUT] = "" if given == asked else f"Cancelled: {given:,} of {asked:,} questions were answered."
+        count = sum(len(sitting.answers) for sitting in found.values())
+        st.session_state[_CUT] = "" if count == asked else f"Cancelled: {count:,} of {asked:,} questions were answered."
         if found:
             st.session_state["questions-answered"] = found
 
@@ -136,20 +136,20 @@ def _by_category(agent: AgentMemory, answered: Mapping[str, Sitting], *, expande
             for name, sitting in answered.items():
                 if list(answered) != [agent.name]:
                     st.markdown(f"**{widgets.plain(session.shown_name(name))}**")
-                for place, one in enumerate(sitting.answers):
-                    if one.category == category:
-                        _answer(name, one, f"{sitting.id}-{place}")
+                for place, answer in enumerate(sitting.answers):
+                    if answer.category == category:
+                        _answer(name, answer, f"{sitting.id}-{place}")
 
 
-def _answer(name: str, one: Answered, key: str) -> None:
-    st.markdown(f"*{widgets.plain(one.question)}*")
-    st.text(talk_tables.spoken(one.answer) if one.answer else f"No answer. {one.problem}")
-    if one.recalled:
+def _answer(name: str, answer: Answered, key: str) -> None:
+    st.markdown(f"*{widgets.plain(answer.question)}*")
+    st.text(talk_tables.spoken(answer.answer) if answer.answer else f"No answer. {answer.problem}")
+    if answer.recalled:
         with st.popover(
-            f"{tables.counted(len(one.recalled), 'memory', 'memories')} came to mind",
+            f"{tables.counted(len(answer.recalled), 'memory', 'memories')} came to mind",
             icon=":material/lightbulb:", type="tertiary",
         ):  # fmt: skip
-            _memories(name, one.recalled, key)
+            _memories(name, answer.recalled, key)
 
 
 def _memories(name: str, ids: tuple[str, ...], key: str) -> None:
@@ -188,7 +188,7 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
         return
     ids = list(runs)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        called = {one: _called(runs[one], fresh) for one in ids}
+        called = {sitting_id: _called(runs[sitting_id], fresh) for sitting_id in ids}
         before, after = (
             st.selectbox(
                 label, ids, index=len(ids) - back, format_func=called.__getitem__, key=f"{label}-{ids[-1]}", width=320
@@ -231,13 +231,18 @@ def _called(sitting: Sitting, fresh: Sitting | None) -> str:
     return f"{just}{tables.exact(parse_time(sitting.at))}, after change {sitting.revision}"
 
 
-def _difference(agent: AgentMemory, one: Difference, key: str) -> None:
+def _difference(agent: AgentMemory, difference: Difference, key: str) -> None:
     """One question whose answers differ, word by word, and the memories that only one of them had in mind."""
     with st.container(border=True, gap="small"):
-        st.badge(one.category, color="gray")
-        st.markdown(f"**{widgets.plain(one.question)}**")
-        st.html(diffs.markup(one.before.answer if one.before else "", one.after.answer if one.after else ""))
-        for label, ids in (("Only after", one.remembered), ("Only before", one.missed)):
+        st.badge(difference.category, color="gray")
+        st.markdown(f"**{widgets.plain(difference.question)}**")
+        st.html(
+            diffs.markup(
+                difference.before.answer if difference.before else "",
+                difference.after.answer if difference.after else "",
+            )
+        )
+        for label, ids in (("Only after", difference.remembered), ("Only before", difference.missed)):
             if ids:
                 st.caption(f"{label}: {tables.counted(len(ids), 'memory', 'memories')} in mind")
                 _memories(agent.name, ids, f"{key}-{label}")

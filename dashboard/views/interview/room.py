@@ -21,7 +21,7 @@ def show(agent: AgentMemory) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
             "Mode", list(MODES), key="talk-mode", required=True, label_visibility="collapsed",
-            format_func=lambda one: f"{MODES[one][0]} {one}",
+            format_func=lambda option: f"{MODES[option][0]} {option}",
         )  # fmt: skip
         st.caption(f"**{what}.** {leaves}", width="stretch")
         if mode == INTERVIEW:
@@ -52,22 +52,22 @@ def _settings(agent: AgentMemory) -> None:
 
 
 def _interview(agent: AgentMemory) -> None:
-    held = talk_state.interview(agent)
+    open_talk = talk_state.interview(agent)
     left, right = st.columns([1.15, 1], gap="medium")
 
     def ask(text: str, live: Live) -> Step:
-        return held.source.step(text, heard=live.heard, told=live.told)
+        return open_talk.source.step(text, heard=live.heard, told=live.told)
 
     with left:
-        chat.show(agent, INTERVIEW, held, ask)
-        if held.messages(1) and st.button(
+        chat.show(agent, INTERVIEW, open_talk, ask)
+        if open_talk.messages(1) and st.button(
             words.START_OVER,
             icon=":material/restart_alt:",
             help="The interview is discarded. In Python: Interview(agent)",
         ):
             talk_state.start_over()
             st.rerun()
-        if held.messages(1):
+        if open_talk.messages(1):
             widgets.lead(words.OVER_THIS_TALK, "recall", agent.name, "balance", talk=talk_state.LINK)
     with right:
-        inspector.show(agent, held, held.talk.settings)
+        inspector.show(agent, open_talk, open_talk.talk.settings)

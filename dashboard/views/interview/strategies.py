@@ -74,17 +74,17 @@ def _transcript(agent: AgentMemory) -> list[Message]:
     talks = {conversation.id: conversation.head for conversation in Conversation.all(agent)}
     source = st.selectbox(
         "Which talk", [_SAMPLE, _PASTED, *talks], key=f"strategies-source-{session.place()}", persist_state="session",
-        format_func=lambda one: tables.short(talks[one].title, 80) if one in talks else one,
+        format_func=lambda option: tables.short(talks[option].title, 80) if option in talks else option,
     )  # fmt: skip
     if source in talks:
         found = list(Conversation.open(agent, str(source)).messages(-MAX_MESSAGES, MAX_MESSAGES))
         count = tables.counted(sum(bool(message.said) for message in found), "message", "messages")
         st.caption(f"{count} of what was said.")
         return found
-    held = (session.SAMPLES / "talk.txt").read_text(encoding="utf-8") if source == _SAMPLE else ""
+    sample = (session.SAMPLES / "talk.txt").read_text(encoding="utf-8") if source == _SAMPLE else ""
     with st.expander("The lines", expanded=source == _PASTED):
         text = st.text_area(
-            "One message per line, as “Name: what was said”; the first speaker is the person", held, height=220,
+            "One message per line, as “Name: what was said”; the first speaker is the person", sample, height=220,
             max_chars=_MOST, key=f"strategies-text-{source}", persist_state="session",
         )  # fmt: skip
     return talk_tables.transcript(text, agent.now)
@@ -165,27 +165,27 @@ def _fates(tried: Tried) -> None:
 
 def _summaries(tried: Tried) -> None:
     """What each summary says after a turn, side by side."""
-    held = [(name, one) for name, one in zip(tried.names, tried.found, strict=True) if any(one.summaries)]
-    if not held:
+    pairs = [(name, run) for name, run in zip(tried.names, tried.found, strict=True) if any(run.summaries)]
+    if not pairs:
         return
-    most = max(len(one.summaries) for _, one in held)
+    most = max(len(run.summaries) for _, run in pairs)
     st.markdown("**What the summaries say**")
     turn = st.slider("After turn", 1, most, most, key=f"strategies-turn-{most}") if most > 1 else 1
-    for column, (name, one) in zip(st.columns(len(held), gap="small"), held, strict=True):
+    for column, (name, run) in zip(st.columns(len(pairs), gap="small"), pairs, strict=True):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{widgets.plain(name)}**")
-            text = one.summaries[min(turn, len(one.summaries)) - 1]
+            text = run.summaries[min(turn, len(run.summaries)) - 1]
             st.text(talk_tables.spoken(text) or "(none yet)")
-    for name, one in held:
-        for note in one.notes:
+    for name, run in pairs:
+        for note in run.notes:
             st.caption(widgets.plain(f"{name}: {note}"))
 
 
 def _lost(tried: Tried) -> None:
     """What was said and is no longer in the prompt, strategy by strategy."""
-    for name, one in zip(tried.names, tried.found, strict=True):
+    for name, run in zip(tried.names, tried.found, strict=True):
         for fate in (Fate.LOST, Fate.SEARCH):
-            if not (gone := one.of(fate)):
+            if not (gone := run.of(fate)):
                 continue
             counted = tables.counted(len(gone), "message", "messages")
             with st.expander(f"{widgets.plain(name.capitalize())}: {counted} {fate.value}"):

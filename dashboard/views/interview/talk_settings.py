@@ -81,7 +81,7 @@ def fields(key: str, held: TalkSettings) -> TalkSettings | None:
         return None
 
 
-def _own(key: str, held: TalkSettings, strategy: Strategy) -> dict[str, Any]:
+def _own(key: str, settings: TalkSettings, strategy: Strategy) -> dict[str, Any]:
     """The fields that only one strategy has."""
     if strategy is Strategy.VIRTUAL:
         left, right = st.columns(2)
@@ -89,27 +89,27 @@ def _own(key: str, held: TalkSettings, strategy: Strategy) -> dict[str, Any]:
             "Warn at",
             0.1,
             0.95,
-            held.warn_at,
+            settings.warn_at,
             0.05,
             key=f"{key}-warn",
             persist_state="session",
             help="Share of the budget.",
         )
         evict = right.slider(
-            "Evict at", 0.2, 1.0, held.evict_at, 0.05, key=f"{key}-evict", persist_state="session",
+            "Evict at", 0.2, 1.0, settings.evict_at, 0.05, key=f"{key}-evict", persist_state="session",
             help="The oldest half of the messages then goes into the summary.",
         )  # fmt: skip
         most = st.number_input(
-            "Functions in one turn, at most", 1, 100, held.most_calls, key=f"{key}-most", persist_state="session"
+            "Functions in one turn, at most", 1, 100, settings.most_calls, key=f"{key}-most", persist_state="session"
         )
         return {"warn_at": warn, "evict_at": evict, "most_calls": int(most)}
     if strategy is Strategy.WINDOW:
         window = st.number_input(
-            "Messages that stay", 1, 10_000, held.window, key=f"{key}-window", persist_state="session"
+            "Messages that stay", 1, 10_000, settings.window, key=f"{key}-window", persist_state="session"
         )
         return {"window": int(window)}
     if strategy is Strategy.SUMMARY:
-        return summarising(key, held)
+        return summarising(key, settings)
     return {}
 
 

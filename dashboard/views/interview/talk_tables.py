@@ -156,18 +156,18 @@ def spoken(text: str) -> str:
 def result(text: str) -> str:
     """The result of a call, as a person reads it: its message, and what was found, one line each."""
     try:
-        held = json.loads(text)
+        body = json.loads(text)
     except (ValueError, RecursionError):
         return spoken(text)
-    if not isinstance(held, Mapping):
+    if not isinstance(body, Mapping):
         return spoken(text)
-    status, message = (visible(str(held.get(name) or "")) for name in ("status", "message"))
+    status, message = (visible(str(body.get(name) or "")) for name in ("status", "message"))
     lines = [message or ("Done." if status == "OK" else status)]
-    found = held.get("results")
-    for one in found if isinstance(found, list) else []:
-        if isinstance(one, Mapping):
-            told = [visible(str(one.get(name) or "")) for name in ("when", "source", "text")]
-            lines.append(f"• {_day(told[0])} · {told[1]}: {told[2]}")
+    found = body.get("results")
+    for item in found if isinstance(found, list) else []:
+        if isinstance(item, Mapping):
+            parts = [visible(str(item.get(name) or "")) for name in ("when", "source", "text")]
+            lines.append(f"• {_day(parts[0])} · {parts[1]}: {parts[2]}")
     return "\n".join(line for line in lines if line)
 
 
@@ -183,7 +183,7 @@ def recalled(hits: Sequence[Candidate]) -> pd.DataFrame:
     """Recalled memories with their weighted parts, the highest score first, numbered as an answer cites them."""
     numbers = {hit.entry.id: number for number, hit in enumerate(hits, start=1)}
     frame = candidates(hits)
-    cited = [f"[{numbers[one]}] {memory}" for one, memory in zip(frame["id"], frame["memory"], strict=True)]
+    cited = [f"[{numbers[entry_id]}] {memory}" for entry_id, memory in zip(frame["id"], frame["memory"], strict=True)]
     return frame.assign(memory=cited)
 
 
@@ -210,13 +210,13 @@ def content(section: Section, actions: Sequence[Action] = ()) -> str:
     lines = [section.text] if section.text else []
     for message in section.messages:
         calls = [f"{call.name}({written(call.arguments)})" for call in message.calls]
-        told = " ".join(filter(None, [*calls, "" if message.sends else message.text]))
-        lines.append(f"{message.speaker or message.role.value}: {told}")
+        text = " ".join(filter(None, [*calls, "" if message.sends else message.text]))
+        lines.append(f"{message.speaker or message.role.value}: {text}")
     return "\n".join(map(spoken, lines))
 
 
-def _definition(one: Mapping[str, Any]) -> str:
-    function = one["function"]
+def _definition(definition: Mapping[str, Any]) -> str:
+    function = definition["function"]
     return f"{function['name']}({', '.join(function['parameters']['properties'])})\n{function['description']}"
 
 
@@ -239,7 +239,7 @@ def changed_sections(before: Context, after: Context) -> pd.DataFrame:
     """The sections of two prompts side by side: tokens in both, and whether the text is the same."""
     was, became = ({section.name: section for section in some.sections} for some in (before, after))
     rows = []
-    for name in (one for one in TITLES if one in was or one in became):
+    for name in (name for name in TITLES if name in was or name in became):
         old, new = was.get(name), became.get(name)
         texts = [content(section, of.actions) if section else "" for section, of in ((old, before), (new, after))]
         tokens = [section.tokens if section else 0 for section in (old, new)]
@@ -283,8 +283,8 @@ def growth(names: Sequence[str], found: Sequence[Compared]) -> pd.DataFrame:
     """Tokens of each turn's prompt, one row per turn and strategy."""
     rows = [
         {"turn": turn, "strategy": name, "tokens": tokens}
-        for name, one in zip(names, found, strict=True)
-        for turn, tokens in enumerate(one.tokens, start=1)
+        for name, run in zip(names, found, strict=True)
+        for turn, tokens in enumerate(run.tokens, start=1)
     ]
     return pd.DataFrame(rows, columns=["turn", "strategy", "tokens"])
 
@@ -294,10 +294,10 @@ def fates(names: Sequence[str], found: Sequence[Compared]) -> pd.DataFrame:
     rows = [
         {
             "strategy": name,
-            "last": one.tokens[-1] if one.tokens else 0,
-            "most": max(one.tokens, default=0),
-            **{fate.value: len(one.of(fate)) for fate in Fate},
+            "last": run.tokens[-1] if run.tokens else 0,
+            "most": max(run.tokens, default=0),
+            **{fate.value: len(run.of(fate)) for fate in Fate},
         }
-        for name, one in zip(names, found, strict=True)
+        for name, run in zip(names, found, strict=True)
     ]
     return pd.DataFrame(rows, columns=["strategy", "last", "most", *(fate.value for fate in Fate)])

@@ -82,7 +82,7 @@ kinds = st.pills(
     persist_state="session",
 )
 left, middle, right = st.columns(3, vertical_alignment="bottom")
-wanted = left.text_input(
+text = left.text_input(
     "Contains", placeholder="Search", icon=":material/search:", key=f"ltm-words-{agent.name}", persist_state="session"
 )
 tag_counts = tables.tag_counts(frame)
@@ -94,10 +94,10 @@ low, high = right.slider(
     "Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"ltm-importance-{agent.name}", persist_state="session"
 )
 keep = frame["kind"].isin(kinds) & frame["importance"].between(low, high)
-keep &= frame["memory"].str.contains(wanted.strip(), case=False, regex=False)
+keep &= frame["memory"].str.contains(text.strip(), case=False, regex=False)
 if tags:
-    keep &= frame["tags"].map(lambda held: bool(set(tags) & set(held)))
-visible = tables.with_stale(frame[keep], {one.entry.id for one in agent.stale()})
+    keep &= frame["tags"].map(lambda row_tags: bool(set(tags) & set(row_tags)))
+visible = tables.with_stale(frame[keep], {memory.entry.id for memory in agent.stale()})
 if marked := tables.marked(visible):
     st.caption(marked)
 if visible.empty:

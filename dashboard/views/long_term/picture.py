@@ -44,8 +44,12 @@ def show(agent: AgentMemory, shown: Collection[str] | None, memory: str) -> list
         memory: the id of the open memory, or empty.
     """
     key = _key(agent)
-    lived = session.kept("life", agent, lambda one: life.Life(one.entries(Tier.LTM)))
-    which = lived.which() if shown is None else np.sort(np.array([lived.place[one] for one in shown], dtype=np.intp))
+    lived = session.kept("life", agent, lambda owner: life.Life(owner.entries(Tier.LTM)))
+    which = (
+        lived.which()
+        if shown is None
+        else np.sort(np.array([lived.place[entry_id] for entry_id in shown], dtype=np.intp))
+    )
     at: Looking = st.session_state.get(key, Looking())
     whole = life.extent(lived, agent.now)
     since, until = life.window(at.window or whole, whole)

@@ -83,12 +83,12 @@ def _why(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
         st.caption(widgets.plain(f"Found through: {agent.last_version(candidate.via).document}"))
     most = tables.axis(query)
     lines = "".join(
-        f"<tr><td><i style='background:{tables.PAINT[one['name']]}'></i>{one['name']}</td>"
-        f"<td>{one['is']:.2f}</td><td>× {one['weight']:g}</td>"
-        f"<td><b style='width:{100 * one['adds'] / most:.1f}%;background:{tables.PAINT[one['name']]}'></b></td>"
-        f"<td>{one['adds']:.2f}</td></tr>"
-        for one in listing.breakdown(score)
-        if one["is"] is not None
+        f"<tr><td><i style='background:{tables.PAINT[part['name']]}'></i>{part['name']}</td>"
+        f"<td>{part['is']:.2f}</td><td>× {part['weight']:g}</td>"
+        f"<td><b style='width:{100 * part['adds'] / most:.1f}%;background:{tables.PAINT[part['name']]}'></b></td>"
+        f"<td>{part['adds']:.2f}</td></tr>"
+        for part in listing.breakdown(score)
+        if part["is"] is not None
     )
     sure = "" if score.confidence is None else f" · confidence {score.confidence:.2f}"
     needed = query.threshold_of(candidate.entry.tier)
@@ -130,8 +130,8 @@ def _line(agent: AgentMemory, way: Way, tried: Way | None) -> lines.Line:
     """A way, with its buttons."""
     acts = []
     if way.what_if is None:
-        told = "Asks again with this one change; nothing is saved."
-        acts.append(lines.Act("try", "Try", told, off=tried == way))
+        hint = "Asks again with this one change; nothing is saved."
+        acts.append(lines.Act("try", "Try", hint, off=tried == way))
     if agent.read_only is None and (way.what_if is not None or way.lever in _SETTINGS):
         label = "Rate it so" if way.what_if is not None else "Keep for this character"
         acts.append(lines.Act("keep", label, _kept_by(way)))
@@ -139,7 +139,7 @@ def _line(agent: AgentMemory, way: Way, tried: Way | None) -> lines.Line:
 
 
 def _ways_of(agent: AgentMemory, own: Query, entry_id: str) -> Sequence[Way]:
-    return session.kept("ways", agent, lambda one: one.ways(own, entry_id), own.cue, entry_id)
+    return session.kept("ways", agent, lambda owner: owner.ways(own, entry_id), own.cue, entry_id)
 
 
 def follow(agent: AgentMemory, at: looking.Looking) -> None:
@@ -183,20 +183,20 @@ def _saved_cue(agent: AgentMemory, cue: str, candidate: Candidate) -> None:
     if agent.read_only is not None:
         return
     entry_id = candidate.entry.id
-    saved = next((one for one in agent.saved_cues if one.cue == cue), None)
+    saved = next((saved_cue for saved_cue in agent.saved_cues if saved_cue.cue == cue), None)
     must, must_not = (saved.must, saved.must_not) if saved else ((), ())
     with st.container(horizontal=True, gap="small"):
-        for label, icon, held in (
+        for label, icon, entry_ids in (
             ("Must recall", "bookmark_add", must),
             ("Must not recall", "bookmark_remove", must_not),
         ):
-            wanted = held is must
+            is_must = entry_ids is must
             if st.button(
-                label, icon=f":material/{icon}:", key=f"memory-{icon}", disabled=entry_id in held,
+                label, icon=f":material/{icon}:", key=f"memory-{icon}", disabled=entry_id in entry_ids,
                 help="A saved cue is checked after every edit. In Python: AgentMemory.save_cue",
             ):  # fmt: skip
-                rest = [[one for one in ids if one != entry_id] for ids in (must, must_not)]
-                rest[0 if wanted else 1].append(entry_id)
+                rest = [[other_id for other_id in ids if other_id != entry_id] for ids in (must, must_not)]
+                rest[0 if is_must else 1].append(entry_id)
                 name = saved.name if saved else _free_name(agent, cue)
                 bulk.do(agent, lambda: agent.save_cue(name, cue, *rest))  # noqa: B023 - called at once
 

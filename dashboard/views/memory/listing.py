@@ -33,10 +33,10 @@ def chips(entries: Iterable[MemoryEntry], forgotten: int) -> list[dict[str, Any]
     for (tier, kind), count in counted.items():
         tiers[tables.TIERS[tier]] += count
         kinds[kind] += count
-    told = [(name, tiers[name], False) for name in _TIERS]
-    told.append((FORGOTTEN, forgotten, False))
-    told += [(kind, count, place == 0) for place, (kind, count) in enumerate(kinds.most_common())]
-    return [{"name": name, "label": name, "count": count, "apart": apart} for name, count, apart in told]
+    counts = [(name, tiers[name], False) for name in _TIERS]
+    counts.append((FORGOTTEN, forgotten, False))
+    counts += [(kind, count, place == 0) for place, (kind, count) in enumerate(kinds.most_common())]
+    return [{"name": name, "label": name, "count": count, "apart": apart} for name, count, apart in counts]
 
 
 class Shown:
@@ -132,13 +132,13 @@ def breakdown(score: Score) -> list[Mapping[str, Any]]:
     """How a score comes about: the value of each part, its weight, and what it adds."""
     alone = score.recency is None or score.importance is None
     weights = score.weights
-    told = (
+    parts = (
         []
         if alone
         else [("recency", score.recency, weights.recency), ("importance", score.importance, weights.importance)]
     )
     lines: list[Mapping[str, Any]] = [
-        {"name": name, "is": value, "weight": weight, "adds": (value or 0.0) * weight} for name, value, weight in told
+        {"name": name, "is": value, "weight": weight, "adds": (value or 0.0) * weight} for name, value, weight in parts
     ]
     weight = 1.0 if alone else weights.relevancy
     for name, value in bar(score)[2:]:

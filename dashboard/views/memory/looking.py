@@ -60,31 +60,37 @@ class Looking:
     @property
     def words(self) -> tuple[str, ...]:
         """The quoted words in the box, which every listed memory contains."""
-        return tuple(one.casefold() for one in map(str.strip, _QUOTED.findall(self.box)) if one)
+        return tuple(phrase.casefold() for phrase in map(str.strip, _QUOTED.findall(self.box)) if phrase)
 
     def link(self) -> dict[str, str]:
         """Its parameters in the address."""
-        told = {"cue": self.box, "show": ",".join(self.only), "memory": self.memory, "layout": self.view, "window": ""}
+        parameters = {
+            "cue": self.box,
+            "show": ",".join(self.only),
+            "memory": self.memory,
+            "layout": self.view,
+            "window": "",
+        }
         if self.window is not None and self.view:
-            told["window"] = "~".join(f"{_at(second):%Y-%m-%dT%H:%MZ}" for second in self.window)
-        return told
+            parameters["window"] = "~".join(f"{_at(second):%Y-%m-%dT%H:%MZ}" for second in self.window)
+        return parameters
 
 
 def now() -> Looking:
     """What is searched for: the last request here, unless a link to something else was followed."""
     looking: Looking = st.session_state.get(_HELD, Looking())
-    told = {name: session.from_link(name) for name in looking.link()}
+    parameters = {name: session.from_link(name) for name in looking.link()}
     acted = st.session_state.pop(_ACTED, False)
     came = st.session_state.get("page-before") != session.WORKBENCH
-    followed = told != st.session_state.get(_LINKED) and (any(told.values()) or not came)
+    followed = parameters != st.session_state.get(_LINKED) and (any(parameters.values()) or not came)
     if followed and not acted:
-        only = tuple(one for one in told["show"].split(",") if one)
+        only = tuple(name for name in parameters["show"].split(",") if name)
         looking = replace(
-            Looking(told["cue"][:LONGEST], only, told["memory"]), turn=looking.turn, moved=looking.moved,
-            view=TIMELINE if told["layout"] == TIMELINE else "", window=_window(told["window"]),
+            Looking(parameters["cue"][:LONGEST], only, parameters["memory"]), turn=looking.turn, moved=looking.moved,
+            view=TIMELINE if parameters["layout"] == TIMELINE else "", window=_window(parameters["window"]),
         )  # fmt: skip
     elif came and not acted:
-        looking = replace(looking, memory=told["memory"])
+        looking = replace(looking, memory=parameters["memory"])
     st.session_state[_HELD] = looking
     for name, value in looking.link().items():
         session.to_link(name, value)
@@ -96,10 +102,10 @@ def _at(second: float) -> datetime:
     return datetime.fromtimestamp(second, UTC)
 
 
-def _window(told: str) -> tuple[float, float] | None:
+def _window(text: str) -> tuple[float, float] | None:
     """The timeline's window from an address; ``None`` if it is invalid."""
     try:
-        begin, end = (parse_time(one).timestamp() for one in told.split("~"))
+        begin, end = (parse_time(part).timestamp() for part in text.split("~"))
     except (ValueError, OverflowError):
         return None
     return (begin, end) if begin < end else None
@@ -150,9 +156,9 @@ def drop() -> None:
 
 def tried(place: str, cue: str) -> Way | None:
     """The way that is tried for this cue, if one is."""
-    held = st.session_state.get(_TRIED)
-    if held is None or held[:2] != (place, cue):
+    trial = st.session_state.get(_TRIED)
+    if trial is None or trial[:2] != (place, cue):
         drop()
         return None
-    way: Way = held[2]
+    way: Way = trial[2]
     return way

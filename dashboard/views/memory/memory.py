@@ -129,7 +129,7 @@ def _forgotten(agent: AgentMemory, at: looking.Looking, shown: listing.Shown, ow
             "rows": rows, "recalled": len(rows), "more": 0, "parts": listing.legend(own), "axis": tables.axis(own),
             "status": f"{len(rows)} forgotten memories would have been recalled",
         }  # fmt: skip
-    entries = [one.entry for one in agent.forgotten(at.most, at.words[0] if at.words else "")]
+    entries = [memory.entry for memory in agent.forgotten(at.most, at.words[0] if at.words else "")]
     rows, _ = listing.plain(entries, shown, at.most, agent.now)
     more = agent.count_forgotten() - at.most
     return {"rows": rows, "more": max(0, more), "status": "Forgotten, the last first"}

@@ -33,7 +33,7 @@ def _life(place: str, stamp: tuple[int, int], _entries: Sequence[MemoryEntry]) -
 @st.cache_resource(show_spinner=False, max_entries=10)
 def _forgotten(place: str, stamp: tuple[int, int], _agent: AgentMemory) -> life.Life:  # noqa: ARG001
     """The memories in the bin by their times, rebuilt when anything has changed."""
-    return life.Life([one.entry for one in _agent.forgotten(_MOST_FORGOTTEN)])
+    return life.Life([memory.entry for memory in _agent.forgotten(_MOST_FORGOTTEN)])
 
 
 @st.cache_resource(show_spinner=False, max_entries=10)

@@ -63,7 +63,7 @@ def laid_out(of: str) -> tuple[Chart, dict[str, Any]]:
         if session.moment() is None:
             chart = session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
         else:
-            chart = session.kept("map", session.agent(), lambda one: charted(Past(one)), of)
+            chart = session.kept("map", session.agent(), lambda owner: charted(Past(owner)), of)
             stamps = []
 
     def drawing(_: AgentMemory) -> dict[str, Any]:
@@ -76,23 +76,23 @@ def laid_out(of: str) -> tuple[Chart, dict[str, Any]]:
 def plane(chart: Chart, drawn: Mapping[str, Any], of: str) -> list[Point]:
     """Draw the map, and the clusters below it, which need no pointer; returns what is chosen in either."""
     this = f"{session.place()}-{of}-{bulk.round_()}"
-    held, clusters = f"map-{this}", f"map-clusters-{this}"
+    marks_key, clusters = f"map-{this}", f"map-clusters-{this}"
     marks = [charts.mark(point) for point in chart.points]
 
-    def act(told: Mapping[str, Any]) -> None:
+    def act(report: Mapping[str, Any]) -> None:
         st.session_state[clusters] = [
-            cluster.number for cluster in chart.clusters if cluster.number == told.get("cluster")
+            cluster.number for cluster in chart.clusters if cluster.number == report.get("cluster")
         ]
-        rows = mounting.whole_numbers(told, "rows")
-        st.session_state[held] = {marks[row] for row in rows if 0 <= row < len(marks)}
+        rows = mounting.whole_numbers(report, "rows")
+        st.session_state[marks_key] = {marks[row] for row in rows if 0 <= row < len(marks)}
 
-    caught, numbers = st.session_state.get(held, ()), st.session_state.get(clusters) or ()
+    caught, numbers = st.session_state.get(marks_key, ()), st.session_state.get(clusters) or ()
     rows = [row for row, point in enumerate(chart.points) if marks[row] in caught or point.cluster in numbers]
     mounting.show("map", {**drawn, "whose": of, "chosen": rows}, act)
     labels = {cluster.number: widgets.plain(charts.label(cluster)) for cluster in chart.clusters}
     st.pills(
         words.CHOOSE_CLUSTERS, list(labels), selection_mode="multi", format_func=labels.__getitem__, key=clusters,
-        on_change=lambda: st.session_state.pop(held, None),
+        on_change=lambda: st.session_state.pop(marks_key, None),
     )  # fmt: skip
     return [chart.points[row] for row in rows]
 
@@ -105,7 +105,7 @@ def together(points: list[Point]) -> None:
     if len(owners) > 1:
         name = st.segmented_control(
             "Of whom", owners, default=owners[0], required=True, key="map-owner",
-            format_func=lambda one: widgets.plain(f"{session.shown_name(one)} {counts[one]}"),
+            format_func=lambda owner: widgets.plain(f"{session.shown_name(owner)} {counts[owner]}"),
         )  # fmt: skip
     agent = session.character(str(name)) if session.moment() is None else session.agent()
     found = [agent.find(point.memory) for point in points if point.agent == name]

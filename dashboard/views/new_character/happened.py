@@ -101,12 +101,12 @@ def _reading(life: Life, text: str, now: datetime) -> Reading:
 
 def _read(life: Life, text: str, form: Form, now: datetime, chosen: dict[str, Any]) -> Reading:
     """The reading of a text, cached while nothing changes; it is read again after a minute if an event happens now."""
-    key = (text, form, now.date(), tuple((name, str(one)) for name, one in chosen.items()))
-    held: dict[Any, tuple[datetime, Reading]] = life.get("readings") or {}
-    at, reading = held.get(key, (now, None))
+    key = (text, form, now.date(), tuple((name, str(value)) for name, value in chosen.items()))
+    readings: dict[Any, tuple[datetime, Reading]] = life.get("readings") or {}
+    at, reading = readings.get(key, (now, None))
     if reading is None or (at.minute != now.minute and any(row.time_from == NOW for row in reading.rows)):
         at, reading = now, read_text(text, form, now, **chosen)
-    life.put("readings", {**dict(list(held.items())[-1:]), key: (at, reading)})
+    life.put("readings", {**dict(list(readings.items())[-1:]), key: (at, reading)})
     return reading
 
 
@@ -185,17 +185,17 @@ def _put_line(life: Life, number: int, key: str) -> None:
 
 def _upload(life: Life) -> None:
     """Put the text of a file into the field."""
-    held = life.get("upload")
+    file = life.get("upload")
     life.put("upload-problem", "")
-    if held is None:
+    if file is None:
         return
     try:
-        text = decoded(held.getvalue(), held.name)
+        text = decoded(file.getvalue(), file.name)
     except MemorySystemError as error:
         life.put("upload-problem", error.sentence)
         return
     if len(text) > _MOST:
-        told = f"{held.name} has {len(text):,} characters; at most {_MOST:,} are allowed here."
-        life.put("upload-problem", f"{told} Larger files can be added on the Short-term page.")
+        sentence = f"{file.name} has {len(text):,} characters; at most {_MOST:,} are allowed here."
+        life.put("upload-problem", f"{sentence} Larger files can be added on the Short-term page.")
     else:
         life.put("pasted", text)

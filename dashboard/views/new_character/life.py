@@ -31,15 +31,15 @@ class Life:
     @classmethod
     def current(cls) -> Life:
         """The life in the link, or the session's, or a new one; the link names it from then on."""
-        asked, held = session.from_link(_LINK), _held()
+        asked, lives = session.from_link(_LINK), _held()
         token = str(st.session_state.get(_CURRENT, ""))
         if asked and asked != token:
-            st.session_state[_GONE] = asked not in held
-            token = asked if asked in held else token
+            st.session_state[_GONE] = asked not in lives
+            token = asked if asked in lives else token
         life = cls(token or secrets.token_hex(8))
         st.session_state[_CURRENT] = life.token
         session.to_link(_LINK, life.token)
-        for name, value in held.get(life.token, {}).items():
+        for name, value in lives.get(life.token, {}).items():
             if life.key(name) not in st.session_state:
                 st.session_state[life.key(name)] = value
         return life
@@ -63,11 +63,11 @@ class Life:
 
     def keep(self, *names: str) -> None:
         """Make this server keep the content of these fields, so that it survives a reload."""
-        held = _held()
-        held.pop(self.token, None)
-        held[self.token] = {name: self.get(name) for name in names if self.key(name) in st.session_state}
-        while len(held) > _MOST:
-            del held[next(iter(held))]
+        lives = _held()
+        lives.pop(self.token, None)
+        lives[self.token] = {name: self.get(name) for name in names if self.key(name) in st.session_state}
+        while len(lives) > _MOST:
+            del lives[next(iter(lives))]
 
     def end(self) -> None:
         """Forget it: it is a character now, or was discarded. The next one begins empty."""

@@ -31,7 +31,7 @@ try:
     if asked and named:
         trying.answer(life, document, [*(came.lived if came else ()), *(events or [])], asked)
     with st.container(horizontal=True, vertical_alignment="center"):
-        wanted = st.button(
+        create = st.button(
             words.CREATE_IT, type="primary", icon=":material/person_add:", disabled=not named or events is None,
             help="In Python: World.create_with_events",
         )  # fmt: skip
@@ -42,7 +42,7 @@ try:
             st.caption("It needs a name: begin the paragraph with it, or write it into the form.")
         elif events is None:
             st.caption("What happened cannot be read yet: see above.")
-    if wanted:
+    if create:
         trying.create(life, document, events or [], asked, came)
 except MemorySystemError as error:
     widgets.problem(error)

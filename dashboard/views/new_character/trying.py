@@ -65,10 +65,10 @@ def rated(life: Life, events: Sequence[MemoryEntry]) -> list[MemoryEntry]:
 
 
 def _throw_away() -> World:
-    held = session.world()
-    nowhere = {"store": "memory", "personalities": Path(held.folder) / "none", "durability": "normal"}
-    world = World(held.settings.model_copy(update=nowhere), embedder=held.embedder, model=held.model)
-    world.stand_at(held.clock())
+    real_world = session.world()
+    nowhere = {"store": "memory", "personalities": Path(real_world.folder) / "none", "durability": "normal"}
+    world = World(real_world.settings.model_copy(update=nowhere), embedder=real_world.embedder, model=real_world.model)
+    world.stand_at(real_world.clock())
     return world
 
 

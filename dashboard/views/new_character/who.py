@@ -95,7 +95,7 @@ def _told(document: dict[str, Any]) -> str:
     identity = document.get("identity") or {}
     if not str(identity.get("name", "")).strip():
         return "No name yet: begin the paragraph with it, or write it into the form."
-    known = [str(identity[one]) for one in ("name", "age", "profession", "home") if identity.get(one)]
+    known = [str(identity[field]) for field in ("name", "age", "profession", "home") if identity.get(field)]
     counts = [tables.counted(len(document[name]), *called) for name, called in _COUNTED.items() if document.get(name)]
     taken = str(identity["name"]).strip() in map(session.shown_name, session.world().characters())
     return tables.short(" · ".join([*known, *counts, *["there is a character of this name already"] * taken]), 300)

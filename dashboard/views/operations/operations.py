@@ -83,13 +83,16 @@ chosen: Operation | Read = USUAL.get(name, DECLARED["migrate"])
 if name == MORE:
     others: list[Operation | Read] = [
         *sorted(
-            (operation for operation in DECLARED.values() if operation not in USUAL.values()), key=lambda one: one.title
+            (operation for operation in DECLARED.values() if operation not in USUAL.values()),
+            key=lambda operation: operation.title,
         ),
         *READS,
     ]
     chosen = st.selectbox(
         words.WHAT_TO_DO, others, key=f"more-{agent.name}",
-        format_func=lambda one: one.title if isinstance(one, Operation) else f"{words.LOOK_UP}: {one.title}",
+        format_func=lambda choice: (
+            choice.title if isinstance(choice, Operation) else f"{words.LOOK_UP}: {choice.title}"
+        ),
     )  # fmt: skip
     session.to_link("operation", chosen.name if isinstance(chosen, Operation) else MORE)
 st.text(chosen.about.replace("``", ""))

@@ -64,8 +64,8 @@ def _each(operation: Operation, planned: Together) -> None:
         format_func=session.shown_name, placeholder="Choose a character",
     )  # fmt: skip
     if chosen is not None:
-        told = tuple(note for note in plans[chosen].notes if note not in planned.notes)
-        change_set.show(session.character(chosen), replace(plans[chosen], notes=told))
+        notes = tuple(note for note in plans[chosen].notes if note not in planned.notes)
+        change_set.show(session.character(chosen), replace(plans[chosen], notes=notes))
 
 
 def _accept(key: str, planned: Together) -> None:

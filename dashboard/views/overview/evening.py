@@ -77,13 +77,13 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
         session.choose_next(name)
         st.rerun()
     end, shown, met = session.kept(
-        "day", agent, lambda one: _day(one, cast), agent.now, *((agent.name, agent.stamp) for agent in cast)
+        "day", agent, lambda owner: _day(owner, cast), agent.now, *((agent.name, agent.stamp) for agent in cast)
     )
     begin = end - evening.DAY
     st.header(f"The last day, until {stamp(end)}", anchor=False)
-    shared = {one for pair in met for one in pair}
-    told = [(evening.mark(lane, entry), entry.importance or 0) for lane in shown for entry in lane.entries]
-    first, _ = max(told, key=lambda one: (one[0] in shared, one[1]), default=("", 0))
+    shared = {mark for pair in met for mark in pair}
+    marks = [(evening.mark(lane, entry), entry.importance or 0) for lane in shown for entry in lane.entries]
+    first, _ = max(marks, key=lambda pair: (pair[0] in shared, pair[1]), default=("", 0))
     mounting.show(
         "lanes",
         {
@@ -134,17 +134,17 @@ def _answer(agent: AgentMemory, name: str, cue: str) -> tuple[lines.Line, str]:
     picture = session.picture(agent.name)
     try:
         hits = session.kept(
-            "answer", agent, lambda one: one.retrieval.answer(one.retrieval.query(cue)).hits, cue, agent.now
+            "answer", agent, lambda owner: owner.retrieval.answer(owner.retrieval.query(cue)).hits, cue, agent.now
         )
     except MemorySystemError as error:
         return lines.Line(agent.name, "", error.sentence, name, picture), ""
     hit = next((hit for hit in hits if hit.entry.tier is not Tier.STATIC), hits[0] if hits else None)
-    text, told, memory = "", "Nothing comes to mind.", ""
+    text, note, memory = "", "Nothing comes to mind.", ""
     if hit is not None:
         text, memory = tables.short(hit.entry.document, _ANSWER), hit.entry.id
         when = f"{ago(hit.entry.timestamp, agent.now)} · " if hit.entry.timestamp else ""
-        told = f"{when}{tables.tier(hit.entry)} · {tables.counted(len(hits), 'memory', 'memories')} recalled"
-    return lines.Line(agent.name, text, told, name, picture, (lines.Act("why", "Why"),)), memory
+        note = f"{when}{tables.tier(hit.entry)} · {tables.counted(len(hits), 'memory', 'memories')} recalled"
+    return lines.Line(agent.name, text, note, name, picture, (lines.Act("why", "Why"),)), memory
 
 
 def cast_of(agent: AgentMemory) -> list[AgentMemory]:
@@ -156,7 +156,7 @@ def cast_of(agent: AgentMemory) -> list[AgentMemory]:
     for name in dict.fromkeys([*names[: _MOST - (agent.name not in names[:_MOST])], agent.name]):
         with suppress(MemorySystemError):  # one that cannot be opened is reported where characters are chosen
             found.append(session.character(name))
-    return sorted(found, key=lambda one: one.name)
+    return sorted(found, key=lambda character: character.name)
 
 
 def _day(agent: AgentMemory, cast: list[AgentMemory]) -> tuple[datetime, list[evening.Lane], list[tuple[str, str]]]:
@@ -192,5 +192,7 @@ def _hours(begin: datetime, end: datetime) -> list[dict[str, Any]]:
     first = begin.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
     every = [first + timedelta(hours=hour) for hour in range(24)]
     return [
-        {"at": _share(one, begin), "label": f"{one:%H:%M}"} for one in every if one.hour % _HOURS == 0 and one < end
+        {"at": _share(hour, begin), "label": f"{hour:%H:%M}"}
+        for hour in every
+        if hour.hour % _HOURS == 0 and hour < end
     ]

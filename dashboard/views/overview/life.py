@@ -103,8 +103,8 @@ def _controls(speed: float) -> None:
 
 def _set_speed() -> None:
     """Make a running clock continue at the speed chosen here."""
-    if session.world().speed and (wanted := st.session_state.get(_SPEED)):
-        session.world().play(wanted)
+    if session.world().speed and (speed := st.session_state.get(_SPEED)):
+        session.world().play(speed)
 
 
 def _ended(work: working.Work) -> None:
@@ -112,9 +112,9 @@ def _ended(work: working.Work) -> None:
         widgets.problem(work.problem)
     elif isinstance(work.result, Advanced):
         done = work.result
-        told = f"{tables.counted(len(done.steps), 'step was', 'steps were')} done; it is {stamp(done.now)}."
+        sentence = f"{tables.counted(len(done.steps), 'step was', 'steps were')} done; it is {stamp(done.now)}."
         waits = f" {tables.counted(len(done.waiting), 'waits', 'wait')}." if done.waiting else ""
-        st.success(widgets.plain(told + waits), icon=":material/check_circle:")
+        st.success(widgets.plain(sentence + waits), icon=":material/check_circle:")
     working.put_away(_WORK)
 
 
@@ -132,12 +132,16 @@ def _happened(changed: _Stamps) -> None:
         st.caption("Nothing." if seen is None else "Nothing since you last looked.")
         return
     shown = []
-    for _, name, one in found[:_MOST]:
-        change_set = one.change_set
+    for _, name, record in found[:_MOST]:
+        change_set = record.change_set
         link = ("history", {"agent": name, "change": str(change_set.revision)})
         shown.append(
             _Shown(
-                name, change_set.planned_at, change_set.title, "Undone." if one.undone_by else change_set.reason, link
+                name,
+                change_set.planned_at,
+                change_set.title,
+                "Undone." if record.undone_by else change_set.reason,
+                link,
             )
         )
     _show("happened", shown)
@@ -158,8 +162,8 @@ def _by_itself(seen: datetime | None) -> list[tuple[datetime, str, Applied]]:
     for name in world.characters():
         with suppress(MemorySystemError):  # one that cannot be opened is listed as waiting
             done = world.agent(name).history(_LOOKED, author=BY_ITSELF, since=seen)
-            found += [(one.applied_at, name, one) for one in done if seen is None or one.applied_at > seen]
-    return sorted(found, key=lambda one: one[0], reverse=True)
+            found += [(record.applied_at, name, record) for record in done if seen is None or record.applied_at > seen]
+    return sorted(found, key=lambda event: event[0], reverse=True)
 
 
 def _next(changed: _Stamps) -> None:
@@ -194,22 +198,22 @@ class _Shown(NamedTuple):
     link: tuple[str, dict[str, str]] | None
 
 
-def _step(step: Step, told: str, *, waits: bool = False) -> _Shown:
+def _step(step: Step, note: str, *, waits: bool = False) -> _Shown:
     label = _LABELS.get(step.what, step.what) or "Everything"
     by_hand = _BY_HAND.get(step.what) if waits and not session.viewing() else None
     link = ("operations", {"agent": step.agent, "operation": by_hand}) if by_hand else None
-    return _Shown(step.agent, step.at, f"{label}, waiting" if waits else label, told, link)
+    return _Shown(step.agent, step.at, f"{label}, waiting" if waits else label, note, link)
 
 
 def _show(key: str, shown: list[_Shown]) -> None:
-    told: dict[str, _Shown] = {f"{one.link or (one.name, one.title, one.at)}": one for one in shown}
+    by_key: dict[str, _Shown] = {f"{item.link or (item.name, item.title, item.at)}": item for item in shown}
     drawn = []
-    for place, one in told.items():
-        note = f"{session.shown_name(one.name)}, {stamp(one.at)}. {tables.short(one.told, 200)}"
-        acts = (lines.Act("open", "Open", _OPENS[one.link[0]]),) if one.link else ()
-        drawn.append(lines.Line(place, tables.visible(one.title), note, acts=acts))
+    for place, item in by_key.items():
+        note = f"{session.shown_name(item.name)}, {stamp(item.at)}. {tables.short(item.told, 200)}"
+        acts = (lines.Act("open", "Open", _OPENS[item.link[0]]),) if item.link else ()
+        drawn.append(lines.Line(place, tables.visible(item.title), note, acts=acts))
     lines.show(key, drawn)
     taken = lines.taken(key)
-    wanted = told.get(taken[0]) if taken else None
-    if wanted is not None and wanted.link is not None:
-        st.switch_page(f"views/{wanted.link[0]}/{wanted.link[0]}.py", query_params=wanted.link[1])
+    choice = by_key.get(taken[0]) if taken else None
+    if choice is not None and choice.link is not None:
+        st.switch_page(f"views/{choice.link[0]}/{choice.link[0]}.py", query_params=choice.link[1])

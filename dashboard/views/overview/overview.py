@@ -45,11 +45,11 @@ answers_first = evening.asked()  # after a question to all, the answers come fir
 for part in (evening.remembered, evening.day) if answers_first else (evening.day, evening.remembered):
     part(agent, cast)
 life.show()
-held = agent.entries(Tier.STM)
-too_many = tables.too_many(held, stats["stm_size"])
+entries = agent.entries(Tier.STM)
+too_many = tables.too_many(entries, stats["stm_size"])
 over = f", {too_many:,} more than {'fits' if too_many == 1 else 'fit'}" if too_many else ""
 counts = (
-    f"{tables.room(held, stats['stm_size'], 'short-term')}{over}",
+    f"{tables.room(entries, stats['stm_size'], 'short-term')}{over}",
     f"{stats['ltm']:,} long-term",
     f"{tables.counted(stats['static'], 'fact', 'facts')} of personality",
 )
@@ -61,7 +61,7 @@ if today.by != "nothing":
     st.header("Today", anchor=False)
     with st.container(border=True, gap="small"):
         missed = today.missed if today.by == "plan" else ()
-        for label, action in (("Now", today.doing), ("Next", today.following), *(("Missed", one) for one in missed)):
+        for label, action in (("Now", today.doing), ("Next", today.following), *(("Missed", act) for act in missed)):
             if action is not None:
                 widgets.text(f"{label}: {action}")
         basis = "By the plan of the day. Missed: no memory mentions it."

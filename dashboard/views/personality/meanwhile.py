@@ -57,18 +57,18 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
             if choice is not None:
                 taken[path] = there if choice == THEIRS else settled.mine[path]
         open_ = len(settled.clashes) - len(taken)
-        wanted = st.button(
+        merging = st.button(
             words.BRING_BOTH_TOGETHER, key=f"{key}-together", type="primary", icon=":material/merge:",
             disabled=open_ > 0,
             help="This does not save yet. Parts that only one of you changed are taken from that version.",
         )  # fmt: skip
-    return personality_form.dump(_joined(settled.mine | taken)) if wanted else None
+    return personality_form.dump(_joined(settled.mine | taken)) if merging else None
 
 
 def settle(began: str, mine: str, now: str) -> drafts.Settled[Path] | None:
     """What becomes of each part, by its path; ``None`` if one of the texts is not a JSON object."""
     three = [personality_form.read(text or "{}") for text in (began, mine, now)]
-    parts = [_parts(one) for one in three if one is not None]
+    parts = [_parts(document) for document in three if document is not None]
     if len(parts) < len(three):
         return None
     names = dict.fromkeys([*parts[2], *parts[1], *parts[0]])  # in the order of the text in use
@@ -81,7 +81,7 @@ def _parts(document: Mapping[str, Any]) -> dict[Path, Any]:
     found: dict[Path, Any] = {}
     for name, value in document.items():
         if name == "identity" and isinstance(value, dict):
-            found |= {(name, inner): held for inner, held in value.items()}
+            found |= {(name, inner): part for inner, part in value.items()}
         else:
             found[name,] = value
     return found

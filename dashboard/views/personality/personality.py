@@ -64,7 +64,7 @@ if loaded not in st.session_state:
     st.session_state[loaded] = now
     st.session_state[draft] = now or agent.curation.personality_on_disk or ""
     st.session_state[base] = (st.session_state.get(base, (0, ""))[0] + 1, "")  # earlier fields are not reused
-held = st.session_state[loaded] or None  # a file that was never valid is repaired from its text on disk
+loaded_text = st.session_state[loaded] or None  # a file that was never valid is repaired from its text on disk
 
 
 def begin(text: str) -> None:
@@ -132,7 +132,7 @@ if meanwhile:
         st.rerun()
 elif changed:
     try:
-        plan = agent.save_personality(text, expected=held, preview=True)
+        plan = agent.save_personality(text, expected=loaded_text, preview=True)
     except InvalidDocument as error:
         if slots is not None:
             st.error("This cannot be saved yet: see beside the fields.", icon=":material/error:")
@@ -154,7 +154,7 @@ if again:
     st.rerun()
 if save and plan is not None:
     try:
-        done = agent.save_personality(text, expected=held)
+        done = agent.save_personality(text, expected=loaded_text)
     except MemorySystemError as error:
         widgets.problem(error)
     else:

@@ -57,10 +57,10 @@ def show(base: Mapping[str, Any], key: str) -> tuple[dict[str, Any], dict[str, A
     document["identity"] = _identity(_mapping(base.get("identity")), key)
     for name, (label, hint) in LISTS.items():
         slots[name] = _section(label)
-        held = [str(item) for item in _items(base.get(name))]
+        items = [str(item) for item in _items(base.get(name))]
         text = st.text_area(
             label,
-            "\n".join(held),
+            "\n".join(items),
             key=f"{key}-{name}",
             placeholder=hint,
             height=120,
@@ -104,16 +104,16 @@ def _section(label: str) -> Any:
     return st.container()
 
 
-def _identity(held: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _identity(base: Mapping[str, Any], key: str) -> dict[str, Any]:
     left, middle, right = st.columns([3, 1, 3])
-    name = left.text_input("Name", str(held.get("name", "")), key=f"{key}-name", persist_state="session")
-    known = held.get("age")
+    name = left.text_input("Name", str(base.get("name", "")), key=f"{key}-name", persist_state="session")
+    known = base.get("age")
     age = middle.text_input("Age", "" if known is None else str(known), key=f"{key}-age", persist_state="session")
     profession = right.text_input(
-        "Profession", str(held.get("profession", "") or ""), key=f"{key}-profession", persist_state="session"
+        "Profession", str(base.get("profession", "") or ""), key=f"{key}-profession", persist_state="session"
     )
     description = st.text_area(
-        "Description", str(held.get("description", "") or ""), key=f"{key}-about", height=80, persist_state="session"
+        "Description", str(base.get("description", "") or ""), key=f"{key}-about", height=80, persist_state="session"
     )
     identity: dict[str, Any] = {"name": name}
     if age.strip():
@@ -122,17 +122,17 @@ def _identity(held: Mapping[str, Any], key: str) -> dict[str, Any]:
         identity["profession"] = profession
     if description.strip():
         identity["description"] = description
-    extras = [{"what": str(name), "is": value} for name, value in held.items() if name not in _OWN]
+    extras = [{"what": str(name), "is": value} for name, value in base.items() if name not in _OWN]
     for row in _table(extras, ("what", "is"), f"{key}-extras"):
         if "what" in row:
             name_, value = str(row["what"]), row.get("is", "")
-            identity[name_] = held[name_] if str(held.get(name_)) == value else value  # a number stays one
+            identity[name_] = base[name_] if str(base.get(name_)) == value else value  # a number stays one
     return identity
 
 
-def _table(held: Any, columns: tuple[str, ...], key: str) -> list[dict[str, Any]]:
+def _table(items: Any, columns: tuple[str, ...], key: str) -> list[dict[str, Any]]:
     """An editable table of objects; empty rows and empty cells are left out."""
-    rows = [dict(row) for row in _items(held) if isinstance(row, Mapping)]
+    rows = [dict(row) for row in _items(items) if isinstance(row, Mapping)]
     frame = pd.DataFrame(rows, columns=list(columns)).astype(object)
     # widths of their own: columns that grow with their content would move while somebody types
     config: dict[str, Any] = {name: st.column_config.TextColumn(width=_WIDTHS[name]) for name in columns}

@@ -41,7 +41,7 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
         "now": _time(query.now),
         "touch": "False",
     }
-    given = "".join(f"        {name}={value},\n" for name, value in named.items() if value)
+    arguments = "".join(f"        {name}={value},\n" for name, value in named.items() if value)
     made = world_python(settings)
     imported = ["DecayForm"] + ["Facets"] * bool(query.facets) + ["Measure", "Passing", "Scoring"]
     imported += ["Seats"] + ["Settings"] * ("Settings" in made) + ["Weights", "World"]
@@ -52,7 +52,7 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
         f"from memory_system import {', '.join(imported)}\n\n"
         f"with {made} as world:\n"
         f"    memory = world.agent({agent!r}){past}\n"
-        f"    found = memory.query_memory(\n        {query.cue!r},\n{given}    )\n"
+        f"    found = memory.query_memory(\n        {query.cue!r},\n{arguments}    )\n"
         "for hit in found:\n"
         '    print(f"{hit.score.total:.2f}", hit.entry.document)'
     )
@@ -96,16 +96,18 @@ def recall_curl(agent: str, query: Query, wanted: Wanted | None, settings: Setti
 
 def world_python(settings: Settings) -> str:
     """Python code that opens a world, with its folder unless the environment names it anyway."""
-    told: dict[str, Path | str] = {"home": settings.home} if settings.home != Settings().home else {}
-    like = Settings.model_validate(told)
-    told |= {
+    values: dict[str, Path | str] = {"home": settings.home} if settings.home != Settings().home else {}
+    like = Settings.model_validate(values)
+    values |= {
         name: getattr(settings, name)
         for name in ("database", "personalities", "world")
         if getattr(settings, name) != getattr(like, name)
     }
-    if not told:
+    if not values:
         return "World()"
-    shown = {name: f"Path({str(value)!r})" if isinstance(value, Path) else repr(value) for name, value in told.items()}
+    shown = {
+        name: f"Path({str(value)!r})" if isinstance(value, Path) else repr(value) for name, value in values.items()
+    }
     return f"World(Settings({', '.join(f'{name}={value}' for name, value in shown.items())}))"
 
 
@@ -155,23 +157,23 @@ def _set(facets: Facets) -> dict[str, Any]:
 
 
 def _facets(facets: Facets) -> str:
-    told = []
+    arguments = []
     for name, value in _set(facets).items():
         if isinstance(value, datetime):
             shown = _time(value)
         elif isinstance(value, tuple):
-            shown = repr(tuple(str(one) for one in value))
+            shown = repr(tuple(str(item) for item in value))
         else:
             shown = repr(value)
-        told.append(f"{name}={shown}")
-    return f"Facets({', '.join(told)})"
+        arguments.append(f"{name}={shown}")
+    return f"Facets({', '.join(arguments)})"
 
 
 def _plain(value: Any) -> Any:
     """A value as JSON writes it."""
     if isinstance(value, datetime):
         return _moment(value)
-    return [str(one) for one in value] if isinstance(value, tuple) else value
+    return [str(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _time(at: datetime) -> str:

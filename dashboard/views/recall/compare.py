@@ -47,10 +47,10 @@ def show(agent: AgentMemory, query: Query) -> None:
         st.caption(NEITHER)
         return
     counts = frame["change"].value_counts()
-    told = [
+    parts = [
         f"{counts[verb]} {verb if counts[verb] == 1 else plural}" for verb, plural in _VERBS.items() if verb in counts
     ]
-    st.caption(f"From “{left}” to “{right}”: {', '.join(told)}.")
+    st.caption(f"From “{left}” to “{right}”: {', '.join(parts)}.")
     widgets.table(
         frame,
         hide_index=True,

@@ -254,12 +254,12 @@ def _instances(agent: AgentMemory, text: str) -> tuple[tuple[str, ...], str]:
     if not most:
         return (), ""
     key = f"instances-{session.place()}"
-    held = st.session_state.get(key)
-    if held is None or held[:2] != (text, most):
+    expansion = st.session_state.get(key)
+    if expansion is None or expansion[:2] != (text, most):
         with st.spinner("Asking the language model…"):
             asked = agent.query(text, expand=int(most))
-        held = st.session_state[key] = text, most, asked.instances, asked.unexpanded
-    return held[2:]
+        expansion = st.session_state[key] = text, most, asked.instances, asked.unexpanded
+    return expansion[2:]
 
 
 def _facets(agent: AgentMemory) -> Facets:
@@ -332,7 +332,7 @@ def _scene(agent: AgentMemory) -> dict[str, Any]:
                 options,
                 key=f"{name}-{place}",
                 placeholder=missing,
-                format_func=lambda one: tables.SOURCES.get(one, one),
+                format_func=lambda option: tables.SOURCES.get(option, option),
                 persist_state="session",
             )
         )

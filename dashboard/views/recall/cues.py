@@ -99,7 +99,7 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
                     label,
                     options,
                     key=draft.field(field),
-                    format_func=lambda one: _option(agent, texts, one),
+                    format_func=lambda entry_id: _option(agent, texts, entry_id),
                     help="Currently recalled memories are listed first." if field == "must" else None,
                     persist_state="session",
                 )

@@ -33,7 +33,9 @@ def show(agent: AgentMemory, found: Recall) -> None:
         widgets.text(narrative.text)
     for sentence in narrative.sentences:
         widgets.text(sentence.text)
-        st.caption(widgets.plain("rests on: " + "; ".join(tables.short(texts[one], 70) for one in sentence.ids)))
+        st.caption(
+            widgets.plain("rests on: " + "; ".join(tables.short(texts[entry_id], 70) for entry_id in sentence.ids))
+        )
     for dropped in narrative.dropped:
         st.warning(widgets.plain(f"Left out: “{dropped.text}” {dropped.reason}"), icon=":material/block:")
     if narrative.told_by:

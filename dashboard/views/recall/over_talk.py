@@ -52,7 +52,9 @@ class _Asked:
         """How many thumbs each line still lacks."""
         judged = {judgment.cue: judgment for judgment in agent.judgments}
         return {
-            cue: sum(cue not in judged or judged[cue].verdict(one) is None for one in deciding(*self.ids(cue)))
+            cue: sum(
+                cue not in judged or judged[cue].verdict(entry_id) is None for entry_id in deciding(*self.ids(cue))
+            )
             for cue in self.hits
         }
 
@@ -112,8 +114,8 @@ def _talks(agent: AgentMemory) -> dict[str, str]:
 def _said(agent: AgentMemory, chosen: str) -> Lines | None:
     """The lines of a talk; ``None`` if there are none, with a sentence that says so."""
     if chosen == talk_state.LINK:
-        held = talk_state.interview(agent)
-        lines = lines_of(agent, held.talk, held.messages(MAX_MESSAGES))
+        open_talk = talk_state.interview(agent)
+        lines = lines_of(agent, open_talk.talk, open_talk.messages(MAX_MESSAGES))
     else:
         lines = Conversation.open(agent, chosen).lines()
     if not lines.cues:
@@ -125,10 +127,10 @@ def _said(agent: AgentMemory, chosen: str) -> Lines | None:
 def _pick(labels: Mapping[str, str]) -> str:
     """Which talk: the one in the link, or the most recent one."""
     key, options = f"talk-test-of-{session.place()}", list(labels)
-    wanted, linked = session.from_link(_LINK), f"talk-test-linked-{session.place()}"
-    if wanted != st.session_state.get(linked) and wanted in options:
-        st.session_state[key] = wanted
-    elif wanted not in (LAST, *options):
+    talk_id, linked = session.from_link(_LINK), f"talk-test-linked-{session.place()}"
+    if talk_id != st.session_state.get(linked) and talk_id in options:
+        st.session_state[key] = talk_id
+    elif talk_id not in (LAST, *options):
         st.warning(words.TALK_IS_GONE)
     if st.session_state.get(key) not in options:
         st.session_state[key] = options[0]
@@ -149,7 +151,7 @@ def _pasted(agent: AgentMemory) -> Lines | None:
         label_visibility="collapsed", persist_state="session",
         placeholder="\n".join(["What is said to the character, one a line:", *session.example_cues(agent.name)[:2]]),
     )  # fmt: skip
-    cues = tuple(dict.fromkeys(filter(None, (one.strip() for one in text.splitlines()))))
+    cues = tuple(dict.fromkeys(filter(None, (line.strip() for line in text.splitlines()))))
     return Lines(cues[:MOST_JUDGED]) if cues else None
 
 
@@ -175,9 +177,9 @@ def _walk(agent: AgentMemory, lines: Lines, first: str, second: str) -> None:
 def _asked(agent: AgentMemory, lines: Lines, first: str, second: str) -> _Asked:
     """The answers that are judged: the former ones, unless memory has changed since, other than by a thumb."""
     of, stamp, now = (session.place(), lines, first, second), agent.stamp, agent.now
-    held: _Asked | None = st.session_state.get(_ASKED)
-    if held is not None and held.of == of and abs(now - held.now) < _FRESH and _only_judged(agent, held.stamp, stamp):
-        asked = replace(held, stamp=stamp)
+    last: _Asked | None = st.session_state.get(_ASKED)
+    if last is not None and last.of == of and abs(now - last.now) < _FRESH and _only_judged(agent, last.stamp, stamp):
+        asked = replace(last, stamp=stamp)
     else:
         with st.spinner(f"Asking {tables.counted(len(lines.cues), 'line', 'lines')} by both …"):
             hits = {
@@ -193,7 +195,7 @@ def _only_judged(agent: AgentMemory, before: tuple[int, int], after: tuple[int, 
     new = after[0] - before[0]
     if before[1] != after[1] or not 0 <= new <= _FEW:
         return False
-    return not new or all(one.change_set.operation == "judgments" for one in agent.history(new))
+    return not new or all(record.change_set.operation == "judgments" for record in agent.history(new))
 
 
 def _hits(agent: AgentMemory, lines: Lines, cue: str, name: str, now: datetime) -> tuple[Candidate, ...]:
@@ -223,14 +225,14 @@ def _line(agent: AgentMemory, asked: _Asked, cue: str, place: str) -> None:
 def _next_missing(missing: Mapping[str, int], after: int) -> int | None:
     """The number of the next line that still lacks a thumb, from the beginning again after the last."""
     lacking = [number for number, count in enumerate(missing.values()) if count]
-    return next((one for one in lacking if one > after), lacking[0] if lacking else None)
+    return next((number for number in lacking if number > after), lacking[0] if lacking else None)
 
 
 def _foot(agent: AgentMemory, asked: _Asked, missing: Mapping[str, int], key: str, number: int, few: str) -> None:
     """Previous, next, the next line that lacks a thumb; and how much is still missing."""
     lacking = sum(map(bool, missing.values()))
     here = list(missing.values())[number]
-    told = [
+    parts = [
         f"{tables.counted(here, 'thumb', 'thumbs')} missing here" if here else "nothing missing here",
         f"{len(missing) - lacking} of {tables.counted(len(missing), 'line', 'lines')} done",
     ]
@@ -239,7 +241,7 @@ def _foot(agent: AgentMemory, asked: _Asked, missing: Mapping[str, int], key: st
             _go(words.PREVIOUS_LINE, key, number - 1 if number else None)
             _go(words.NEXT_LINE, key, number + 1 if number + 1 < len(missing) else None)
             _go(words.NEXT_WITHOUT_THUMBS, key, _next_missing(missing, number), primary=not here)
-        st.caption(f"**{' · '.join(told).capitalize()}.** {few or _needed(asked.counted(agent), lacking)}")
+        st.caption(f"**{' · '.join(parts).capitalize()}.** {few or _needed(asked.counted(agent), lacking)}")
 
 
 def _go(label: str, key: str, number: int | None, *, primary: bool = False) -> None:

@@ -100,7 +100,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked, picture: DeltaGenerator) 
             _code(agent, found)
 
 
-def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
+def _picture(agent: AgentMemory, found: Explanation, choice: str) -> list[int]:
     """What is above the bars, and the positions of the candidates that they show: none if it says why."""
     query = found.query
     if not found.considered:
@@ -116,10 +116,10 @@ def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
         st.caption(widgets.plain(f"Nothing passed the threshold. {near}"))
     recall_forgotten.show(agent, query)
     why.opened(agent, found)
-    shown = _shown(found, wanted)
+    shown = _shown(found, choice)
     if not shown:
         widgets.empty("No matching memories.", "Lower the threshold, or raise top-k.")
-        if wanted != "All":
+        if choice != "All":
             st.button("Show all", icon=":material/list:", key="recall-show-all", on_click=controls.show_all)
     return shown
 
@@ -149,11 +149,11 @@ def _left_out(query: Query) -> str:
     return "; an earlier tier is asked first, so a higher score of a later one may be left out"
 
 
-def _shown(found: Explanation, wanted: str) -> list[int]:
+def _shown(found: Explanation, choice: str) -> list[int]:
     """The positions of the candidates to be shown."""
-    if wanted == "Recalled":
+    if choice == "Recalled":
         return found.candidates.which(Verdict.RECALLED)
-    if wanted == words.NOT_RECALLED:
+    if choice == words.NOT_RECALLED:
         return found.candidates.which(*(verdict for verdict in Verdict if verdict is not Verdict.RECALLED))
     return list(range(len(found.candidates)))
 

@@ -83,13 +83,13 @@ if st.button(
     except MemorySystemError as error:
         st.session_state.pop(plan_key, None)
         widgets.problem(error)
-held: tuple[object, ChangeSet] | None = st.session_state.get(plan_key)
-if held is None or held[0] != asked_with:
+preview: tuple[object, ChangeSet] | None = st.session_state.get(plan_key)
+if preview is None or preview[0] != asked_with:
     if not ticked:
         st.caption("Tick what to keep; Preview then shows the result without changing anything.")
     st.stop()
 
-planned = held[1]
+planned = preview[1]
 st.header(widgets.plain(planned.title), anchor=False)
 st.text(comparing.outcome(planned, whom))
 change_set.show(original, planned)

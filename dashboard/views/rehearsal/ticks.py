@@ -44,44 +44,45 @@ def by_memory(apart: Apart, whom: str) -> Ticked:
     texts = tuple(text.name for text in apart.texts if f"the {text.name}" in ticked)
     clashing = {memory.entry_id for memory in apart.memories if memory.clash}
     clashing |= {text.name for text in apart.texts if text.clash}
-    return Ticked(ids, texts, tuple(one for one in (*ids, *texts) if one in clashing))
+    return Ticked(ids, texts, tuple(key for key in (*ids, *texts) if key in clashing))
 
 
-def _memory(one: MemoryApart) -> change_rows.Row:
-    last = one.steps[-1]
-    row = change_rows.of_change(one.change, word=comparing.VERBS[one.change.verb], flag=one.sentence)
+def _memory(memory: MemoryApart) -> change_rows.Row:
+    last = memory.steps[-1]
+    row = change_rows.of_change(memory.change, word=comparing.VERBS[memory.change.verb], flag=memory.sentence)
     return row | {"why": tables.visible(f"Here: {last.title} ({last.author})")}
 
 
-def _text(one: TextApart, whom: str) -> change_rows.Row:
-    called = setting_names.called if one.name == "settings" else str
-    lines = [comparing.line(called(what), *ends) for what, *ends in one.lines]
+def _text(text: TextApart, whom: str) -> change_rows.Row:
+    called = setting_names.called if text.name == "settings" else str
+    lines = [comparing.line(called(what), *ends) for what, *ends in text.lines]
     more = f" · and {len(lines) - _LINES} more" if len(lines) > _LINES else ""
-    both = ", ".join(map(called, one.clashes))
+    both = ", ".join(map(called, text.clashes))
     flag = f"{whom} was changed there, too: {both}. Keeping it takes what the rehearsal has."
     return change_rows.line(
-        f"the {one.name}", "update", comparing.called(one.name), " · ".join(lines[:_LINES]) + more,
-        box=True, ticked=False, flag=tables.visible(flag) if one.clash else "",
+        f"the {text.name}", "update", comparing.called(text.name), " · ".join(lines[:_LINES]) + more,
+        box=True, ticked=False, flag=tables.visible(flag) if text.clash else "",
     )  # fmt: skip
 
 
 def by_change(world: World, mark: Rehearsal) -> Ticked:
     """The changes made in a rehearsal, the newest first, each with a box."""
-    told, fits = world.changes_of(mark.name), world.fits(mark.name)
-    shown, now = told[:_CHANGES], datetime.now(UTC)
+    records, fits = world.changes_of(mark.name), world.fits(mark.name)
+    shown, now = records[:_CHANGES], datetime.now(UTC)
     rows = [
         change_rows.line(
-            str(one.revision), "update", history_tables.operation(one.change_set.operation), one.change_set.title,
-            facts=[("", comparing.state(one, fits[one.revision]), "")], box=True, ticked=False,
-            why=tables.visible(f"By {one.change_set.author}, {ago(one.applied_at, now)}"),
+            str(record.revision), "update", history_tables.operation(record.change_set.operation),
+            record.change_set.title,
+            facts=[("", comparing.state(record, fits[record.revision]), "")], box=True, ticked=False,
+            why=tables.visible(f"By {record.change_set.author}, {ago(record.applied_at, now)}"),
         )
-        for one in shown
+        for record in shown
     ]  # fmt: skip
     revisions = change_set.listed(f"changes-{mark.name}", rows, label="Keep")
-    if len(told) > len(shown):
-        st.caption(f"The newest {_CHANGES} of {len(told)} changes; keep older ones by memory.")
-    ticked = [one for one in shown if str(one.revision) in revisions]
-    for one in ticked[:5]:
-        with st.expander(widgets.plain(tables.short(one.change_set.title, 80))):
-            change_set.show(world.agent(mark.name), one.change_set)
-    return Ticked(revisions=tuple(one.revision for one in ticked))
+    if len(records) > len(shown):
+        st.caption(f"The newest {_CHANGES} of {len(records)} changes; keep older ones by memory.")
+    ticked = [record for record in shown if str(record.revision) in revisions]
+    for record in ticked[:5]:
+        with st.expander(widgets.plain(tables.short(record.change_set.title, 80))):
+            change_set.show(world.agent(mark.name), record.change_set)
+    return Ticked(revisions=tuple(record.revision for record in ticked))

@@ -64,25 +64,25 @@ def opened(number: int) -> None:
         _ways_on(relived)
 
 
-def _difference(relived: Relived, one: Difference) -> None:
-    icon, colour = BADGES[one.shift]
+def _difference(relived: Relived, difference: Difference) -> None:
+    icon, colour = BADGES[difference.shift]
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.badge(relive_tables.WORDS[one.shift], icon=f":material/{icon}:", color=colour)  # type: ignore[arg-type]
-            for words, place in (("then", one.place_then), ("now", one.place_now)):
+            st.badge(relive_tables.WORDS[difference.shift], icon=f":material/{icon}:", color=colour)  # type: ignore[arg-type]
+            for words, place in (("then", difference.place_then), ("now", difference.place_now)):
                 st.badge(f"{words}: {f'place {place}' if place else 'not recalled'}", color="gray")
-            for words, candidate in (("then", one.then), ("now", one.now)):
+            for words, candidate in (("then", difference.then), ("now", difference.now)):
                 if st.button(
                     f"Why, {words}",
-                    key=f"why-{words}-{one.entry_id}",
+                    key=f"why-{words}-{difference.entry_id}",
                     icon=":material/search:",
                     type="tertiary",
                     disabled=candidate is None or _too_long(relived),
                     help=f"Opens its verdict on the Recall page, as of {words}. In Python: AgentMemory.relive",
                 ):
-                    to_recall(relived, then=words == "then", entry_id=one.entry_id)
-        widgets.text(one.document)
-        widgets.text(one.because)
+                    to_recall(relived, then=words == "then", entry_id=difference.entry_id)
+        widgets.text(difference.document)
+        widgets.text(difference.because)
 
 
 def _contexts(relived: Relived) -> None:
@@ -135,17 +135,17 @@ def _ways_on(relived: Relived) -> None:
 
 def listed(agent: AgentMemory) -> None:
     """The log as a table, the newest first, a page at a time."""
-    wanted = st.text_input(
+    text = st.text_input(
         "Cue contains", placeholder="Search", icon=":material/search:", max_chars=200,
         key=f"relive-words-{agent.name}", persist_state="session",
     ).strip()  # fmt: skip
-    held = f"relive-before-{agent.name}"
-    if st.session_state.get(f"{held}-for") != wanted:
-        st.session_state[f"{held}-for"], st.session_state[held] = wanted, None
-    before = st.session_state[held]
-    logged = agent.queries(PAGE + 1, before, contains=wanted)
+    before_key = f"relive-before-{agent.name}"
+    if st.session_state.get(f"{before_key}-for") != text:
+        st.session_state[f"{before_key}-for"], st.session_state[before_key] = text, None
+    before = st.session_state[before_key]
+    logged = agent.queries(PAGE + 1, before, contains=text)
     if not logged and before is None:
-        if wanted:
+        if text:
             widgets.empty("No query with these words.", "Search for others.")
         elif not agent.settings.query_log:
             widgets.empty("Queries are not kept for this character.", "Set how many are kept.", agent, to="settings")
@@ -158,7 +158,7 @@ def listed(agent: AgentMemory) -> None:
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        key=f"queries-{agent.name}-{before}-{wanted}-{st.session_state.get('relive-round', 0)}",
+        key=f"queries-{agent.name}-{before}-{text}-{st.session_state.get('relive-round', 0)}",
         column_order=["cue", "recalled", "who", "world time", "asked"],
         column_config={
             "cue": st.column_config.TextColumn("Cue", width=340),
@@ -174,10 +174,10 @@ def listed(agent: AgentMemory) -> None:
     )
     with st.container(horizontal=True):
         if before is not None and st.button("Newest", icon=":material/first_page:"):
-            st.session_state[held] = None
+            st.session_state[before_key] = None
             st.rerun()
         if len(logged) > PAGE and st.button("Older", icon=":material/arrow_forward:"):
-            st.session_state[held] = shown[-1].number
+            st.session_state[before_key] = shown[-1].number
             st.rerun()
     for row in picked["selection"]["rows"]:
         if row < len(shown):

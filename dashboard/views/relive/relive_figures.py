@@ -66,7 +66,7 @@ def shifted(frame: pd.DataFrame, then: Query, now: Query) -> str:
 
 def _key(records: list[dict[Any, Any]], marks: list[tuple[str, float]]) -> str:
     """The meaning of the symbols that occur."""
-    told = [
+    parts = [
         f'<span><i class="{name}{"" if recalled else " out"}"></i>{name}{"" if recalled else ", not recalled"}</span>'
         for name in ("then", "now")
         for recalled in (True, False)
@@ -74,19 +74,19 @@ def _key(records: list[dict[Any, Any]], marks: list[tuple[str, float]]) -> str:
     ]
     said = [f"{name if len(marks) > 1 else 'threshold'} {at:.2f}" for name, at in marks]
     dashes = dict(zip(("now", "then"), ("┆", "┊"), strict=True))
-    told += [f"<span>{dashes[name]} {one}</span>" for (name, _), one in zip(marks, said, strict=True)]
-    return f'<div class="key">{"".join(told)}</div>'
+    parts += [f"<span>{dashes[name]} {text}</span>" for (name, _), text in zip(marks, said, strict=True)]
+    return f'<div class="key">{"".join(parts)}</div>'
 
 
-def _points(one: dict[Any, Any], end: float) -> str:
-    held = [(name, one[name]) for name in ("then", "now") if pd.notna(one[name])]
-    places = [score for _, score in held]
+def _points(record: dict[Any, Any], end: float) -> str:
+    scores = [(name, record[name]) for name in ("then", "now") if pd.notna(record[name])]
+    places = [score for _, score in scores]
     drawn = ""
-    if len(held) > 1:
+    if len(scores) > 1:
         wide = _share(max(places) - min(places), end)
         drawn = f'<i class="between" style="left:{_share(min(places), end)};width:{wide}"></i>'
-    for name, score in held:
-        out = "" if one[f"recalled {name}"] else " out"
+    for name, score in scores:
+        out = "" if record[f"recalled {name}"] else " out"
         drawn += f'<i class="{name}{out}" style="left:{_share(score, end)}"></i>'
     return drawn
 
@@ -95,17 +95,17 @@ def _share(score: float, end: float) -> str:
     return f"{100 * max(0.0, score) / end:.2f}%"
 
 
-def _drawn(one: dict[Any, Any], name: str, recalled: bool) -> bool:
-    return bool(pd.notna(one[name])) and one[f"recalled {name}"] is recalled
+def _drawn(record: dict[Any, Any], name: str, recalled: bool) -> bool:
+    return bool(pd.notna(record[name])) and record[f"recalled {name}"] is recalled
 
 
-def _told(one: dict[Any, Any]) -> str:
+def _told(record: dict[Any, Any]) -> str:
     """Both scores in words."""
-    told = []
+    parts = []
     for name in ("then", "now"):
-        score = "not there" if pd.isna(one[name]) else f"{one[name]:.2f}"
-        told.append(f"{name} {score}{'' if one[f'recalled {name}'] or pd.isna(one[name]) else ', not recalled'}")
-    return " · ".join(told)
+        score = "not there" if pd.isna(record[name]) else f"{record[name]:.2f}"
+        parts.append(f"{name} {score}{'' if record[f'recalled {name}'] or pd.isna(record[name]) else ', not recalled'}")
+    return " · ".join(parts)
 
 
 def _plain(text: str) -> str:

@@ -63,15 +63,15 @@ def summary(relived: Relived) -> str:
         if not same:
             return "Nothing was recalled then, and nothing would be now."
         return f"Asked now, the same {counted(len(same), 'memory is', 'memories are')} recalled, in the same order."
-    told = [f"{count} {WORDS[shift]}" for shift, count in counts.items() if count]
-    return f"{counted(len(same), 'memory is', 'memories are')} recalled both then and now; {', '.join(told)}."
+    parts = [f"{count} {WORDS[shift]}" for shift, count in counts.items() if count]
+    return f"{counted(len(same), 'memory is', 'memories are')} recalled both then and now; {', '.join(parts)}."
 
 
 def parameters(then: Query, now: Query) -> pd.DataFrame:
     """All parameters then and now, one row per parameter; facets only if there are any."""
     rows = [
-        {"parameter": words, "then": told(then), "now": told(now), "": "" if told(then) == told(now) else "differs"}
-        for words, told in _PARAMETERS.items()
+        {"parameter": words, "then": read(then), "now": read(now), "": "" if read(then) == read(now) else "differs"}
+        for words, read in _PARAMETERS.items()
     ]
     facets = [_facets(query) for query in (then, now)]
     for name in dict.fromkeys([*facets[0], *facets[1]]):
@@ -119,11 +119,11 @@ def shifted(relived: Relived, most: int) -> pd.DataFrame:
     answer.
     """
     then, now = relived.then, relived.now
-    held = [difference.entry_id for difference in relived.differences]
-    held += [hit.entry.id for hit in now.hits]
+    ids = [difference.entry_id for difference in relived.differences]
+    ids += [hit.entry.id for hit in now.hits]
     differing = {difference.entry_id: WORDS[difference.shift] for difference in relived.differences}
     rows = []
-    for entry_id in list(dict.fromkeys(held))[:most]:
+    for entry_id in list(dict.fromkeys(ids))[:most]:
         before, after = then.candidates.of(entry_id), now.candidates.of(entry_id)
         shown = after or before
         assert shown is not None, "it is in one of the answers"

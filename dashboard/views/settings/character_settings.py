@@ -258,7 +258,7 @@ def _presets(agent: AgentMemory, now: dict[str, Any], draft: drafts.Draft) -> No
                 "static_threshold": preset.static_threshold,
             } | {kept: now[kept] for kept in _NO_PART_OF_A_PRESET}
             if st.button(name.capitalize(), key=f"preset-set-{name}", disabled=taken == now):
-                changed = tuple(one for one in taken if one not in _NO_PART_OF_A_PRESET)
+                changed = tuple(key for key in taken if key not in _NO_PART_OF_A_PRESET)
                 _save(agent, taken, f"The character now recalls by the preset {name}.", draft, changed)
             st.caption(widgets.plain(preset.source))
 

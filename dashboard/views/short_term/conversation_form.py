@@ -24,17 +24,17 @@ def show(agent: AgentMemory) -> None:
         placeholder="Mira: Who had the key last?\nTobias: I did, until Wednesday.",
     )  # fmt: skip
     mounting.keep_unsent(drafts.turn(f"talk-{agent.name}"), f"talk-{agent.name}")
-    held = f"talk-plan-{agent.name}"
+    plan_key = f"talk-plan-{agent.name}"
     if st.button("Preview", key=f"talk-preview-{agent.name}", icon=":material/visibility:", disabled=not text.strip()):
         try:
             with working.beside() as show_progress:
                 plan = agent.remember_conversation(text, preview=True, progress=show_progress)
         except MemorySystemError as error:
-            st.session_state.pop(held, None)
+            st.session_state.pop(plan_key, None)
             widgets.problem(error)
         else:
-            st.session_state[held] = text, plan
-    asked, plan = st.session_state.get(held, (None, None))
+            st.session_state[plan_key] = text, plan
+    asked, plan = st.session_state.get(plan_key, (None, None))
     if plan is None or asked != text:
         return
     st.markdown(f"**{widgets.plain(plan.title)}**")
@@ -47,6 +47,6 @@ def show(agent: AgentMemory) -> None:
 
     def remember(accepted: ChangeSet) -> None:
         counted = tables.counted(len(accepted.changes), "memory", "memories")
-        bulk.apply(agent, held, accepted, f"Remembered: {counted}", lambda: drafts.next_turn(f"talk-{agent.name}"))
+        bulk.apply(agent, plan_key, accepted, f"Remembered: {counted}", lambda: drafts.next_turn(f"talk-{agent.name}"))
 
     change_set.offer(agent, plan, remember, label=words.REMEMBER_IT, beside=beside)

@@ -64,7 +64,9 @@ def show(agent: AgentMemory) -> None:
         st.info(f"Nobody is at {widgets.plain(done.place)} now: choose who saw it.")
         return
     drafts.next_turn(form)
-    who = ", ".join(session.shown_name(one.agent) for one in done.known)
+    who = ", ".join(session.shown_name(knower.agent) for knower in done.known)
     counted = tables.counted(len(done.known), "character remembers", "characters remember")
-    bulk.done_to([(one.agent, one.added.change_set) for one in done.known], f"{counted} it: {who}.", f"{counted} it")
+    bulk.done_to(
+        [(knower.agent, knower.added.change_set) for knower in done.known], f"{counted} it: {who}.", f"{counted} it"
+    )
     st.rerun()

@@ -31,17 +31,17 @@ if not widgets.closed(agent):
             with shown[name]:
                 form(agent)
 
-held = agent.entries(Tier.STM)
-edits.unfinished(agent, lambda: {entry.id for entry in held})
-st.header(tables.room(held, settings.stm_size, "remembered"), anchor=False)
-if too_many := tables.too_many(held, settings.stm_size):
+stm_entries = agent.entries(Tier.STM)
+edits.unfinished(agent, lambda: {entry.id for entry in stm_entries})
+st.header(tables.room(stm_entries, settings.stm_size, "remembered"), anchor=False)
+if too_many := tables.too_many(stm_entries, settings.stm_size):
     over = tables.counted(too_many, "memory", "memories")
     widgets.lead(f"{over} more than fit. Migrate.", "operations", agent.name, "warning", operation="Migrate")
-if not held:
+if not stm_entries:
     widgets.empty("Short-term memory is empty.", "Write an event into the form above.", agent)
     st.stop()
 held_rows = tables.entries(
-    held, agent.now, agent.migrate_stm2ltm(preview=True), {one.entry.id for one in agent.stale()}
+    stm_entries, agent.now, agent.migrate_stm2ltm(preview=True), {memory.entry.id for memory in agent.stale()}
 )
 frame = bulk.narrowed(held_rows, agent.name)
 if frame.empty:

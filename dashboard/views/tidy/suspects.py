@@ -41,30 +41,30 @@ def card(agent: AgentMemory, one: Suspicion) -> None:
             _pair(agent, one, key)
 
 
-def _pair(agent: AgentMemory, one: Suspicion, key: str) -> None:
-    first, second = one.entries
+def _pair(agent: AgentMemory, suspicion: Suspicion, key: str) -> None:
+    first, second = suspicion.entries
     for column, entry, other in zip(st.columns(2), (first, second), (second, first), strict=True):
         with column:
             st.markdown(marked(entry.document, other.document))
             st.caption(widgets.plain(tables.told_apart(entry)))
             with st.container(horizontal=True):
                 if agent.read_only is None:
-                    _settle_by(agent, one, entry, other, key)
+                    _settle_by(agent, suspicion, entry, other, key)
                 if st.button("Open", key=f"open-{key}-{entry.id}", icon=":material/open_in_new:", type="tertiary"):
                     st.switch_page(
                         "views/long_term/long_term.py", query_params={"agent": agent.name, "memory": entry.id}
                     )
     if agent.read_only is not None:
         return
-    _both_stay(agent, one, key)
+    _both_stay(agent, suspicion, key)
     with st.expander("Merge with a text of your own", key=f"own-{key}", on_change="rerun") as own:
         if own.open:
-            _merge_with_text(agent, one, key)
+            _merge_with_text(agent, suspicion, key)
 
 
-def _settle_by(agent: AgentMemory, one: Suspicion, entry: MemoryEntry, other: MemoryEntry, key: str) -> None:
+def _settle_by(agent: AgentMemory, suspicion: Suspicion, entry: MemoryEntry, other: MemoryEntry, key: str) -> None:
     """The button that lets this memory win."""
-    if one.sort is Sort.CONTRADICTION:
+    if suspicion.sort is Sort.CONTRADICTION:
         if st.button(
             "This one is right",
             key=f"keep-{key}-{entry.id}",
@@ -79,67 +79,69 @@ def _settle_by(agent: AgentMemory, one: Suspicion, entry: MemoryEntry, other: Me
         help="It takes over the tags, evidence and importance of the other, which is forgotten"
         " and can be restored; memories based on the other are then based on this one. In Python: AgentMemory.merge",
     ):
-        bulk.do(agent, lambda: agent.merge(one.ids, keep=entry.id))
+        bulk.do(agent, lambda: agent.merge(suspicion.ids, keep=entry.id))
 
 
-def _both_stay(agent: AgentMemory, one: Suspicion, key: str) -> None:
-    label = words.BOTH_ARE_RIGHT if one.sort is Sort.CONTRADICTION else "Not a duplicate"
+def _both_stay(agent: AgentMemory, suspicion: Suspicion, key: str) -> None:
+    label = words.BOTH_ARE_RIGHT if suspicion.sort is Sort.CONTRADICTION else "Not a duplicate"
     if st.button(
-        label if len(one.entries) == 2 else "They all stay",
+        label if len(suspicion.entries) == 2 else "They all stay",
         key=f"stay-{key}",
         icon=":material/visibility_off:",
         help="They stay as they are and are not listed again. In Python: AgentMemory.dismiss",
     ):
-        bulk.do(agent, lambda: agent.dismiss(one.ids))
+        bulk.do(agent, lambda: agent.dismiss(suspicion.ids))
 
 
-def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
+def _many(agent: AgentMemory, suspicion: Suspicion, key: str) -> None:
     """Memories with the same text: the text once, when each happened, and which one stays."""
-    widgets.text(one.entries[0].document)
+    widgets.text(suspicion.entries[0].document)
     if agent.read_only is not None:
-        for entry in one.entries[:_LISTED]:
+        for entry in suspicion.entries[:_LISTED]:
             st.caption(widgets.plain(tables.told_apart(entry)))
         return
-    places, newest = range(len(one.entries)), len(one.entries) - 1
-    labels = [widgets.plain(tables.told_apart(entry)) for entry in one.entries]
+    places, newest = range(len(suspicion.entries)), len(suspicion.entries) - 1
+    labels = [widgets.plain(tables.told_apart(entry)) for entry in suspicion.entries]
     if len(places) <= _LISTED:
         place = st.radio("Keep", places, index=newest, format_func=labels.__getitem__, key=f"which-{key}")
     else:
-        numbered = [f"{at + 1}. {tables.told_apart(entry)}" for at, entry in enumerate(one.entries)]
+        numbered = [f"{at + 1}. {tables.told_apart(entry)}" for at, entry in enumerate(suspicion.entries)]
         place = st.selectbox("Keep", places, index=newest, format_func=numbered.__getitem__, key=f"which-{key}")
     with st.container(horizontal=True):
         if st.button(
-            f"Merge {len(one.entries)} into it",
+            f"Merge {len(suspicion.entries)} into it",
             key=f"merge-{key}",
             icon=":material/merge:",
             help="The others are forgotten and can be restored. In Python: AgentMemory.merge",
         ):
-            bulk.do(agent, lambda: agent.merge(one.ids, keep=one.ids[place]))
-        _both_stay(agent, one, key)
+            bulk.do(agent, lambda: agent.merge(suspicion.ids, keep=suspicion.ids[place]))
+        _both_stay(agent, suspicion, key)
 
 
-def _merge_with_text(agent: AgentMemory, one: Suspicion, key: str) -> None:
+def _merge_with_text(agent: AgentMemory, suspicion: Suspicion, key: str) -> None:
     """A field for the text, the memory whose time and kind it gets, and what merging would do."""
-    draft = drafts.Draft(f"{_merging(agent)}{key}", {"text": one.entries[0].document}, {"text": "The first memory"})
+    draft = drafts.Draft(
+        f"{_merging(agent)}{key}", {"text": suspicion.entries[0].document}, {"text": "The first memory"}
+    )
     text = st.text_area("What the one memory says", key=draft.field("text"), height=90, persist_state="session")
     if not draft.told():
         return
     place = st.radio(
         "It has the time and kind of",
         range(2),
-        format_func=lambda at: widgets.plain(tables.told_apart(one.entries[at])),
+        format_func=lambda at: widgets.plain(tables.told_apart(suspicion.entries[at])),
         key=f"whose-{key}",
         persist_state="session",
     )
-    keep = one.ids[place]
+    keep = suspicion.ids[place]
     try:
-        planned = agent.merge(one.ids, text, keep=keep, preview=True)
+        planned = agent.merge(suspicion.ids, text, keep=keep, preview=True)
     except MemorySystemError as error:
         widgets.problem(error)
         return
     after = next((change.after for change in planned.changes if change.entry_id == keep and change.after), None)
-    after = after or one.entries[place]
-    moved = len(planned.changes) - sum(change.entry_id in one.ids for change in planned.changes)
+    after = after or suspicion.entries[place]
+    moved = len(planned.changes) - sum(change.entry_id in suspicion.ids for change in planned.changes)
     parts = [f"tags: {', '.join(after.tags) or 'none'}", tables.importance(after)]
     parts += [f"rests on {tables.counted(len(after.evidence), 'memory', 'memories')}"] if after.evidence else []
     parts += (
@@ -183,8 +185,8 @@ def unfinished(agent: AgentMemory, listed: Sequence[Suspicion]) -> None:
             )  # fmt: skip
 
 
-def _key(one: Suspicion) -> str:
-    return "-".join(one.ids[:2])
+def _key(suspicion: Suspicion) -> str:
+    return "-".join(suspicion.ids[:2])
 
 
 def marked(text: str, other: str) -> str:

@@ -23,8 +23,8 @@ if session.moment() is not None:
     st.stop()
 may = not widgets.closed(agent)
 
-held = sum(len(agent.entries(tier)) for tier in DECAYING)
-if held < 2:
+count = sum(len(agent.entries(tier)) for tier in DECAYING)
+if count < 2:
     widgets.empty("Nothing to compare yet.", "Add events.", agent, to="short_term")
     st.stop()
 
@@ -98,8 +98,8 @@ if not listed:
     st.stop()
 
 most = int(st.session_state.setdefault("tidy-most", AT_ONCE))
-for one in listed[:most]:
-    suspects.card(agent, one)
+for suspicion in listed[:most]:
+    suspects.card(agent, suspicion)
 if len(listed) > most and st.button(f"Show more ({len(listed) - most} are left)", icon=":material/expand_more:"):
     st.session_state["tidy-most"] = most + AT_ONCE
     st.rerun()

@@ -42,12 +42,12 @@ def ask() -> None:
     if not bare:
         return
     st.session_state[TYPED] = ""
-    st.session_state[_FACTS] = [bare, *(one for one in _typed() if one != bare)][:_MOST]
+    st.session_state[_FACTS] = [bare, *(fact for fact in _typed() if fact != bare)][:_MOST]
     st.query_params[_LINK] = st.session_state[_FACTS]
 
 
 def _typed() -> list[str]:
-    linked = [one for one in st.query_params.get_all(_LINK) if one.strip() and len(one) <= MOST_LETTERS]
+    linked = [fact for fact in st.query_params.get_all(_LINK) if fact.strip() and len(fact) <= MOST_LETTERS]
     return list(dict.fromkeys([*linked, *st.session_state.get(_FACTS, ())]))
 
 
@@ -67,12 +67,12 @@ def cells(fact: str, at: datetime | None) -> tuple[Cell, ...]:
     names = world.characters()
     stamps = tuple(session.stamps(names))
     asked = (at, world.standing if at is None else None, world.labels(), world.facts(), stamps)
-    held = st.session_state.setdefault(_HELD, {})
-    if fact not in held or held[fact][0] != asked:
-        held[fact] = asked, world.who_knows(fact, names, at=at, ask_model=False)
-        while len(held) > _MOST:
-            held.pop(next(iter(held)))
-    found: tuple[Cell, ...] = held[fact][1]
+    answers = st.session_state.setdefault(_HELD, {})
+    if fact not in answers or answers[fact][0] != asked:
+        answers[fact] = asked, world.who_knows(fact, names, at=at, ask_model=False)
+        while len(answers) > _MOST:
+            answers.pop(next(iter(answers)))
+    found: tuple[Cell, ...] = answers[fact][1]
     return found
 
 
@@ -111,13 +111,13 @@ def _shown(found: Sequence[Cell]) -> Sequence[Cell]:
 
 def _counted(found: Sequence[Cell]) -> str:
     counts = Counter(cell.verdict for cell in found)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict])
-    return f"{MOST_CELLS} of {len(found)} characters are shown: {told}."
+    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict])
+    return f"{MOST_CELLS} of {len(found)} characters are shown: {verdicts}."
 
 
 def _open(fact: str, name: str) -> None:
-    held = st.session_state.get(_OPEN)
-    st.session_state[_OPEN] = None if held == (fact, name) else (fact, name)
+    open_cell = st.session_state.get(_OPEN)
+    st.session_state[_OPEN] = None if open_cell == (fact, name) else (fact, name)
 
 
 def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None, called: str) -> None:
@@ -172,8 +172,8 @@ def _correct(agent: AgentMemory, cell: Cell, verdict: Verdict | None) -> None:
 
 def _keep(cell: Cell, at: datetime | None, called: str) -> None:
     sort = Sort.KNOWS if cell else Sort.MUST_NOT
-    told = tables.visible(f"{called} {'knows' if cell else 'must not know'}: {cell.fact}")
-    named = tables.short("".join(filter(str.isprintable, told)), _NAME)
+    sentence = tables.visible(f"{called} {'knows' if cell else 'must not know'}: {cell.fact}")
+    named = tables.short("".join(filter(str.isprintable, sentence)), _NAME)
     test = StoryTest(named, sort, cell.fact, cell.agent, by=at)
-    others = (one for one in session.world().story_tests() if one.name != test.name)
+    others = (other for other in session.world().story_tests() if other.name != test.name)
     tests.keep([*others, test], "The test is kept with the world", "The tests are as before.")

@@ -69,7 +69,7 @@ def _line(agent: AgentMemory, number: int, test: StoryTest, result: TestResult |
 
 
 def _remove(test: StoryTest) -> None:
-    left = [one for one in session.world().story_tests() if one.name != test.name]
+    left = [other for other in session.world().story_tests() if other.name != test.name]
     keep(left, f"The test is removed: {test.name}", f"The test is back: {test.name}")
 
 

@@ -23,7 +23,7 @@ def show(worlds: Worlds, names: list[str]) -> None:
         return
     st.header("Compare", anchor=False)
     name = str(st.session_state["worlds-chosen"])
-    others = [_NONE, *(one for one in names if one != name)]
+    others = [_NONE, *(world_name for world_name in names if world_name != name)]
     other = st.selectbox(words.COMPARE_WITH, others, key=f"worlds-other-{name}", help="In Python: Worlds.compare")
     if other == _NONE:
         st.caption(widgets.plain(f"Choose which world “{name}” is compared with."))

@@ -41,9 +41,9 @@ def goes_on() -> bool:
     return False
 
 
-def _made(told: Saved) -> None:
-    worlds, name = session.switchable().worlds, told.name
-    how = f"a branch of “{told.branched.world}”" if told.branched else "there"
+def _made(world: Saved) -> None:
+    worlds, name = session.switchable().worlds, world.name
+    how = f"a branch of “{world.branched.world}”" if world.branched else "there"
     bulk.did(
         f"The world “{name}” is {how}", lambda: _binned(worlds, name), f"“{name}” is in the bin below.",
         holds=lambda: name in worlds.names() and name != worlds.used, where="Worlds.delete",
@@ -54,7 +54,7 @@ def _made(told: Saved) -> None:
 def with_one(worlds: Worlds, held: list[Saved]) -> None:
     """Choose a world, and an action with it."""
     st.header("One of them", anchor=False)
-    names = [one.name for one in held]
+    names = [world.name for world in held]
     if _NEXT in st.session_state:
         st.session_state["worlds-chosen"] = st.session_state.pop(_NEXT)
     if (chosen := st.session_state.get("worlds-chosen")) not in names:
@@ -106,10 +106,10 @@ def deleted(worlds: Worlds) -> None:
     if not binned:
         return
     st.header("Deleted", anchor=False)
-    for one in binned[:_MOST]:
-        label = f"Restore “{one.name}”, deleted {ago(one.deleted_at, real_clock())}"
-        if st.button(widgets.plain(label), key=f"worlds-back-{one.folder.name}", icon=":material/undo:"):
-            widgets.try_to(partial(_restored, worlds, one))
+    for world in binned[:_MOST]:
+        label = f"Restore “{world.name}”, deleted {ago(world.deleted_at, real_clock())}"
+        if st.button(widgets.plain(label), key=f"worlds-back-{world.folder.name}", icon=":material/undo:"):
+            widgets.try_to(partial(_restored, worlds, world))
 
 
 def _begin(worlds: Worlds, name: str, make: Callable[[Progress], Saved]) -> None:

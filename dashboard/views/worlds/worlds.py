@@ -15,24 +15,24 @@ if session.viewing():
     st.stop()
 try:
     worlds = session.switchable().worlds
-    held = worlds.all()
+    saved_worlds = worlds.all()
 except MemorySystemError as error:
     widgets.problem(error)
     st.stop()
 widgets.table(
-    saved.rows(held),
+    saved.rows(saved_worlds),
     hide_index=True,
     column_config={**saved.COLUMNS, "changed": st.column_config.DatetimeColumn("Last changed", format="distance")},
 )
-for one in held:
-    if one.problem:
-        st.warning(widgets.plain(f"{one.name}: {one.problem}"), icon=":material/warning:")
+for world in saved_worlds:
+    if world.problem:
+        st.warning(widgets.plain(f"{world.name}: {world.problem}"), icon=":material/warning:")
 if doing.goes_on():
     st.stop()
 if session.moment() is not None:
     widgets.closed(session.agent())
     st.stop()
-doing.with_one(worlds, held)
+doing.with_one(worlds, saved_worlds)
 doing.new(worlds)
-comparing.show(worlds, [one.name for one in held])
+comparing.show(worlds, [world.name for world in saved_worlds])
 doing.deleted(worlds)
