@@ -340,7 +340,7 @@ def test_merging_takes_another_text_and_its_vector(
     assert held(agent, ids[1]).document == KEY_AGAIN
     agent.apply(preview)
     assert held(agent, ids[1]).document == text
-    assert agent.contents.vector(ids[1]) == pytest.approx(embedder.embed([text])[0], abs=1e-6)
+    assert agent.contents.vector(ids[1]) == pytest.approx(embedder.embed([text])[0], abs=1e-4)
 
 
 def test_a_summary_keeps_the_times_of_its_evidence_in_step(agent: AgentMemory, remember: Remember) -> None:

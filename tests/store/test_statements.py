@@ -13,14 +13,14 @@ import sqlalchemy as sa
 from memory_system.core.entry import Tier
 from memory_system.core.times import real_clock
 from memory_system.errors import JournalDamaged, StoreDamaged
-from memory_system.store.journal import history, journal, trash
+from memory_system.store.journal import history, journal, trash, vectors
 from memory_system.store.journal.journal import Journal
 from memory_system.store.journal.statements import Question, insert, insert_new, insert_numbered, upsert
 from memory_system.store.journal.tables import ACCESSES, ENTRIES, VECTORS
 
 QUESTIONS = {
     name: question
-    for module in (history, journal, trash)
+    for module in (history, journal, trash, vectors)
     for name, question in vars(module).items()
     if isinstance(question, Question)
 }
@@ -59,7 +59,7 @@ def test_every_question_is_answered_as_through_sqlalchemy(db: sa.Connection, nam
 
 
 def test_columns_are_reached_by_name(db: sa.Connection) -> None:
-    (row,) = history._KEPT.of(db, {"embedder": "e", "some": ["h4", "none"]})
+    (row,) = vectors._KEPT.of(db, {"embedder": "e", "some": ["h4", "none"]})
     assert (row.hash, row.data) == ("h4", b"\x00\xff")
 
 
@@ -73,7 +73,7 @@ def test_rows_are_numbered_and_replaced(db: sa.Connection) -> None:
 
 def test_what_is_kept_already_is_not_written_again(db: sa.Connection) -> None:
     insert_new(db, VECTORS, [{"hash": name, "embedder": "e", "data": b"new"} for name in ("h4", "h44")])
-    rows = history._KEPT.of(db, {"embedder": "e", "some": ["h4", "h44"]})
+    rows = vectors._KEPT.of(db, {"embedder": "e", "some": ["h4", "h44"]})
     assert {row.hash: row.data for row in rows} == {"h4": b"\x00\xff", "h44": b"new"}
 
 

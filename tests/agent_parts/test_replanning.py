@@ -1,4 +1,4 @@
-"""What somebody else changes between planning and applying: it is planned anew, unless something would be lost."""
+"""What somebody else changes between planning and applying: it is planned again, unless something would be lost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, Tier, World
-from memory_system.agent_parts import anew
+from memory_system.agent_parts import replanning
 from memory_system.agent_parts.context import Context
 from memory_system.errors import Conflict, StaleChange
 from memory_system.operations import purging
@@ -91,7 +91,7 @@ def everything_else(other: AgentMemory, ids: list[str]) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("name", BY_ITSELF)
-def test_what_is_quick_to_plan_is_planned_anew(
+def test_what_is_quick_to_plan_is_planned_again(
     agent: AgentMemory, other: AgentMemory, ids: list[str], meddle: Meddle, name: str
 ) -> None:
     begun = agent.revision
@@ -140,7 +140,7 @@ def test_what_comes_back_while_the_bin_is_emptied_stays_and_the_migration_is_tol
     assert agent.find(ids[1])
 
 
-def test_what_is_purged_or_restored_is_looked_at_anew(
+def test_what_is_purged_or_restored_is_looked_at_again(
     agent: AgentMemory, other: AgentMemory, ids: list[str], meddle: Meddle
 ) -> None:
     agent.forget(ids)
@@ -162,7 +162,7 @@ def test_an_undo_that_another_one_overtakes_says_what_happened(
     assert agent.find(ids[0])
 
 
-def test_an_undo_that_somebody_else_overtakes_is_planned_anew_or_says_by_whom(
+def test_an_undo_that_somebody_else_overtakes_is_planned_again_or_says_by_whom(
     agent: AgentMemory, other: AgentMemory, ids: list[str], meddle: Meddle
 ) -> None:
     rated = agent.edit_many(ids[:2], rating=3)
@@ -181,10 +181,10 @@ def test_who_is_overtaken_again_and_again_is_told(
     agent: AgentMemory, other: AgentMemory, meddle: Meddle, ids: list[str]
 ) -> None:
     sizes = count(50)
-    meddle(lambda: other.configure(stm_size=next(sizes)), times=anew.TIMES)
+    meddle(lambda: other.configure(stm_size=next(sizes)), times=replanning.TIMES)
     agent.configure(top_k=7)
     assert agent.settings.top_k == 7
-    meddle(lambda: other.configure(stm_size=next(sizes)), times=anew.TIMES + 1)
+    meddle(lambda: other.configure(stm_size=next(sizes)), times=replanning.TIMES + 1)
     with pytest.raises(StaleChange):
         agent.configure(top_k=9)
     assert agent.settings.top_k == 7
@@ -229,7 +229,7 @@ def test_what_a_model_was_asked_for_is_not_asked_again(
         agent.summarize_and_forget(3)
 
 
-def test_every_front_end_plans_anew_what_nobody_was_shown(
+def test_every_front_end_plans_again_what_nobody_was_shown(
     world: World,
     agent: AgentMemory,
     other: AgentMemory,
