@@ -68,9 +68,9 @@ def _option(label: str, hint: str, icon: str, act: dict[str, str], *, first: boo
 def option_of(page: PageOf) -> dict[str, Any]:
     """The line of a page: the first of a place bears the name of that, and is found by its own title, too."""
     place = place_of(page)
-    label, hint, first = page.label or page.title, page.title, place is None or page is place.first
-    if place is not None:
-        label, hint = (place.title, page.title) if first else (label, place.title)
+    first = place is None or page is place.first
+    label = place.title if place and first else page.label or page.title
+    hint = place.title if place and not first else page.title
     return _option(label, "" if hint == label else hint, page.icon, {"page": page.name}, first=first)
 
 
