@@ -57,7 +57,7 @@ def test_a_fact_is_asked_of_all_corrected_and_kept_as_a_test(open_page: OpenPage
     press(page, words.KEEP_AS_TEST)
     (test,) = world.story_tests()
     assert (test.agent, test.fact) == ("juno", STOLEN)
-    press(page, "Remove")
+    page.button(key="remove-test-0").click().run()
     assert world.story_tests() == ()
     press(page, "Undo")
     assert world.story_tests() == (test,)
@@ -68,6 +68,9 @@ def test_a_fact_is_asked_of_all_corrected_and_kept_as_a_test(open_page: OpenPage
     press(page, words.SAY_SO)
     assert [(one.agent, one.verdict) for one in world.labels()] == [("mira", "knows")]
     assert said(page.button(key="cell-0-mira").label) == Verdict.KNOWS
+    press(page, "Take it back")
+    assert "It is taken back" in shown(page)
+    assert said(page.button(key="cell-0-mira").label) == Verdict.HALF
 
 
 def test_a_test_of_a_fact_with_a_joined_emoji_is_kept_by_what_can_be_read_of_it(open_page: OpenPage) -> None:

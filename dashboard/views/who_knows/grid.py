@@ -166,7 +166,8 @@ def _correct(agent: AgentMemory, cell: Cell, verdict: Verdict | None) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    bulk.done(world.agent(WORLD_AGENT), made, "It is kept, and takes precedence over any judge.")
+    said = "It is kept, and takes precedence over any judge." if verdict else "It is taken back; it is judged again."
+    bulk.done(world.agent(WORLD_AGENT), made, said)
     st.rerun()
 
 

@@ -45,7 +45,8 @@ def _line(agent: AgentMemory, number: int, test: StoryTest, result: TestResult |
                 st.badge(words.PASSED if result.passed else words.RED, color="green" if result.passed else "red")
             with st.container(width="stretch"):
                 widgets.text(test.name)
-            if st.button("Remove", key=f"remove-test-{number}", type="tertiary", disabled=agent.read_only is not None):
+            label, closed = widgets.heard("Remove", test.name), agent.read_only is not None
+            if st.button(label, key=f"remove-test-{number}", type="tertiary", disabled=closed):
                 _remove(test)
         if result is None or result.passed:
             return
@@ -55,7 +56,7 @@ def _line(agent: AgentMemory, number: int, test: StoryTest, result: TestResult |
             return
         widgets.text(f"“{cell.text}”")
         chain = f" · {chain_in_words(result.chain)}" if result.chain else ""
-        st.caption(widgets.plain(f"{cell.memory} · revision {cell.revision} · {cell.author}{chain}"))
+        st.caption(widgets.plain(f"revision {cell.revision} · {cell.author}{chain}"))
         with st.container(horizontal=True):
             if st.button(words.OPEN_MEMORY, icon=":material/open_in_new:", key=f"leak-{number}"):
                 places.to_memory(cell.agent, memory=cell.memory)

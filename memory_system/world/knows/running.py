@@ -146,9 +146,9 @@ def _must_not(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResul
     if test.told_by and _told_by(world, earliest, test.told_by):
         return TestResult(test, True, f"{test.agent} knows it from {test.told_by}.", cell)
     leak = resting_on(cell, earliest)
-    since = f" since {stamp(leak.since)}" if leak.since is not None else ""
+    knows = "knows it" if leak.since is None else f"has known it since {stamp(leak.since)}"
     before = f", before {test.told_by} told it" if test.told_by else ""
-    return _red(world, test, leak, f"{test.agent} knows it{since}{before}.")
+    return _red(world, test, leak, f"{test.agent} {knows}{before}.")
 
 
 def _told_by(world: OfWorld, entry: MemoryEntry, teller: str) -> bool:
