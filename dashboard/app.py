@@ -40,6 +40,7 @@ try:
     mounting.hold_clicks()
     mounting.step_back()
     mounting.show_refusals()
+    mounting.say_what_does_not_fit()
     if session.world().agents():
         with room:
             recent.opener()

@@ -129,6 +129,12 @@ def show_refusals() -> None:
         st.components.v2.component("memory_refusals", js=_read("refusals.js"))(key="refusals")
 
 
+def say_what_does_not_fit() -> None:
+    """Say so when somebody types or pastes more into a field than it takes."""
+    with st.sidebar:
+        st.components.v2.component("memory_fitting", js=_read("fitting.js"))(key="fitting")
+
+
 @cache
 def _read(name: str) -> str:
     place = _HERE / name

@@ -416,3 +416,17 @@ def test_what_is_open_when_back_is_pressed_is_there_when_one_comes_back(
     go_to(page, "Personality")
     found = as_json(page)
     assert "Old Ana" in (found["relationships"][0]["name"], found["identity"]["profession"])
+
+
+def test_a_text_that_does_not_fit_into_a_field_is_left_out_and_a_note_says_so(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "rehearsal", agent="mira")
+    field = page.get_by_role("textbox", name="What do you want to try?")
+    note = page.get_by_role("alert").filter(has_text="no room for that much text")
+    expect(page.locator("body > [role='alert']")).to_be_attached()  # the script is there
+    field.click()
+    page.keyboard.insert_text("a smaller memory " * 20)
+    expect(note).to_be_visible()
+    expect(field).to_have_value("")
+    page.keyboard.insert_text("a smaller memory")
+    expect(note).to_have_count(0)
+    expect(field).to_have_value("a smaller memory")
