@@ -135,6 +135,12 @@ def say_what_does_not_fit() -> None:
         st.components.v2.component("memory_fitting", js=_read("fitting.js"))(key="fitting")
 
 
+def keep_focus() -> None:
+    """Give the field of a chat the focus back that it loses while an answer comes."""
+    with st.sidebar:
+        st.components.v2.component("memory_refocus", js=_read("refocus.js"))(key="refocus")
+
+
 @cache
 def _read(name: str) -> str:
     place = _HERE / name

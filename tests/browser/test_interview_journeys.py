@@ -74,6 +74,7 @@ def test_a_talk_is_remembered_its_name_corrected_and_the_last_turn_undone(page: 
     write(page, words.YOUR_NAME, "John")
     press(page, "Begin")
     say(page, "My name is John. My mother Brenda baked me a chocolate lava cake.")
+    expect(page.get_by_test_id("stChatInputTextArea")).to_be_focused()
     say(page, "Actually, my name is Mike.")
     expect(page.locator("summary").filter(has_text="core_memory_replace")).to_be_visible()
     say(page, "What did my mother bake, and what is my name?")

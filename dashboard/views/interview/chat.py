@@ -74,6 +74,7 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
         )
         if not closed:
             mounting.keep_unsent(field)
+            mounting.keep_focus()
     if text := said or begun:
         talk_live.begin(key, text, lambda listening: ask(text, listening), typed=said is not None)
         st.rerun()
