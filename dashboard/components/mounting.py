@@ -135,6 +135,12 @@ def say_what_does_not_fit() -> None:
         st.components.v2.component("memory_fitting", js=_read("fitting.js"))(key="fitting")
 
 
+def enter_popovers() -> None:
+    """Make Tab go from the button of an open popover into it, and back."""
+    with st.sidebar:
+        st.components.v2.component("memory_popovers", js=_read("popovers.js"))(key="popovers")
+
+
 def keep_focus() -> None:
     """Give the field of a chat the focus back that it loses while an answer comes."""
     with st.sidebar:

@@ -91,3 +91,19 @@ def test_the_last_change_is_undone_in_the_drawer_over_any_page(page: Page, dashb
     expect(page.get_by_test_id("stMain")).to_contain_text("Undone")
     go_to(page, HISTORY.title)
     expect(page.get_by_role("heading", name=HISTORY.title, level=1)).to_be_visible()
+
+
+def test_tab_goes_into_an_open_popover_and_back_to_its_button(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "history", agent="oswin")
+    button = page.get_by_role("button", name="Look at the past")
+    inside = page.get_by_test_id("stPopoverBody").locator(":focus")
+    button.press("Enter")
+    expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(inside).to_have_count(1)
+    page.keyboard.press("Shift+Tab")
+    expect(button).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(inside).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
