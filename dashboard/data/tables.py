@@ -47,10 +47,15 @@ _SHADE_OF = {"words": "words", "names": "names", "times": "times"}
 """All other parts count as meaning: that is most of what a memory gets from its neighbours."""
 VERBS = {"add": "Remember", "forget": "Forget", "move": "Move to long-term", "update": "Change"}
 
-_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_JOINED = r"[^\x00-\u024f\s\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+"""Between two of these a joiner is part of the spelling, as in Persian, in Hindi, and in emoji made of several."""
+_HIDDEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+    rf"|[\u200c\u200d](?!{_JOINED})|(?<!{_JOINED})[\u200c\u200d]"
+)
 _RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 _TURNED = re.compile(_RIGHT_TO_LEFT)
-_TURNED_WORDS = re.compile(rf"{_RIGHT_TO_LEFT}+(?:[ '’]{_RIGHT_TO_LEFT}+|\\?-{_RIGHT_TO_LEFT}+)*")
+_TURNED_WORDS = re.compile(rf"{_RIGHT_TO_LEFT}+(?:[ '’\u200c\u200d]{_RIGHT_TO_LEFT}+|\\?-{_RIGHT_TO_LEFT}+)*")
 
 
 def visible(text: str) -> str:

@@ -61,6 +61,8 @@ def test_the_recalled_stand_first_and_by_score(recalled: AgentMemory) -> None:
         ("zero\u200bwidth\ufeff", "zerowidth"),
         ("\x1b[31mred", "[31mred"),
         ("日本語 🔥 naïve", "日本語 🔥 naïve"),
+        ("pay\u200cpal, \u200dand 日\u200d\u200d本", "paypal, and 日本"),
+        ("می\u200cخواهم 👨\u200d👩\u200d👧", "می\u200cخواهم 👨\u200d👩\u200d👧"),
     ],
 )
 def test_characters_that_hide_or_turn_text_are_left_out(text: str, shown: str) -> None:
