@@ -127,6 +127,7 @@ PLAY_THE_CLOCK = "Play"
 PAUSE_THE_CLOCK = "Pause"
 
 # looking_back.py
+LOOK_AT_THE_PAST = "Look at the past"
 BACK_TO_NOW = "Back to now"
 ONE_CHANGE_LATER = "One change later"
 MOMENT_BEFORE = "Look at the moment before"
@@ -193,6 +194,7 @@ CLOSE_THIS_MEMORY = "Close this memory"
 WHAT_WOULD_RECALL_IT = "What would recall it"
 
 # rehearsing.py
+WHAT_TO_TRY = "What do you want to try?"
 REHEARSAL_OF = "Rehearsal of"
 STAYS_AS_BEFORE = "stays as before until you keep something."
 BACK_TO = "Back to"

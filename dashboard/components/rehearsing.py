@@ -72,7 +72,7 @@ def begin(name: str) -> None:
             "Then keep what you like, memory by memory, and drop the rest."
         )
         purpose = st.text_input(
-            "What do you want to try?",
+            words.WHAT_TO_TRY,
             max_chars=MAX_PURPOSE,
             placeholder="Optional, such as: a smaller short-term memory",
             key=drafts.turn(f"purpose-{name}"),

@@ -61,7 +61,7 @@ def test_every_page_is_looked_at_as_of_a_change_and_back_again(page: Page, asked
     expect(banner).to_have_count(0)
     expect(page).not_to_have_url(re.compile("revision="))
     expect(page.get_by_role("button", name="Remember").first).to_be_visible()
-    page.get_by_role("button", name="Look at the past").click()
+    page.get_by_role("button", name=words.LOOK_AT_THE_PAST).click()
     page.get_by_test_id("stPopoverBody").get_by_role("button", name="Look", exact=True).click()
     settled(page)
     expect(banner).to_contain_text("in the story")

@@ -95,7 +95,7 @@ def test_the_last_change_is_undone_in_the_drawer_over_any_page(page: Page, dashb
 
 def test_tab_goes_into_an_open_popover_and_back_to_its_button(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "history", agent="oswin")
-    button = page.get_by_role("button", name="Look at the past")
+    button = page.get_by_role("button", name=words.LOOK_AT_THE_PAST)
     inside = page.get_by_test_id("stPopoverBody").locator(":focus")
     button.press("Enter")
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()

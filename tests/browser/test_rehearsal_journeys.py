@@ -21,7 +21,7 @@ GOOD, BAD = "Heard a saw in the mill at night", "Dropped a plank on a toe"
 
 def begin(page: Page, dashboard: Dashboard, purpose: str) -> None:
     dashboard.show(page, "rehearsal", agent="tobias")
-    write(page, "What do you want to try?", purpose)
+    write(page, words.WHAT_TO_TRY, purpose)
     press(page, f"{words.REHEARSE_WITH} {WHOM}")
     said(page, "You are in the rehearsal now.")
 

@@ -420,7 +420,7 @@ def test_what_is_open_when_back_is_pressed_is_there_when_one_comes_back(
 
 def test_a_text_that_does_not_fit_into_a_field_is_left_out_and_a_note_says_so(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "rehearsal", agent="mira")
-    field = page.get_by_role("textbox", name="What do you want to try?")
+    field = page.get_by_role("textbox", name=words.WHAT_TO_TRY)
     note = page.get_by_role("alert").filter(has_text="no room for that much text")
     expect(page.locator("body > [role='alert']")).to_be_attached()  # the script is there
     field.click()

@@ -22,7 +22,7 @@ _TITLE = 70
 def control() -> None:
     """The control: a time in the story, or a real time, to view, and the way back."""
     looking = session.moment() is not None
-    label = "Looking at the past" if looking else "Look at the past"
+    label = "Looking at the past" if looking else words.LOOK_AT_THE_PAST
     with st.popover(label, icon=":material/history_toggle_off:", key="look-open"):
         st.caption("Every page then shows the character as it was; nothing can be changed while you look back.")
         way = st.segmented_control("Which time", [_WORLD, _DESK], default=_WORLD, required=True, key="look-way")
