@@ -119,6 +119,18 @@ def test_an_agent_on_a_full_disk_opens_when_there_is_room_again(
     assert "revision" not in out or "full-0" in after.ids
 
 
+def test_memories_for_which_there_is_no_room_are_refused_with_what_to_do(disk: Path, embedder: CachedEmbedder) -> None:
+    with World(settings_of(disk / "world"), embedder=embedder) as world:
+        mira = world.agent("mira")
+        before, filler = mira.stamp, _fill_but(disk, 0)
+        with pytest.raises(
+            StoreError, match=r"\. Make room (on its disk|there), and do it again\. Nothing was changed\.$"
+        ):
+            mira.add_short_term([{"document": f"event {n}", "rating": 5} for n in range(50)])
+        assert mira.stamp == before
+        filler.unlink()
+
+
 def test_what_is_copied_onto_a_full_disk_is_refused_in_a_sentence_and_leaves_nothing(
     disk: Path, embedder: CachedEmbedder
 ) -> None:

@@ -125,7 +125,8 @@ class InFolder(Home):
         return (ChromaError, RuntimeError, OSError)
 
     def as_ours(self, error: Exception) -> StoreError:  # noqa: D102
-        return StoreDamaged(f"Chroma could not use {self.folder}: {error}")
+        help_by = ". Make room on its disk, and do it again." if "disk is full" in str(error) else ""
+        return StoreDamaged(f"Chroma could not use {self.folder}: {error}{help_by}")
 
     def get(self, tier: str) -> chromadb.Collection:  # noqa: D102
         return self.client().get_collection(tier, embedding_function=None)

@@ -61,6 +61,7 @@ from .tables import (
     connect,
     pour,
     watch,
+    with_help,
 )
 from .trash import Bin, Forgotten, purge, refuse_purged
 from .vectors import KeptVectors, content_hash, keep
@@ -296,7 +297,7 @@ class Connections:
     def _unwritten(self, error: BaseException | None) -> StoreError:
         sentence = f"The journal cannot be written: {error}."
         if self._watch is not None:
-            return StoreDamaged(f"{sentence} Nothing was changed.")
+            return StoreDamaged(f"{with_help(sentence, error)} Nothing was changed.")
         problem = as_damage(sentence, error)
         if isinstance(problem, ServerUnavailable):  # a commit whose reply was lost may have succeeded
             return ServerUnavailable(f"{problem.sentence} The history tells whether this change was kept.")

@@ -200,6 +200,12 @@ def refuse_foreign(path: Path) -> None:
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
+def with_help(sentence: str, error: BaseException | None) -> str:
+    """A sentence about an error of SQLite's, and what to do if the disk is full."""
+    full = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+    return f"{sentence} Make room on its disk, and do it again." if full else sentence
+
+
 def as_damage(sentence: str, error: BaseException | None) -> StoreError:
     """The error to raise: that the journal is damaged, unless it is busy, full, or inaccessible."""
     if postgres.is_ours(error):
@@ -207,6 +213,7 @@ def as_damage(sentence: str, error: BaseException | None) -> StoreError:
     if error is not None and (short := exhausted(error)) is not None:
         return Exhausted(out_of("The journal", short))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    sentence = with_help(sentence, error)
     damaged = code in _DAMAGED or "decode" in str(error)  # invalid UTF-8 has no code of its own
     return JournalDamaged(sentence) if damaged else StoreDamaged(sentence)
 
