@@ -5,6 +5,7 @@ Needs only Python's own library, and is written so that an old Python can still 
 """
 
 import ast
+import contextlib
 import glob
 import hashlib
 import os
@@ -87,6 +88,28 @@ def suitable_python():
         "'sudo apt install python3.12 python3.12-venv') and run 'make PYTHON=python3.12 run'."
         % (NEEDED + tuple(sys.version_info[:2]))
     )
+
+
+@contextlib.contextmanager
+def alone():
+    """Within the block no other set-up changes this folder; where a folder cannot be locked, nobody waits."""
+    try:
+        import fcntl  # not on Windows
+    except ImportError:
+        yield
+        return
+    folder = os.open(ROOT, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Another set-up is at work in this folder. Waiting until it is done ...")
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        except OSError:  # some network drives have no locks
+            pass
+        yield
+    finally:
+        os.close(folder)
 
 
 def make_venv(python):
@@ -302,11 +325,13 @@ def main():
     if target not in TARGETS:
         stop("Say what to do: python3 tools/setup.py " + "|".join(TARGETS))
     os.chdir(ROOT)
-    python = make_venv(suitable_python())
-    need(python, "requirements.txt")
+    with alone():
+        python = make_venv(suitable_python())
+        need(python, "requirements.txt")
+        if target != "run":
+            need(python, "requirements-dev.txt")
     if target == "run":
         sys.exit(run_in_place([python, "-m", "memory_system", "run"]))
-    need(python, "requirements-dev.txt")
     if target == "audit":
         sys.exit(audit(python))
     if target == "licences":

@@ -49,6 +49,27 @@ def test_a_full_disk_is_told_how_much_room_is_needed(
     assert not (tmp_path / "venv").exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Folders are locked on POSIX only")
+def test_a_second_set_up_in_the_same_folder_waits_for_the_first(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tool, "ROOT", str(tmp_path))
+    second = [
+        "import sys",
+        f"sys.path.insert(0, {str(ROOT / 'tools')!r})",
+        "import setup",
+        f"setup.ROOT = {str(tmp_path)!r}",
+        "with setup.alone():",
+        "    print('done')",
+    ]
+    with tool.alone():
+        waiting = subprocess.Popen([sys.executable, "-c", "\n".join(second)], stdout=subprocess.PIPE, text=True)
+        assert waiting.stdout is not None
+        assert waiting.stdout.readline().startswith("Another set-up is at work in this folder.")
+        assert waiting.poll() is None
+    assert waiting.communicate(timeout=LAST_RESORT) == ("done\n", None)
+
+
 def test_a_python_without_venv_is_told_the_package_to_install(
     tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
