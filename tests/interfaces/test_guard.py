@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -184,6 +185,21 @@ def test_who_has_sent_all_may_wait_as_long_as_the_answer_takes(monkeypatch: pyte
         await PlainTextResponse("heard to the end")(scope, receive, send)
 
     assert sent([b"0123456789"], app=until_left).body == "heard to the end"
+
+
+async def stopped(_scope: Scope, _receive: Receive, send: Send) -> None:
+    """Is told to end, as a server does with what still runs when it stops."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(3600)
+
+
+def test_what_a_stopping_server_breaks_off_is_answered_in_a_sentence() -> None:
+    broken = sent([b"12345"], app=stopped)
+    told = json.loads(broken.body)
+    assert (broken.status, told["code"]) == (503, "server-unavailable")
+    assert told["detail"].startswith("The server was stopped before it had answered.")
 
 
 def test_who_leaves_in_the_midst_of_a_body_is_no_fault_of_the_server() -> None:

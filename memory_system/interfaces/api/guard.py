@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...core.settings import Settings
-from ...errors import shown
+from ...errors import ServerUnavailable, shown
 from ...operations.importing.events import MAX_FILE
 from ...world.auth import is_this_machine
 from .problems import problem_json
@@ -102,6 +102,7 @@ PATIENCE, SLOWEST = 10.0, 10_000
 """Seconds within which a body must begin to arrive, and the bytes per second that it must keep up afterwards."""
 _POLICY_VIOLATION = 1008
 _NOT_ALLOWED = "Pages of another server may not call this API; its MEMORY_ORIGINS lists those that may."
+_STOPPED = "The server was stopped before it had answered. Check whether a change was made before you make it again."
 _ZONE = re.compile(rb"(T\d\d(?:%3A|:)\d\d[\d:.A%]*)\+(?=\d\d)", re.IGNORECASE)
 """A time in an address up to the sign of its zone: ``+`` means a space there, which is never intended."""
 _READ_ON, _PAUSE = 16_000_000, 1.0
@@ -205,8 +206,13 @@ class Guard:
 
         method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server sends no body to HEAD
         asked = {**scope, "method": method, "query_string": _ZONE.sub(rb"\1%2B", scope.get("query_string", b""))}
-        with suppress(_Refused, ClientDisconnect):  # a client that leaves in the middle of a body gets no answer
-            await self.app(asked, counted, unless_refused)
+        try:
+            with suppress(_Refused, ClientDisconnect):  # a client that leaves in the middle of a body gets no answer
+                await self.app(asked, counted, unless_refused)
+        except asyncio.CancelledError:  # the server is told to end, and has waited long enough
+            if answered:
+                raise
+            refusal, whole = _last(503, ServerUnavailable.code, ServerUnavailable.__name__, _STOPPED), True
         if refusal is not None and not answered:
             if seen > most and not whole:
                 await _let_finish(receive)
