@@ -203,6 +203,7 @@ REHEARSE_WITH = "Rehearse with"
 # safekeeping.py
 ALL_IS_WELL = "All is well."
 CHECK_EVERYTHING = "Check everything"
+REPAIR_WHAT_IS_WRONG = "Repair what is wrong"
 NOTHING_IS_WRONG = "Nothing is wrong."
 MAKE_A_BACKUP = "Make a backup"
 RESTORED_WORLD_OF = "Restored: the world of"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -50,12 +52,24 @@ def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(ope
     table = page.dataframe[0].value
     assert table["state"].iloc[0] == "✗ wrong"
     assert (table["whose"].iloc[0], table["what"].iloc[0]) == ("mira", "journal")
-    press(page, "Repair what is wrong")
+    press(page, words.REPAIR_WHAT_IS_WRONG)
     ended(page, "check")
     assert "⟳ repaired" in set(page.dataframe[0].value["state"])
     assert {entry.id for entry in mira().entries(Tier.LTM)} == before
     assert mira().read_only is None
     assert "Something is wrong" not in shown(open_page("overview"))
+
+
+def test_no_repair_is_offered_where_none_can_help(open_page: OpenPage) -> None:
+    open_page("overview")
+    mira().close()
+    with closing(sqlite3.connect(session.world().folder / "mira" / "journal.sqlite3")) as journal, journal:
+        journal.execute("INSERT INTO version (number) VALUES (999)")
+    page = open_page("installation", agent="tobias", part="safety")
+    press(page, words.CHECK_EVERYTHING)
+    ended(page, "check")
+    assert "newer version" in page.dataframe[0].value["finding"].iloc[0]
+    assert not [button for button in page.button if button.label == words.REPAIR_WHAT_IS_WRONG]
 
 
 def test_a_backup_is_made_restored_and_the_former_world_put_back(open_page: OpenPage) -> None:

@@ -98,7 +98,7 @@ def check() -> None:
                 "Repairing rebuilds stores from the history. If a history is damaged, a new one "
                 "starts with the memories in the store; the damaged one is kept beside it."
             )
-            if st.button("Repair what is wrong", icon=":material/healing:", type="primary", help=_REPAIR):
+            if st.button(words.REPAIR_WHAT_IS_WRONG, icon=":material/healing:", type="primary", help=_REPAIR):
                 working.begin(
                     _CHECK, lambda show, stop: doctor.examine(world, repair=True, progress=show, cancelled=stop)
                 )
