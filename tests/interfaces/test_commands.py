@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -367,6 +369,20 @@ def test_agents_lists_rehearsals_and_what_cannot_be_opened(cli: CommandLine, wor
     assert told["bo"]["problem"]
     assert told["mira"]["name"] == "Mira Holloway"
     assert "rehearsal of mira" in cli("agents").out
+
+
+def test_an_agent_that_cannot_be_opened_keeps_no_other_from_its_vectors(
+    cli: CommandLine, remember: Remember, world: World
+) -> None:
+    remember("Saw smoke over the north field")
+    world.create_agent("bo").close()
+    with closing(sqlite3.connect(world.folder / "bo" / "journal.sqlite3")) as journal, journal:
+        journal.execute("INSERT INTO version (number) VALUES (999)")
+    done = cli("reembed", "--json")
+    assert done.code == 1
+    assert [(one["agent"], bool(one["read_only"])) for one in done.value["agents"]] == [("bo", True), ("mira", False)]
+    assert "bo: it was left out. " in cli("reembed").err
+    assert cli("reembed", "bo").code == 1
 
 
 # -- what is printed -------------------------------------------------------------------------------------

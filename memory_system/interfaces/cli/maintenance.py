@@ -18,7 +18,7 @@ from ...core.entry import LIVED
 from ...core.files import as_store_errors
 from ...core.findings import Finding, State
 from ...core.times import stamp
-from ...errors import AlreadyExists, InvalidParameter
+from ...errors import AlreadyExists, InvalidParameter, MemorySystemError
 from ...maintenance import backup as backups
 from ...maintenance import backup_reading
 from ...maintenance import export as exporting
@@ -30,7 +30,7 @@ from ...operations.exporting import DESCRIBED, Form, form_of
 from ...operations.reembed import Reembedded
 from ...world import swap
 from ...world.world import World
-from .arguments import DryRun, EmbedderName, Json, embedders, errors_told, the_world
+from .arguments import FAILED, DryRun, EmbedderName, Json, embedders, errors_told, the_world
 from .progress import STOPPED, ProgressLine, stopped_by_ctrl_c
 from .terminal import json_of, safe_json, say, seen, show_json
 
@@ -293,15 +293,25 @@ def reembed(
 ) -> None:
     """Make the missing vectors of the embedding model in use. Example: python -m memory_system reembed mira.
 
-    What is done stays done: after Ctrl+C or a kill, call it again to continue.
+    What is done stays done: after Ctrl+C or a kill, call it again to continue. Of all agents, those that cannot be
+    opened are left out, and the exit code is 1.
     """
     with the_world(json=json, embedder=embedder) as world, stopped_by_ctrl_c() as cancelled:
-        rows: list[dict[str, Any]] = []
+        told: list[dict[str, Any]] = []
+        code = 0
         for name in dict.fromkeys(agents or world.stored()):
-            opened = world.agent(name).acting_as(COMMAND_LINE)
-            read_only = opened.read_only if agents is None else None
-            done = Reembedded(0, opened.waiting_for_vectors, store_made_anew=False)
-            if not dry_run and not read_only and not cancelled():
+            opened, done = None, Reembedded(0, 0, store_made_anew=False)
+            read_only: str | None
+            try:
+                opened = world.agent(name).acting_as(COMMAND_LINE)
+            except MemorySystemError as error:
+                if agents is not None:
+                    raise
+                read_only, code = error.sentence, FAILED
+            else:
+                read_only = opened.read_only if agents is None else None
+                done = Reembedded(0, opened.waiting_for_vectors, store_made_anew=False)
+            if opened is not None and not dry_run and not read_only and not cancelled():
                 done = opened.reembed(progress=ProgressLine(), cancelled=cancelled)
             rows.append({"agent": name, **asdict(done), "read_only": read_only})
             if not json:
@@ -309,16 +319,16 @@ def reembed(
             if cancelled():
                 break
         if json:
-            show_json({"world": world.name, "embedder": world.embedder.identity, "agents": rows})
-        if cancelled():
-            raise typer.Exit(STOPPED)
+            show_json({"world": world.name, "embedder": world.embedder.identity, "agents": told})
+        if code or cancelled():
+            raise typer.Exit(STOPPED if cancelled() else code)
 
 
 def _reembedded(row: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
     """The result for one agent, in a line."""
-    name = row["agent"]
-    if row["read_only"]:
-        return f"{name}: can only be read; it was left out. {row['read_only']}"
+    name = told["agent"]
+    if told["read_only"]:
+        return f"{name}: it was left out. {told['read_only']}"
     if dry_run:
         return f"{name}: {row['waiting']:,} have no vector of {embedder}."
     if row["waiting"]:
