@@ -121,8 +121,8 @@ class Manifest:
         except InvalidBackup:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            told_why = isinstance(error, ValueError)
-            why = f"{error!s:.100}".rstrip(".") if told_why else "it is not as this program writes it"
+            ours = "it is not as this program writes it"
+            why = f"{error!s:.100}".rstrip(".") if isinstance(error, ValueError) else ours
             raise InvalidBackup(f"Its list of contents cannot be read: {why}.") from error
         _refuse_twins(found)
         return found

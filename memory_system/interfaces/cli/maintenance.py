@@ -297,7 +297,7 @@ def reembed(
     opened are left out, and the exit code is 1.
     """
     with the_world(json=json, embedder=embedder) as world, stopped_by_ctrl_c() as cancelled:
-        told: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         code = 0
         for name in dict.fromkeys(agents or world.stored()):
             opened, done = None, Reembedded(0, 0, store_made_anew=False)
@@ -319,16 +319,16 @@ def reembed(
             if cancelled():
                 break
         if json:
-            show_json({"world": world.name, "embedder": world.embedder.identity, "agents": told})
+            show_json({"world": world.name, "embedder": world.embedder.identity, "agents": rows})
         if code or cancelled():
             raise typer.Exit(STOPPED if cancelled() else code)
 
 
 def _reembedded(row: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
     """The result for one agent, in a line."""
-    name = told["agent"]
-    if told["read_only"]:
-        return f"{name}: it was left out. {told['read_only']}"
+    name = row["agent"]
+    if row["read_only"]:
+        return f"{name}: it was left out. {row['read_only']}"
     if dry_run:
         return f"{name}: {row['waiting']:,} have no vector of {embedder}."
     if row["waiting"]:
