@@ -78,7 +78,7 @@ def test_a_page_shows_any_moment_and_lets_nothing_be_changed(open_page: OpenPage
         free = {button.label for button in page.button if not button.disabled}
         assert not free & {
             "Remember", words.REMEMBER_THESE, "Undo", "Forget", "Pin", words.RATE_AGAIN, "Save", words.SAVE_CHANGES,
-            words.SAVE_THE_CUE, words.SET_THE_CLOCK, "Apply", "Reset all", "New",
+            words.SAVE_THE_CUE, words.SET_THE_CLOCK, "Apply", "Reset all", "New", words.CREATE_IT,
         }  # fmt: skip
     assert mira().stamp == before
     assert not at(page, None).error

@@ -13,6 +13,9 @@ bulk.last()
 if session.viewing():
     st.caption(f":material/lock: Nothing can be changed here. {words.A_VIEWER}.")
     st.stop()
+if session.moment() is not None:
+    widgets.closed(session.agent())
+    st.stop()
 life = Life.current()
 kept = (*brought.KEPT, *who.KEPT, *happened.KEPT, *trying.KEPT)
 life.keep(*kept)
