@@ -89,7 +89,7 @@ def follow() -> None:
         st.rerun()
 
 
-def take_up(told: str = "") -> None:
+def take_up(message: str = "") -> None:
     """Let this browser show the world that is served now, and forget what it knew of another; the next run says so."""
     link, shown = st.query_params.get("agent"), str(opened().folder)
     st.session_state.clear()
@@ -97,7 +97,7 @@ def take_up(told: str = "") -> None:
     if link in opened().agents():
         st.query_params["agent"] = str(link)
     st.session_state[_SHOWN] = shown
-    st.session_state[_CAME] = told
+    st.session_state[_CAME] = message
 
 
 def came() -> str:
@@ -210,17 +210,17 @@ def waiting(agent: AgentMemory) -> Inbox:
     return kept("inbox", agent, lambda owner: world().inbox(owner.name), minute)
 
 
-def history(agent: AgentMemory, most: int, before: int | None = None, **wanted: Any) -> list[Applied]:
+def history(agent: AgentMemory, most: int, before: int | None = None, **filters: Any) -> list[Applied]:
     """Change sets of an agent, as ``AgentMemory.history``.
 
     Args:
         agent: the agent.
         most: how many at most.
         before: the revision before which they are.
-        wanted: the filters, as for ``AgentMemory.history``.
+        filters: the filters, as for ``AgentMemory.history``.
     """
-    which = (most, before, *sorted(wanted.items()))
-    return kept("history", agent, lambda owner: owner.history(most, before, **wanted), *which)
+    which = (most, before, *sorted(filters.items()))
+    return kept("history", agent, lambda owner: owner.history(most, before, **filters), *which)
 
 
 def history_kept(changes: int | None = None, days: int | None = None) -> HistoryKept:
@@ -306,7 +306,7 @@ def _pick_moment(name: str) -> None:
         if linked and linked != st.session_state.get("moment-linked"):
             then = moments.from_link(linked)
         elif then is not None and then.revision is not None and st.session_state.get("moment-of") != name:
-            then = moments.Wanted(world_time=st.session_state["moment-now"])  # each has revisions of its own
+            then = moments.Moment(world_time=st.session_state["moment-now"])  # each has revisions of its own
         look_at(then)
         if then is not None:
             st.session_state["moment-now"] = agent().now
@@ -315,18 +315,18 @@ def _pick_moment(name: str) -> None:
         st.session_state["moment-problem"] = error.sentence
 
 
-def look_at(wanted: moments.Wanted | None) -> None:
+def look_at(past: moments.Moment | None) -> None:
     """Let every page show the agent as it was at a moment, or as it is (``None``); the link says so."""
-    st.session_state["moment"], st.session_state["moment-of"] = wanted, st.session_state.get("agent")
-    link = {} if wanted is None else wanted.link()
+    st.session_state["moment"], st.session_state["moment-of"] = past, st.session_state.get("agent")
+    link = {} if past is None else past.link()
     for name in moments.LINK:
         to_link(name, link.get(name))
     st.session_state["moment-linked"] = link
 
 
-def moment() -> moments.Wanted | None:
+def moment() -> moments.Moment | None:
     """The moment of the past that is looked at; ``None`` = the present."""
-    then: moments.Wanted | None = st.session_state.get("moment")
+    then: moments.Moment | None = st.session_state.get("moment")
     return then
 
 

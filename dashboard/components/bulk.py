@@ -104,35 +104,35 @@ def _take_back(act: _Act) -> None:
 
 
 def did(
-    told: str, undo: Callable[[], object], undone: str, *, holds: Callable[[], bool] = lambda: True, where: str
+    sentence: str, undo: Callable[[], object], undone: str, *, holds: Callable[[], bool] = lambda: True, where: str
 ) -> None:
     """Make ``last`` show, and offer to undo, an act that is not in any character's journal.
 
     Args:
-        told: the words for it.
+        sentence: the words for it.
         undo: takes it back.
         undone: the words for that.
         holds: returns whether that is still possible.
         where: how it is undone in Python.
     """
-    st.session_state[_DONE] = _Act(f"{told.rstrip('.')}.", undo, undone, holds, str(uuid4()), where)
+    st.session_state[_DONE] = _Act(f"{sentence.rstrip('.')}.", undo, undone, holds, str(uuid4()), where)
 
 
-def done(agent: AgentMemory, made: ChangeSet, told: str, why: str = "") -> None:
-    """Make ``last`` say what was done, as ``told``, and offer its undo; call it before the page is redrawn."""
+def done(agent: AgentMemory, made: ChangeSet, sentence: str, why: str = "") -> None:
+    """Make ``last`` say what was done, as ``sentence``, and offer its undo; call it before the page is redrawn."""
     st.session_state.pop(_DONE, None)
     if made.revision is None:
         widgets.say_next(f"Nothing was changed. {why}".strip())
     else:
-        done_to([(agent.name, made)], f"{told.rstrip('.')}. {why}".strip(), made.title)
+        done_to([(agent.name, made)], f"{sentence.rstrip('.')}. {why}".strip(), made.title)
 
 
-def done_to(made: Sequence[tuple[str, ChangeSet]], told: str, title: str) -> None:
+def done_to(made: Sequence[tuple[str, ChangeSet]], sentence: str, title: str) -> None:
     """Make ``last`` say what was done to one character or several, in that order, and offer its undo.
 
     Args:
         made: the names of the characters, each with a change set that was applied; nothing is shown if there are none.
-        told: the words for it.
+        sentence: the words for it.
         title: what the undo is said to undo.
     """
     applied = [(name, change.revision) for name, change in made if change.revision is not None]
@@ -149,16 +149,16 @@ def done_to(made: Sequence[tuple[str, ChangeSet]], told: str, title: str) -> Non
         return all(name in names and session.character(name).revision == newest[name] for name in newest)
 
     key = str(applied[-1][1])
-    st.session_state[_DONE] = _Act(told, undo, f"Undone: {title}", holds, key, "AgentMemory.undo")
+    st.session_state[_DONE] = _Act(sentence, undo, f"Undone: {title}", holds, key, "AgentMemory.undo")
 
 
 def do(
     agent: AgentMemory, act: Callable[[], ChangeSet], name: str = "", then: Callable[[], None] = lambda: None,
-    *, told: str = "",
+    *, sentence: str = "",
 ) -> None:  # fmt: skip
     """Carry something out; ``last`` says so in the next run, and offers its undo.
 
-    With ``name`` it is reported by that name and the number of changed memories, with ``told`` in those words only;
+    With ``name`` it is reported by that name and the number of changed memories, with ``sentence`` in those words only;
     ``then`` is called once it is done.
     """
     try:
@@ -170,24 +170,24 @@ def do(
     counted = tables.counted(len(made.changes), "memory", "memories")
     left = list(dict.fromkeys(kept.reason for kept in made.kept))
     why = f"{tables.counted(len(made.kept), 'is', 'are')} left as before: {' '.join(left[:3])}" if left else ""
-    done(agent, made, told or (f"{name}: {counted}" if name else made.title), why)
+    done(agent, made, sentence or (f"{name}: {counted}" if name else made.title), why)
     let_go()
     then()
     st.rerun()
 
 
 def apply(
-    agent: AgentMemory, held: str, accepted: ChangeSet, told: str = "", then: Callable[[], None] = lambda: None
+    agent: AgentMemory, plan_key: str, accepted: ChangeSet, sentence: str = "", then: Callable[[], None] = lambda: None
 ) -> None:
-    """Apply what was accepted of a plan; ``last`` says so, as ``told`` or by its title, and offers its undo.
+    """Apply what was accepted of a plan; ``last`` says so, as ``sentence`` or by its title, and offers its undo.
 
     If it cannot be applied, the page says so, and the plan stays.
 
     Args:
         agent: the agent that it changes.
-        held: the session key of the plan, which is then dropped.
+        plan_key: the session key of the plan, which is then dropped.
         accepted: the part of it to apply.
-        told: the words for it.
+        sentence: the words for it.
         then: called once it is applied.
     """
     try:
@@ -195,8 +195,8 @@ def apply(
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    st.session_state.pop(held, None)
-    done(agent, applied, told or f"Applied: {applied.title}")
+    st.session_state.pop(plan_key, None)
+    done(agent, applied, sentence or f"Applied: {applied.title}")
     then()
     st.rerun()
 

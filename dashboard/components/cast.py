@@ -58,7 +58,7 @@ def _of(agent: AgentMemory) -> None:
         _do(lambda: _deleted(agent.name))
 
 
-def made(agent: AgentMemory, told: str) -> None:
+def made(agent: AgentMemory, sentence: str) -> None:
     """Make the line at the bottom show that a character was made; its undo moves it to the bin."""
     world, name, revision = session.world(), agent.name, agent.revision
     where = _called(len(world.agents()) > 1)
@@ -68,7 +68,7 @@ def made(agent: AgentMemory, told: str) -> None:
         session.choose_next(None)
 
     bulk.did(
-        tables.visible(told), undo, f"{name} was taken back. It can be restored under “{where}”.",
+        tables.visible(sentence), undo, f"{name} was taken back. It can be restored under “{where}”.",
         holds=lambda: name in world.agents() and world.agent(name).revision == revision, where="World.delete_agent",
     )  # fmt: skip
     session.choose_next(name)

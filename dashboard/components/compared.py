@@ -72,11 +72,11 @@ def found(agent: AgentMemory, threshold: float = THRESHOLD, *, ask: bool = False
     """
     looks, name = _looks(str(session.world().folder)), f"compare-{agent.name}"
     _take(looks, agent, name)
-    count = _held(agent)
+    count = _memory_count(agent)
     known = _known(looks, agent, threshold)
     if count > 1 and working.of(name) is None and (ask or known is None or not known.complete):
         soon = count <= SOON and st.session_state.get(f"stopped-{name}") != agent.revision
-        if ask or soon or _wanted(count):
+        if ask or soon or _compare_button(count):
             working.begin(name, lambda show, stop: _compared(agent, threshold, show, stop, ask=ask))
             if (begun := working.of(name)) is not None:
                 begun.wait(_AT_ONCE)
@@ -95,7 +95,7 @@ def waiting(agent: AgentMemory) -> tuple[Inbox, bool]:
     Returns:
         The decisions, and whether all memories are compared as they are now.
     """
-    looks, count = _looks(str(session.world().folder)), _held(agent)
+    looks, count = _looks(str(session.world().folder)), _memory_count(agent)
     known = _known(looks, agent, THRESHOLD)
     if 1 < count <= AT_HAND and (known is None or not known.complete):
         made = Compared(agent.suspicions(ask_model=False), agent.revision, asked=False, dismissed=_dismissed(agent))
@@ -112,7 +112,7 @@ def waiting(agent: AgentMemory) -> tuple[Inbox, bool]:
     return both, count <= 1 or (known is not None and known.complete)
 
 
-def _held(agent: AgentMemory) -> int:
+def _memory_count(agent: AgentMemory) -> int:
     """How many memories there are to compare; counted once, since the number next to the inbox is on every page."""
     return session.kept("held", agent, lambda owner: sum(len(owner.entries(tier)) for tier in DECAYING))
 
@@ -167,7 +167,7 @@ def _kept(
     return known
 
 
-def _wanted(count: int) -> bool:
+def _compare_button(count: int) -> bool:
     return st.button(
         f"Compare {count:,} memories", icon=":material/compare_arrows:", type="tertiary",
         help="For duplicates and contradictions. In Python: AgentMemory.suspicions",
@@ -179,14 +179,14 @@ def _compared(
 ) -> tuple[float, Compared] | None:
     """What was found, and with which threshold; ``None`` if it was stopped."""
 
-    def told(done: float, doing: str) -> None:
+    def progress(done: float, doing: str) -> None:
         if stop():
             raise _Stopped
         show(done, doing)
 
     revision, dismissed = agent.revision, _dismissed(agent)
     try:
-        look = agent.suspicions(threshold=threshold, ask_model=ask, progress=told)
+        look = agent.suspicions(threshold=threshold, ask_model=ask, progress=progress)
     except _Stopped:
         return None
     return threshold, Compared(look, revision, ask, dismissed)

@@ -82,19 +82,19 @@ class Draft:
     ) -> None:
         self.key = key
         self._labels, self._shown = labels or {}, shown
-        base: dict[str, Any] = st.session_state.get(self._held, {})
+        base: dict[str, Any] = st.session_state.get(self._base_key, {})
         mine = {name: st.session_state[self.field(name)] for name in base if self.field(name) in st.session_state}
         self._settled = settle(base, mine, now)
         for name, value in self._settled.mine.items():
             at = self.field(name)
             if at not in st.session_state or st.session_state[at] != value:
                 st.session_state[at] = value
-        st.session_state[self._held] = self._settled.base
+        st.session_state[self._base_key] = self._settled.base
         opened: dict[str, None] = st.session_state.setdefault(_OPEN, {})
         opened[key] = None
 
     @property
-    def _held(self) -> str:
+    def _base_key(self) -> str:
         return _begun(self.key)
 
     def field(self, name: str) -> str:
@@ -105,7 +105,7 @@ class Draft:
         """The fields that were written into and differ from the stored values, with their content."""
         return _written(self.key)
 
-    def told(self) -> bool:
+    def settle_clashes(self) -> bool:
         """Show which fields changed meanwhile, with a choice; returns whether everything is settled."""
         for name, there in self._settled.clashes.items():
             with st.container(border=True, gap="small", key=f"clash-{self.key}-{name}"):
@@ -124,8 +124,8 @@ class Draft:
         return not self._settled.clashes
 
     def _choose(self, name: str, there: Any, mine: bool) -> None:
-        base = dict(st.session_state.get(self._held, {}))
-        st.session_state[self._held] = base | {name: there}
+        base = dict(st.session_state.get(self._base_key, {}))
+        st.session_state[self._base_key] = base | {name: there}
         if not mine:
             st.session_state[self.field(name)] = there
 
@@ -145,8 +145,8 @@ class Draft:
 
     def let_go(self, *names: str) -> None:
         """Make the next run begin these fields with the values stored then; others keep what was written."""
-        base: dict[str, Any] = st.session_state.get(self._held, {})
-        st.session_state[self._held] = {name: start for name, start in base.items() if name not in names}
+        base: dict[str, Any] = st.session_state.get(self._base_key, {})
+        st.session_state[self._base_key] = {name: start for name, start in base.items() if name not in names}
 
 
 def _begun(key: str) -> str:

@@ -257,7 +257,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     source, people, place = _scene(draft.field)
     day, hour = _when(draft.field("day"), draft.field("hour"), "as it is")
     marks = _pick_marks(draft.field("marks"), _MARKS)
-    settled = draft.told()
+    settled = draft.settle_clashes()
     draft.unsaved()
     if not st.button(
         words.SAVE_CHANGES, icon=":material/save:", help="In Python: AgentMemory.edit", key=f"save-{draft.key}"

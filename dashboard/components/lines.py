@@ -65,7 +65,7 @@ def show(key: str, lines: Iterable[Line], *, cards: bool = False, pressed: Calla
     offered = {(line.id, act.name) for line in drawn for act in line.acts if not act.off}
 
     def press(act: Mapping[str, Any]) -> None:
-        if _told(act) in offered:
+        if _line_and_act(act) in offered:
             keep(act)
             if pressed is not None:
                 pressed()
@@ -77,10 +77,10 @@ def show(key: str, lines: Iterable[Line], *, cards: bool = False, pressed: Calla
 def taken(key: str) -> tuple[str, str] | None:
     """The id of the line and the name of the act that was pressed; only once; ``None`` if none was."""
     act = mounting.taken(_pressed(key))
-    return _told(act) if act else None
+    return _line_and_act(act) if act else None
 
 
-def _told(act: Mapping[str, Any]) -> tuple[str, str]:
+def _line_and_act(act: Mapping[str, Any]) -> tuple[str, str]:
     return mounting.text(act, "id"), mounting.text(act, "act")
 
 

@@ -39,18 +39,18 @@ def show(
     """
     at = allowed(key or name)
 
-    def told() -> None:
-        if acted is not None and (act := _held(at, "act")):
+    def pass_act() -> None:
+        if acted is not None and (act := _report(at, "act")):
             acted(act)
 
-    def stands() -> None:
-        if kept is not None and (state := _held(at, "kept")):
+    def pass_state() -> None:
+        if kept is not None and (state := _report(at, "kept")):
             kept(state)
 
     script, look = _read("common.js") + _read(f"{name}.js"), (_PAINT if painted else "") + _read(f"{name}.css")
     sized = _SIZES + _read("common.css") + look if look else None
     mount = st.components.v2.component(name, js=script, css=sized)  # each time: the server may not run yet
-    mount(key=at, data=dict(data), on_act_change=told, on_kept_change=stands)
+    mount(key=at, data=dict(data), on_act_change=pass_act, on_kept_change=pass_state)
 
 
 def keeping(at: str) -> Callable[[Mapping[str, Any]], None]:
@@ -64,7 +64,7 @@ def taken(at: str) -> Mapping[str, Any]:
     return found
 
 
-def _held(at: str, what: str) -> Mapping[str, Any]:
+def _report(at: str, what: str) -> Mapping[str, Any]:
     """What a component reports; empty if its page was left before that arrived, or if it is invalid."""
     report = st.session_state.get(at)
     said = None if report is None else report.get(what)

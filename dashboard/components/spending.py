@@ -120,7 +120,7 @@ def _budget(agent: AgentMemory) -> None:
         "Limit on total cost", 0.0, 1e9, step=1.0, key=draft.field("cost"), persist_state="session",
         help=f"In the currency of the prices. {_NO_LIMIT}",
     )  # fmt: skip
-    settled = draft.told()
+    settled = draft.settle_clashes()
     same = (settings.token_budget, settings.cost_budget) == (int(tokens), float(money))
     if st.button(
         "Save the budget", icon=":material/save:", type="primary", disabled=same or not settled,

@@ -89,10 +89,10 @@ def _ended(agent: AgentMemory, work: working.Work) -> None:
 @st.fragment(run_every=_SECONDS)
 def _background() -> None:
     """The state of the work in the background, redrawn by itself, without the rest of the page."""
-    st.caption(widgets.plain(told(session.world().rerater.state, session.shown_name)))
+    st.caption(widgets.plain(state_in_words(session.world().rerater.state, session.shown_name)))
 
 
-def told(state: Rerating, called: Callable[[str], str] = str) -> str:
+def state_in_words(state: Rerating, called: Callable[[str], str] = str) -> str:
     """The state of the work in the background, in words; ``called`` returns an agent's name for people."""
     if not state.on:
         return "Background rating is off."

@@ -41,7 +41,7 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
         named: by the names of agents, the owner shown at a point; ``None`` = nothing.
     """
     points = chart.points
-    with_tooltip = _told(points)
+    with_tooltip = _tooltip_rows(points)
     shifts = apart(chart.clusters)
     counts = Counter(point.tier for point in points)
     return {
@@ -71,7 +71,7 @@ def drawing(chart: Chart, *, named: Mapping[str, str] | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _told(points: Sequence[Point]) -> set[int]:
+def _tooltip_rows(points: Sequence[Point]) -> set[int]:
     """The positions of the memories with a tooltip: the most important, if there are very many."""
     by_importance = sorted(range(len(points)), key=lambda row: points[row].importance or 0.0, reverse=True)
     return set(by_importance[:_MOST_TOLD])

@@ -79,9 +79,9 @@ def _is_fact(change: Change) -> bool:
     return any(end.tier is Tier.STATIC for end in (change.before, change.after) if end is not None)
 
 
-def state(one: Applied, fit: Fit) -> str:
+def state(record: Applied, fit: Fit) -> str:
     """Whether a change in a rehearsal fits the original."""
-    if one.undone_by is not None:
+    if record.undone_by is not None:
         return "undone here"
     if fit.there:
         return "in the original"

@@ -31,7 +31,7 @@ def counts(decisions: Iterable[Decision]) -> dict[Matter, int]:
     return {kind: found[kind] for kind in CHIPS if found[kind]}
 
 
-def told(decisions: Iterable[Decision]) -> str:
+def counts_in_words(decisions: Iterable[Decision]) -> str:
     """How many there are of each kind, on one line."""
     return " · ".join(f"{CHIPS[kind]} {count:,}" for kind, count in counts(decisions).items())
 

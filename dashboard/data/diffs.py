@@ -112,7 +112,7 @@ class FieldChange:
 
 def fields(before: MemoryEntry | None, after: MemoryEntry | None) -> list[FieldChange]:
     """The fields that differ, except the text."""
-    was, became = _told(before), _told(after)
+    was, became = _fields_in_words(before), _fields_in_words(after)
     names = dict.fromkeys([*was, *became])
     return [
         FieldChange(name, was.get(name, ""), became.get(name, ""))
@@ -121,7 +121,7 @@ def fields(before: MemoryEntry | None, after: MemoryEntry | None) -> list[FieldC
     ]
 
 
-def _told(entry: MemoryEntry | None) -> dict[str, str]:
+def _fields_in_words(entry: MemoryEntry | None) -> dict[str, str]:
     if entry is None:
         return {}
     values = {

@@ -73,10 +73,10 @@ def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
     return figure
 
 
-def forecast(told: Sequence[Forecast], ink: str = _GREY, *, compared: str = "score") -> go.Figure:
+def forecast(forecasts: Sequence[Forecast], ink: str = _GREY, *, compared: str = "score") -> go.Figure:
     """What is compared with the threshold as time passes; a cross where a memory falls out of the answer."""
     figure = go.Figure()
-    for number, prediction in enumerate(told):
+    for number, prediction in enumerate(forecasts):
         colour = ["#9a6fc0", "#CC79A7", "#8c8c88", "#6b7a99"][number % 4]
         figure.add_scatter(
             x=[at for at, _ in prediction.curve],

@@ -28,7 +28,7 @@ def operation(name: str) -> str:
     return LABELS.get(name, visible(name)[:1].upper() + visible(name)[1:])
 
 
-def history(told: Sequence[Applied]) -> pd.DataFrame:
+def history(records: Sequence[Applied]) -> pd.DataFrame:
     """Applied change sets, in the given order (the newest first). Both times are in UTC, so that they sort."""
     rows = [
         {
@@ -41,7 +41,7 @@ def history(told: Sequence[Applied]) -> pd.DataFrame:
             "applied": record.applied_at,
             "state": "undone" if record.undone_by else "",
         }
-        for record in told
+        for record in records
     ]
     columns = ["revision", "what", "kind", "who", "memories", "world time", "applied", "state"]
     frame = pd.DataFrame(rows, columns=columns)

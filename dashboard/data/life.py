@@ -69,22 +69,22 @@ def extent(life: Life, now: datetime) -> tuple[float, float]:
 
 
 def window(
-    wanted: tuple[float, float] | None, whole: tuple[float, float], around: float | None = None
+    part: tuple[float, float] | None, whole: tuple[float, float], around: float | None = None
 ) -> tuple[float, float]:
     """The part of a life that is shown: at least an hour of it, and nothing beyond it.
 
     Args:
-        wanted: its beginning and end, in seconds since 1970; ``None`` = the last six weeks.
+        part: its beginning and end, in seconds since 1970; ``None`` = the last six weeks.
         whole: beginning and end of the life.
         around: a moment to include if no window is wanted.
     """
     begin, end = whole
-    if wanted is None:
+    if part is None:
         span = min(SIX_WEEKS, end - begin)
         until = end if around is None or around >= end - span else around + span / 2
-        wanted = (until - span, until)
-    span = min(max(abs(wanted[1] - wanted[0]), SHORTEST), end - begin)
-    since = min(max((wanted[0] + wanted[1] - span) / 2, begin), end - span)
+        part = (until - span, until)
+    span = min(max(abs(part[1] - part[0]), SHORTEST), end - begin)
+    since = min(max((part[0] + part[1] - span) / 2, begin), end - span)
     return since, since + span
 
 

@@ -18,7 +18,7 @@ _MOST = 2**62
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Moment:
     """A moment, in exactly one of three ways.
 
     Args:
@@ -55,13 +55,13 @@ class Wanted:
         return f"as_of({', '.join(arguments)})"
 
 
-def from_link(told: Mapping[str, str]) -> Wanted | None:
+def from_link(link: Mapping[str, str]) -> Moment | None:
     """The moment in a link; ``None`` if it has none.
 
     Raises:
         InvalidParameter: it is not a moment, or there are several; in readable words.
     """
-    parameters = {name: told[name].strip() for name in LINK if told.get(name, "").strip()}
+    parameters = {name: link[name].strip() for name in LINK if link.get(name, "").strip()}
     if not parameters:
         return None
     ways = parameters.keys() - {"access"}
@@ -72,14 +72,14 @@ def from_link(told: Mapping[str, str]) -> Wanted | None:
         )
     (way,) = ways
     if way == "revision":
-        return Wanted(
+        return Moment(
             revision=_number(parameters, "revision"),
             access=_number(parameters, "access") if "access" in parameters else None,
         )
     if "access" in parameters:
         raise InvalidParameter("The link's 'access' counts from a revision. Name the revision, or leave it out.")
     at = _time(parameters[way], way)
-    return Wanted(as_of=at) if way == "as_of" else Wanted(world_time=at)
+    return Moment(as_of=at) if way == "as_of" else Moment(world_time=at)
 
 
 def _number(parameters: Mapping[str, str], name: str) -> int:

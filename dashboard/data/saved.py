@@ -24,7 +24,7 @@ COLUMNS = {
 _MOST, _TEXT = 500, 200
 
 
-def rows(held: Sequence[Saved]) -> pd.DataFrame:
+def rows(worlds: Sequence[Saved]) -> pd.DataFrame:
     """The worlds, with the one that is open marked; without the columns of titles and branches if none has any."""
     now = real_clock()
     records = [
@@ -38,7 +38,7 @@ def rows(held: Sequence[Saved]) -> pd.DataFrame:
             "branch": visible(f"{world.branched.world}, {ago(world.branched.at, now)}") if world.branched else "",
             "size": round(world.size / 1e6, 1),
         }
-        for world in held
+        for world in worlds
     ]
     frame = pd.DataFrame(records, columns=list(COLUMNS))
     return frame.drop(columns=[column for column in ("title", "branch") if not frame[column].any()])

@@ -45,7 +45,7 @@ def picture(spread: Spread, opens: str, portrait: Callable[[str], str], name: Ca
     for knower in spread.knowers:
         cell, at = knower.cell, _begin(knower.cell)
         point = {"kind": "point", "id": cell.agent, "x": x[at], "y": y[cell.agent], "look": _LOOKS[cell.verdict]}
-        items.append((at, 1, point | _told(cell, name(cell.agent), opens)))
+        items.append((at, 1, point | _description(cell, name(cell.agent), opens)))
     for number, telling in enumerate(spread.tellings):
         teller = tables.visible(telling.by) if telling.outside else name(telling.by)
         at, start = _at(telling), starts.get(telling.by, _OPEN)
@@ -78,7 +78,7 @@ def picture(spread: Spread, opens: str, portrait: Callable[[str], str], name: Ca
     }  # fmt: skip
 
 
-def _told(cell: Cell, who: str, opens: str) -> dict[str, Any]:
+def _description(cell: Cell, who: str, opens: str) -> dict[str, Any]:
     if not cell.memory:
         return {"title": f"{who} {cell.verdict}.", "text": cell.why, "opens": None}
     by = f" by {tables.visible(cell.told_by)}" if cell.told_by else ""

@@ -142,18 +142,18 @@ def findings(found: Sequence[Finding]) -> pd.DataFrame:
 _STATES = {State.WRONG: "✗ wrong", State.REPAIRED: "⟳ repaired", State.NOTE: "ⓘ note", State.RIGHT: "✓ right"}
 
 
-def backed_up(held: Manifest) -> pd.DataFrame:
+def backed_up(manifest: Manifest) -> pd.DataFrame:
     """Whose memories a backup holds; with what was wrong then, if anything was."""
     rows = [
         {
             "character": visible(
-                f"{agent.shown or agent.name}{' (rehearsal)' if agent.name in held.rehearsals else ''}"
+                f"{agent.shown or agent.name}{' (rehearsal)' if agent.name in manifest.rehearsals else ''}"
             ),
             "memories": agent.lived,
             "changes": agent.revision,
             "problem": visible(agent.problem),
         }
-        for agent in held.agents
+        for agent in manifest.agents
     ]
     frame = pd.DataFrame(rows, columns=["character", "memories", "changes", "problem"])
     return frame if frame["problem"].any() else frame.drop(columns="problem")
@@ -196,7 +196,7 @@ def _candidate(candidate: Candidate) -> dict[str, object]:
         "tier": tier(candidate.entry),
         **parts,
         "shades": shades(candidate.score),
-        "told": _told(candidate.score),
+        "told": _parts_in_words(candidate.score),
         "score": candidate.score.total,
         "confidence": candidate.score.confidence,
         "verdict": candidate.verdict.value,
@@ -212,7 +212,7 @@ def axis(query: Query) -> float:
     return max(weights.recency + weights.importance + weights.relevancy, 1.0)
 
 
-def _told(score: Score) -> str:
+def _parts_in_words(score: Score) -> str:
     """Each part that adds something: what it is, its weight, and what that adds."""
     alone = score.recency is None or score.importance is None
     weights = {"recency": score.weights.recency, "importance": score.weights.importance,
@@ -279,11 +279,11 @@ def evidence(found: Evidence) -> list[str]:
     return [visible(line) for line in lines]
 
 
-def forgetting(told: Forecast) -> str:
+def forgetting(forecast: Forecast) -> str:
     """When a memory falls out of an answer and why, or why it does not."""
-    if told.leaves is None:
-        return told.because
-    return f"It drops out of this answer on {exact(told.leaves)}. {told.because}"
+    if forecast.leaves is None:
+        return forecast.because
+    return f"It drops out of this answer on {exact(forecast.leaves)}. {forecast.because}"
 
 
 def precisions(found: Mapping[str, Precision]) -> pd.DataFrame:
@@ -323,17 +323,17 @@ def nearest(found: Explanation) -> str:
     return f"“{short(near.entry.document, 160)}” {near.because.removeprefix('It ')}" if near else ""
 
 
-def room(held: Sequence[MemoryEntry], size: int, called: str) -> str:
+def room(memories: Sequence[MemoryEntry], size: int, called: str) -> str:
     """How full short-term memory is: "20 of 20 remembered"; what was said in talks has as much room of its own."""
-    said = sum(map(was_said, held))
+    said = sum(map(was_said, memories))
     from_talks = f", and {said:,} of {size:,} from talks" if said else ""
-    return f"{len(held) - said:,} of {size:,} {called}{from_talks}"
+    return f"{len(memories) - said:,} of {size:,} {called}{from_talks}"
 
 
-def too_many(held: Sequence[MemoryEntry], size: int) -> int:
+def too_many(memories: Sequence[MemoryEntry], size: int) -> int:
     """How many of these are too many for short-term memory, of experiences and of what was said in talks."""
-    said = sum(map(was_said, held))
-    return sum(max(0, many - size) for many in (len(held) - said, said))
+    said = sum(map(was_said, memories))
+    return sum(max(0, many - size) for many in (len(memories) - said, said))
 
 
 def marked(frame: pd.DataFrame) -> str:

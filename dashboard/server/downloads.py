@@ -86,16 +86,16 @@ def routes(world: Callable[[], World], visitors: Visitors) -> list[Route]:
         return Response(file[0], media_type="text/csv; charset=utf-8", headers=attached)
 
     answers = {BACKUP: backup, JUDGMENTS: judgments, OFFERED: text, EXPORT: export}
-    return [Route(path, _told(answer)) for path, answer in answers.items()]
+    return [Route(path, _answer_or_sentence(answer)) for path, answer in answers.items()]
 
 
-def _told(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+def _answer_or_sentence(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
     """The answer, or a sentence that says why there is none."""
 
-    def told(request: Request) -> Response:
+    def respond(request: Request) -> Response:
         try:
             return answer(request)
         except MemorySystemError as error:
             return PlainTextResponse(error.sentence, error.status)
 
-    return told
+    return respond

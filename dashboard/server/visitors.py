@@ -38,7 +38,7 @@ class Visitors:
     door: Door
     clock: Callable[[], float] = time.monotonic
     demo: bool = False
-    _held: OrderedDict[bytes, _Visit] = field(default_factory=OrderedDict)
+    _visits: OrderedDict[bytes, _Visit] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def sign_in(self, password: str, address: str) -> str | None:
@@ -52,15 +52,15 @@ class Visitors:
             return None
         cookie = secrets.token_urlsafe(32)
         with self._lock:
-            self._held[_key(cookie)] = _Visit(role, self.clock() + SECONDS)
-            while len(self._held) > MOST:
-                self._held.popitem(last=False)
+            self._visits[_key(cookie)] = _Visit(role, self.clock() + SECONDS)
+            while len(self._visits) > MOST:
+                self._visits.popitem(last=False)
         return cookie
 
     def sign_out(self, cookie: str) -> None:
         """Make a cookie invalid from now on, in every window that sends it."""
         with self._lock:
-            self._held.pop(_key(cookie), None)
+            self._visits.pop(_key(cookie), None)
 
     def role(self, cookie: str | None) -> Role | None:
         """What the owner of a cookie may do; ``None`` if they have to sign in."""
@@ -68,12 +68,12 @@ class Visitors:
             return self.door.most
         key, now = _key(cookie or ""), self.clock()
         with self._lock:
-            visit = self._held.get(key)
+            visit = self._visits.get(key)
             if visit is None or visit.until < now:
-                self._held.pop(key, None)
+                self._visits.pop(key, None)
                 return None
             visit.until = now + SECONDS
-            self._held.move_to_end(key)
+            self._visits.move_to_end(key)
             return visit.role
 
     def signed_in(self, cookie: str | None) -> bool:
@@ -81,7 +81,7 @@ class Visitors:
         if not self.door.locked:
             return self.door.most is not None
         with self._lock:
-            visit = self._held.get(_key(cookie or ""))
+            visit = self._visits.get(_key(cookie or ""))
             return visit is not None and visit.until >= self.clock()
 
 

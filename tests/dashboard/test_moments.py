@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from dashboard.data.moments import Wanted, from_link
+from dashboard.data.moments import Moment, from_link
 from memory_system.errors import InvalidParameter
 
 AT = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
@@ -15,18 +15,18 @@ AT = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("wanted", "link", "python"),
     [
-        (Wanted(as_of=AT), {"as_of": "2026-03-27T18:00:00Z"}, 'as_of(datetime.fromisoformat("2026-03-27T18:00:00Z"))'),
+        (Moment(as_of=AT), {"as_of": "2026-03-27T18:00:00Z"}, 'as_of(datetime.fromisoformat("2026-03-27T18:00:00Z"))'),
         (
-            Wanted(world_time=AT),
+            Moment(world_time=AT),
             {"world_time": "2026-03-27T18:00:00Z"},
             'as_of(world_time=datetime.fromisoformat("2026-03-27T18:00:00Z"))',
         ),
-        (Wanted(revision=0), {"revision": "0"}, "as_of(revision=0)"),
-        (Wanted(revision=7, access=3), {"revision": "7", "access": "3"}, "as_of(revision=7, access=3)"),
+        (Moment(revision=0), {"revision": "0"}, "as_of(revision=0)"),
+        (Moment(revision=7, access=3), {"revision": "7", "access": "3"}, "as_of(revision=7, access=3)"),
     ],
     ids=str,
 )
-def test_a_moment_comes_back_from_its_link(wanted: Wanted, link: dict[str, str], python: str) -> None:
+def test_a_moment_comes_back_from_its_link(wanted: Moment, link: dict[str, str], python: str) -> None:
     assert wanted.link() == link
     assert from_link(link | {"agent": "mira"}) == wanted
     assert wanted.python() == python
@@ -34,8 +34,8 @@ def test_a_moment_comes_back_from_its_link(wanted: Wanted, link: dict[str, str],
 
 def test_a_time_of_another_zone_is_the_same_moment() -> None:
     there = AT.astimezone(timezone(timedelta(hours=-5)))
-    assert Wanted(as_of=there).link() == Wanted(as_of=AT).link()
-    assert from_link({"as_of": there.isoformat()}) == Wanted(as_of=AT)
+    assert Moment(as_of=there).link() == Moment(as_of=AT).link()
+    assert from_link({"as_of": there.isoformat()}) == Moment(as_of=AT)
 
 
 @pytest.mark.parametrize("link", [{}, {"agent": "mira"}, {"as_of": "", "revision": " "}], ids=str)

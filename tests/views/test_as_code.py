@@ -18,7 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.data.moments import Wanted
+from dashboard.data.moments import Moment
 from dashboard.server.visitors import visitors
 from dashboard.views.recall import as_code
 from memory_system import PRESETS, Facets, Query, Recall, Settings
@@ -31,7 +31,7 @@ from .test_pages import open_tab
 
 OpenPage = Callable[..., AppTest]
 CUE = "Who has the mill key?"
-THEN = Wanted(world_time=datetime(2026, 3, 20, 20, tzinfo=UTC))
+THEN = Moment(world_time=datetime(2026, 3, 20, 20, tzinfo=UTC))
 Answer = list[tuple[str, float]]
 
 
@@ -41,7 +41,7 @@ class Setting:
 
     controls: dict[str, Any] = field(default_factory=dict)
     preset: str = ""
-    wanted: Wanted | None = None
+    wanted: Moment | None = None
     cue: str = CUE
 
 
@@ -67,7 +67,7 @@ SETTINGS = {
     "classic": Setting(preset="classic"),
     "paper": Setting(preset="paper"),
     "the past": Setting({"top_k": 8}, wanted=THEN),
-    "a revision": Setting({"thr": 0.2}, wanted=Wanted(revision=12)),
+    "a revision": Setting({"thr": 0.2}, wanted=Moment(revision=12)),
     "a cue with quotes": Setting({"thr": 0.0}, cue='Who said "it\'s mine" for $5 \\ `id` – Müller?'),
 }
 

@@ -11,7 +11,7 @@ import pytest
 from dashboard import session, words
 from dashboard.components import mounting
 from dashboard.data import charts, trusting
-from dashboard.data.moments import Wanted
+from dashboard.data.moments import Moment
 from memory_system import Kind, Tier
 from memory_system.world.cast import Bond, Chart, Cluster, Point
 from tests.views.test_pages import OpenPage, press, shown
@@ -149,7 +149,7 @@ def test_the_map_of_the_past_shows_what_was_remembered_then_and_changes_nothing(
     page = open_page("memory_map", of="*")
     pills = next(one for one in page.button_group if one.label == words.CHOOSE_CLUSTERS)
     pills.set_value([len(pills.options) - 1]).run()
-    page.session_state["moment"] = Wanted(world_time=at)
+    page.session_state["moment"] = Moment(world_time=at)
     page.run()
     assert not page.exception, page.exception
     assert not any("chosen" in one.value for one in page.header), "what was chosen on another map"

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.components import working
 from dashboard.data import tables
-from dashboard.data.moments import Wanted
+from dashboard.data.moments import Moment
 from dashboard.views import PAGES
 from dashboard.views.interview import live as talk_live
 from dashboard.views.interview import questions, talk_tables
@@ -261,7 +261,7 @@ def test_a_stopped_answer_leaves_nothing(open_page: OpenPage, server: FakeServer
     words = calling("send_message", {"message": "word " * 10_000})
     chunks = pieces("word " * 10_000) if strategy is Strategy.BUFFER else pieces(None, words)
     server.queue(streamed(*chunks, pause=0.05))
-    live = talk_live.Live("Hello?", lambda one: talk.step("Hello?", heard=one.heard, told=one.told))
+    live = talk_live.Live("Hello?", lambda one: talk.step("Hello?", heard=one.receive_piece, told=one.receive_call))
     until(lambda: live.pieces)
     assert "".join(live.pieces).startswith("w")
     live.stop()
@@ -467,7 +467,7 @@ def test_a_talk_of_the_past_is_only_read(open_page: OpenPage) -> None:
     revision = mira().stamp[0]
     talk.step("I like rye.")
     page = open_page("interview", talk=talk.id, revision=str(revision))
-    page.session_state["moment"] = Wanted(revision=revision)
+    page.session_state["moment"] = Moment(revision=revision)
     page.session_state["moment-of"] = "mira"
     page.run()
     assert not page.exception, page.exception

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.data.moments import Wanted
+from dashboard.data.moments import Moment
 from dashboard.views import PAGES
 from memory_system import AgentMemory, Kind, Tier
 from memory_system.agent_parts.replay import FORGOTTEN
@@ -21,7 +21,7 @@ from .test_pages import open_tab
 
 OpenPage = Callable[..., AppTest]
 VIEWS = sorted(page.name for page in PAGES)
-STORY = Wanted(world_time=datetime(2026, 3, 20, 20, tzinfo=UTC))
+STORY = Moment(world_time=datetime(2026, 3, 20, 20, tzinfo=UTC))
 CUE = "Who has the mill key?"
 
 
@@ -38,7 +38,7 @@ def shown(page: AppTest) -> str:
     return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
 
 
-def at(page: AppTest, wanted: Wanted | None) -> AppTest:
+def at(page: AppTest, wanted: Moment | None) -> AppTest:
     page.session_state["moment"] = wanted
     page.run()
     assert not page.exception, page.exception
@@ -72,7 +72,7 @@ def press(page: AppTest, label: str) -> AppTest:
 def test_a_page_shows_any_moment_and_lets_nothing_be_changed(open_page: OpenPage, view: str) -> None:
     page = open_page(view, cue=CUE)
     before = mira().stamp
-    for wanted in (Wanted(revision=0), Wanted(revision=1), STORY, Wanted(as_of=datetime.now(UTC))):
+    for wanted in (Moment(revision=0), Moment(revision=1), STORY, Moment(as_of=datetime.now(UTC))):
         at(page, wanted)
         assert not page.error, [one.value for one in page.error]
         free = {button.label for button in page.button if not button.disabled}
@@ -105,7 +105,7 @@ def test_a_page_shows_what_was_held_then(open_page: OpenPage) -> None:
     assert '.as_of(world_time=datetime.fromisoformat("2026-03-20T20:00:00Z"))' in shown(page)
 
 
-def mira_at(open_page: OpenPage, wanted: Wanted) -> Any:
+def mira_at(open_page: OpenPage, wanted: Moment) -> Any:
     open_page("overview")
     return mira().as_of(**wanted.arguments())
 
@@ -116,14 +116,14 @@ def test_settings_and_personality_of_then_are_shown_beside_those_of_now(open_pag
     text = str(mira().personality_text)
     mira().configure(top_k=9)
     mira().save_personality(text.replace('"age": 34', '"age": 35'))
-    at(page, Wanted(revision=revision))
+    at(page, Moment(revision=revision))
     rows = page.dataframe[0].value.set_index("setting")
     assert tuple(rows.loc["Top-k"]) == ("6", "9", "changed")
     assert "1 setting has changed since" in shown(page)
-    page = at(open_page("personality"), Wanted(revision=revision))
+    page = at(open_page("personality"), Moment(revision=revision))
     assert "Mira Holloway is 34 years old." in set(page.dataframe[0].value["fact"])
     assert "The personality at that time" in str([one.label for one in page.expander])
-    assert "no personality yet" in shown(at(page, Wanted(revision=0)))
+    assert "no personality yet" in shown(at(page, Moment(revision=0)))
 
 
 def test_sliders_of_the_past_begin_with_the_settings_of_then(open_page: OpenPage) -> None:
@@ -131,7 +131,7 @@ def test_sliders_of_the_past_begin_with_the_settings_of_then(open_page: OpenPage
     revision = mira().stamp[0]
     page.number_input[0].set_value(1).run()
     mira().configure(top_k=9, threshold=1.0)
-    at(page, Wanted(revision=revision))
+    at(page, Moment(revision=revision))
     assert (page.number_input[0].value, page.slider[0].value) == (6, mira().as_of(revision=revision).settings.threshold)
     assert at(page, None).number_input[0].value == 1, "what was set for the present stays as it was"
 
@@ -166,7 +166,7 @@ def test_another_character_is_shown_at_the_same_time_of_the_story(open_page: Ope
     page = app(agent="mira", revision="40")
     now = mira().as_of(revision=40).now
     picker(page).select("tobias").run()
-    assert page.session_state["moment"] == Wanted(world_time=now)
+    assert page.session_state["moment"] == Moment(world_time=now)
     assert "Tobias Finch as of" in shown(page)
     press(page, words.ONE_CHANGE_LATER)
     assert page.session_state["moment"].revision == session.world().agent("tobias").as_of(world_time=now).revision + 1
@@ -285,10 +285,10 @@ def test_recall_is_set_to_the_query_of_then(open_page: OpenPage) -> None:
 import streamlit as st
 from dashboard import session
 from dashboard.views.recall import controls as recall_controls
-from dashboard.data.moments import Wanted
+from dashboard.data.moments import Moment
 logged = session.present().queries()[0]
 if "taken" not in st.session_state:
-    session.look_at(Wanted(revision=logged.revision, access=logged.access))
+    session.look_at(Moment(revision=logged.revision, access=logged.access))
     recall_controls.take_over(session.agent(), logged.query, logged.query.now)
     st.session_state["taken"] = True
 st.session_state["asked"] = recall_controls.controls(session.agent(), logged.query.cue).query

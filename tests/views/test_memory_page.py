@@ -135,7 +135,7 @@ def test_an_address_that_names_what_is_not_there_says_so(open_page: OpenPage) ->
 def test_what_a_browser_wants_is_taken_as_far_as_it_makes_sense(monkeypatch: pytest.MonkeyPatch) -> None:
     held: dict[str, object] = {}
     monkeypatch.setattr(looking.st, "session_state", held)
-    looking.wanted({"cue": "x" * 9000, "only": "static", "memory": None, "most": -4, "turn": "7"})
+    looking.accept_request({"cue": "x" * 9000, "only": "static", "memory": None, "most": -4, "turn": "7"})
     assert held["memory-looking"] == looking.Looking("x" * looking.LONGEST, (), "", looking.STEP, 0)
 
 

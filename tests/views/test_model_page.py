@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.data.moments import Wanted
+from dashboard.data.moments import Moment
 from dashboard.views.installation import model_settings
 from memory_system.llm import prompts
 from memory_system.llm.config import PROVIDERS, ModelChoice
@@ -228,7 +228,7 @@ def test_a_prompt_that_lacks_what_is_filled_in_cannot_be_saved(open_settings: Op
 
 def test_of_the_past_nothing_can_be_chosen(open_settings: OpenSettings) -> None:
     page = open_settings()
-    page.session_state["moment"] = Wanted(revision=5)
+    page.session_state["moment"] = Moment(revision=5)
     page.run()
     assert not page.exception
     assert not [one for one in (*page.text_input, *page.text_area) if one.label in ("Address", "Key", "Text")]

@@ -106,10 +106,10 @@ def test_tokens_cost_and_budget_are_shown_and_set(open_page: OpenPage, server: F
 
 
 def test_the_work_in_the_background_is_told_in_words() -> None:
-    assert "Background rating is off" in unrated.told(Rerating())
-    assert "next check is in 0 s" in unrated.told(Rerating(on=True, next=real_clock()))
-    assert "mira are being rated: 40%" in unrated.told(Rerating(on=True, agent="mira", share=0.4))
-    assert "failed: It is away. The next one is" in unrated.told(
+    assert "Background rating is off" in unrated.state_in_words(Rerating())
+    assert "next check is in 0 s" in unrated.state_in_words(Rerating(on=True, next=real_clock()))
+    assert "mira are being rated: 40%" in unrated.state_in_words(Rerating(on=True, agent="mira", share=0.4))
+    assert "failed: It is away. The next one is" in unrated.state_in_words(
         Rerating(on=True, problem="It is away.", next=real_clock())
     )
 

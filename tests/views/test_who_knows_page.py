@@ -10,7 +10,7 @@ import pytest
 
 from dashboard import session, words
 from dashboard.data import spreading
-from dashboard.data.moments import Wanted
+from dashboard.data.moments import Moment
 from dashboard.views.who_knows import grid
 from memory_system.world.knows import Cell, Sort, StoryTest, Verdict
 from tests.views.test_pages import OpenPage, press, shown
@@ -106,7 +106,7 @@ def test_the_slider_starts_at_the_moment_that_is_looked_at(
     open_page: OpenPage, view: str, link: dict[str, str]
 ) -> None:
     page = open_page(view, agent="mira", **link)
-    page.session_state["moment"] = Wanted(world_time=datetime(2026, 3, 20, 20, tzinfo=UTC))
+    page.session_state["moment"] = Moment(world_time=datetime(2026, 3, 20, 20, tzinfo=UTC))
     page.run()
     (slider,) = (one for one in page.slider if one.label.startswith(words.WORLD_TIME))
     assert slider.value == datetime(2026, 3, 20, 20)

@@ -12,7 +12,7 @@ from memory_system.core import real_clock, stamp
 
 from ... import session, words
 from ...data import tables
-from ...data.moments import FIRST_YEAR, LAST_YEAR, Wanted
+from ...data.moments import FIRST_YEAR, LAST_YEAR, Moment
 from .. import widgets
 
 _WORLD, _DESK = "in the story", "at the desk"
@@ -64,7 +64,7 @@ def _look(way: str) -> None:
     day, hour = st.session_state.get(f"look-day-{way}"), st.session_state.get(f"look-time-{way}")
     if isinstance(day, date) and isinstance(hour, time):
         at = datetime.combine(day, hour, UTC)
-        session.look_at(Wanted(world_time=at) if way == _WORLD else Wanted(as_of=at))
+        session.look_at(Moment(world_time=at) if way == _WORLD else Moment(as_of=at))
 
 
 def banner() -> None:
@@ -117,7 +117,7 @@ def _back(key: str) -> None:
 def _step(label: str, icon: str, revision: int, *, disabled: bool) -> None:
     st.button(
         label, icon=f":material/{icon}:", key=f"step-{icon}", type="tertiary", disabled=disabled,
-        on_click=session.look_at, args=(Wanted(revision=max(0, revision)),),
+        on_click=session.look_at, args=(Moment(revision=max(0, revision)),),
         help=f"In Python: AgentMemory.as_of(revision={max(0, revision)})",
     )  # fmt: skip
 
@@ -132,8 +132,8 @@ def offer(revision: int) -> None:
         ):
             st.button(
                 label, icon=f":material/{icon}:", key=f"{icon}-{revision}", type="tertiary",
-                disabled=then == Wanted(revision=number),
-                on_click=session.look_at, args=(Wanted(revision=number),),
+                disabled=then == Moment(revision=number),
+                on_click=session.look_at, args=(Moment(revision=number),),
                 help=f"Every page then shows the character as it was. In Python: AgentMemory.as_of(revision={number})",
             )  # fmt: skip
 

@@ -94,7 +94,7 @@ def _take_back(world: World, name: str, author: str, revision: int) -> None:
 
 def presenting() -> bool:
     """Whether a presenter is showing the pages, so that nothing else is offered."""
-    showing = _held()
+    showing = _current_showing()
     return showing is not None and showing.kind is Kind.PRESENT
 
 
@@ -119,17 +119,17 @@ def settle() -> None:
     _swept(str(session.world().folder))
     _follow()
     act = st.session_state.pop(_ACT, None)
-    showing = _held()
+    showing = _current_showing()
     if showing is None:
         return
     if act is not None:
         _do(showing, act)
-    _link(_held() or showing)
+    _link(_current_showing() or showing)
 
 
 def bar() -> None:
     """The bar, if there is a showing."""
-    showing = _held()
+    showing = _current_showing()
     if showing is None:
         return
     agent, steps = session.present(), _steps(showing.kind)
@@ -153,7 +153,7 @@ def bar() -> None:
 def offer() -> None:
     """Offer the tour to newcomers, until it was taken or declined."""
     world = session.world()
-    if _held() is not None or session.moment() is not None or world.welcomed or st.session_state.get(_OFFER):
+    if _current_showing() is not None or session.moment() is not None or world.welcomed or st.session_state.get(_OFFER):
         return
     viewing = session.viewing()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour-offer"):
@@ -179,7 +179,7 @@ def opener() -> None:
                 begin(kind)
 
 
-def _held() -> _Showing | None:
+def _current_showing() -> _Showing | None:
     found: _Showing | None = st.session_state.get(_HELD)
     return found
 
@@ -190,7 +190,7 @@ def _follow() -> None:
         asked = session.from_link(kind.value)
         if not asked or (kind.value, asked) == st.session_state.get(_LINKED):
             continue
-        showing = _held()
+        showing = _current_showing()
         number = int(asked) if asked.isdecimal() and len(asked) <= _LARGEST else 1
         same = showing if showing is not None and showing.kind is kind else _Showing(kind)
         number = steps_of.at(_steps(kind), number)
@@ -212,7 +212,7 @@ def _link(showing: _Showing) -> None:
 
 def _go(number: int) -> None:
     """Show a step: its page, with its address."""
-    showing = _held()
+    showing = _current_showing()
     if showing is None:
         return
     steps = _steps(showing.kind)
@@ -275,7 +275,7 @@ def _undone(showing: _Showing) -> _Showing:
 
 def _end() -> None:
     """Stop showing; a remaining change is undone, and the tour is not offered any more."""
-    showing = _held()
+    showing = _current_showing()
     if showing is None:
         return
     _undone(showing)

@@ -28,13 +28,13 @@ def show(agent: AgentMemory) -> None:
     if not located:
         widgets.empty("No places yet.", "Write places into its personality.", agent, to="personality")
         return
-    within = {location.place: _held(location.within, located) for location in located}
+    within = {location.place: _known_place(location.within, located) for location in located}
     inside: dict[str, list[str]] = {}
     for place, outer in within.items():
         inside.setdefault(outer, []).append(place)
     there: dict[str, list[Whereabouts]] = {}
     for whereabouts in found:
-        there.setdefault(_held(whereabouts.place, located), []).append(whereabouts)
+        there.setdefault(_known_place(whereabouts.place, located), []).append(whereabouts)
     roots = sorted(inside.get("", []), key=lambda place: (-_people(place, inside, there), place.casefold()))
     busy = [place for place in roots if _people(place, inside, there)]
     for place in busy:
@@ -49,7 +49,7 @@ def show(agent: AgentMemory) -> None:
         st.caption(widgets.plain(f"Nobody is at: {', '.join(map(tables.visible, empty))}."))
 
 
-def _held(place: str, located: Sequence[Located]) -> str:
+def _known_place(place: str, located: Sequence[Located]) -> str:
     """A place by its name in the world; empty if the world has none of this name."""
     return (
         next((location.place for location in located if location.place.casefold() == place.casefold()), "")

@@ -13,16 +13,16 @@ from ...components import widgets
 from ...data import history_tables, tables
 
 
-def head(told: Applied) -> None:
+def head(record: Applied) -> None:
     """Its title, who made it, when in both times, and why."""
-    done = told.change_set
+    done = record.change_set
     st.header(widgets.plain(done.title), anchor=False)
     with st.container(horizontal=True, gap="small"):
         st.badge(history_tables.operation(done.operation), color="blue")
-        st.badge(f"revision {told.revision}", color="gray")
-        if told.undone_by:
-            st.badge(f"undone by revision {told.undone_by}", icon=":material/undo:", color="orange")
-    real = f"{tables.exact(told.applied_at.astimezone(UTC))} ({ago(told.applied_at, datetime.now(UTC))})"
+        st.badge(f"revision {record.revision}", color="gray")
+        if record.undone_by:
+            st.badge(f"undone by revision {record.undone_by}", icon=":material/undo:", color="orange")
+    real = f"{tables.exact(record.applied_at.astimezone(UTC))} ({ago(record.applied_at, datetime.now(UTC))})"
     lines = [f"By {done.author}", f"done {real}", f"world time {tables.exact(done.planned_at)}"]
     st.caption(widgets.plain(" · ".join(lines)))
     if done.reason:

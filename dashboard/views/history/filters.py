@@ -115,14 +115,14 @@ def reset(agent: AgentMemory) -> None:
         st.session_state.pop(f"history-{name}-{agent.name}", None)
 
 
-def older(agent: AgentMemory, wanted: dict[str, Any]) -> tuple[list[Any], bool]:
+def older(agent: AgentMemory, search: dict[str, Any]) -> tuple[list[Any], bool]:
     """The page of changes to be shown, and whether there are older ones."""
     key = f"history-before-{agent.name}"
-    if st.session_state.get(f"{key}-of") != wanted:  # the search has changed: begin with the newest
-        st.session_state[f"{key}-of"] = wanted
+    if st.session_state.get(f"{key}-of") != search:  # the search has changed: begin with the newest
+        st.session_state[f"{key}-of"] = search
         st.session_state[key] = []
     befores: list[int] = st.session_state.setdefault(key, [])
-    records = session.history(agent, PAGE + 1, befores[-1] if befores else None, **wanted)
+    records = session.history(agent, PAGE + 1, befores[-1] if befores else None, **search)
     return records[:PAGE], len(records) > PAGE
 
 

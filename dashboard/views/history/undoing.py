@@ -15,21 +15,21 @@ from ...components import bulk, change_set, drafts, widgets
 from ...data import change_rows, history_tables, tables
 
 
-def buttons(agent: AgentMemory, told: Applied) -> None:
+def buttons(agent: AgentMemory, record: Applied) -> None:
     """What can be done about a change: undo it, redo it, or undo everything after it."""
-    again = told.undone_by is not None
+    again = record.undone_by is not None
     label, icon, name = ("Redo", "redo", "redo") if again else ("Undo", "undo", "undo")
     act = agent.redo if again else agent.undo
     try:
-        clashes = agent.conflicts(told.revision)
+        clashes = agent.conflicts(record.revision)
     except MemorySystemError as error:
         st.caption(widgets.plain(error.sentence))
-        _go_back(agent, told)
+        _go_back(agent, record)
         return
-    key = f"choosing-{agent.name}-{told.revision}"
+    key = f"choosing-{agent.name}-{record.revision}"
     if not clashes:
         st.session_state.pop(key, None)
-        plan = act(told.revision, preview=True)
+        plan = act(record.revision, preview=True)
         why = "" if plan or not plan.kept else f" {plan.kept[0].reason}"
         st.caption(widgets.plain(f"{label}: {history_tables.did(plan, would=True)}{why}"))
     else:
@@ -40,18 +40,18 @@ def buttons(agent: AgentMemory, told: Applied) -> None:
             f"{label} …" if clashes else label,
             icon=f":material/{icon}:",
             type="primary",
-            key=f"{name}-{told.revision}",
+            key=f"{name}-{record.revision}",
             disabled=not clashes and not plan,
             help=f"In Python: AgentMemory.{name}",
         )
-        _go_back_button(agent, told)
+        _go_back_button(agent, record)
     if pressed and not clashes:
-        _do(agent, lambda: act(told.revision), label, told.change_set.title)
+        _do(agent, lambda: act(record.revision), label, record.change_set.title)
     elif pressed:
         st.session_state[key] = True
     if clashes and st.session_state.get(key):
-        _choose(agent, told, label, act, clashes)
-    _go_back_preview(agent, told)
+        _choose(agent, record, label, act, clashes)
+    _go_back_preview(agent, record)
 
 
 def _do(

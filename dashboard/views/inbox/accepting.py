@@ -50,17 +50,17 @@ def is_open(agent: AgentMemory, kind: Matter, of: str | None) -> bool:
     return bool(st.session_state.get(_OPEN) == (agent.name, kind, _ALL if of is None else (of,)))
 
 
-def panel(agent: AgentMemory, one: Decision) -> None:
+def panel(agent: AgentMemory, decision: Decision) -> None:
     """What accepting one decision would change, with the choices, and the button that applies it."""
     with st.container(border=True, gap="small", key="inbox-plan"):
-        needs_model.note(agent, _NEEDS.get(one.kind, ""))
-        choice = _choice(agent, one)
-        planned = _planned(choice, partial(_plan, agent, one, choice))
+        needs_model.note(agent, _NEEDS.get(decision.kind, ""))
+        choice = _choice(agent, decision)
+        planned = _planned(choice, partial(_plan, agent, decision, choice))
         if planned is None:
             st.button("Close", key="inbox-close", on_click=end)
             return
-        more = partial(_both_stay, agent, one) if one.kind in PAIRS else None
-        several = one.kind not in PAIRS
+        more = partial(_both_stay, agent, decision) if decision.kind in PAIRS else None
+        several = decision.kind not in PAIRS
         change_set.offer(agent, planned, partial(_apply, agent), several=several, leave=end, more=more)
 
 
@@ -194,8 +194,10 @@ def _stale(agent: AgentMemory, decision: Decision, choice: str, show: Progress) 
 
 
 _PLAN_OF: dict[Matter, Callable[[AgentMemory, Decision, str, Progress], ChangeSet]] = {
-    Matter.MIGRATE: lambda agent, _one, _choice, _show: agent.migrate_stm2ltm(preview=True),
-    Matter.REFLECT: lambda agent, _one, _choice, show: agent.reflect_from_recent_memory(preview=True, progress=show),
+    Matter.MIGRATE: lambda agent, _decision, _choice, _show: agent.migrate_stm2ltm(preview=True),
+    Matter.REFLECT: lambda agent, _decision, _choice, show: agent.reflect_from_recent_memory(
+        preview=True, progress=show
+    ),
     Matter.PERSON: lambda agent, decision, _choice, show: reflect_on_person(
         agent, decision.of, preview=True, progress=show
     ),

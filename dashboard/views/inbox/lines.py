@@ -79,11 +79,13 @@ def _why(agent: AgentMemory, decision: Decision) -> None:
     st.html(f"<div class='inbox-why'>{markup}</div>")
 
 
-def put_off(agent: AgentMemory, one: Decision, until: str) -> None:
+def put_off(agent: AgentMemory, decision: Decision, until: str) -> None:
     """Postpone a decision; the next run says so, and offers an undo."""
     when = {words.UNTIL_TOMORROW: morning_after(agent.now), words.FOR_A_WEEK: agent.now + timedelta(days=7)}
     moment: datetime | None = when.get(until)
-    bulk.do(agent, lambda: agent.put_off(one.kind, one.of, until=moment, mark="" if moment else one.mark))
+    bulk.do(
+        agent, lambda: agent.put_off(decision.kind, decision.of, until=moment, mark="" if moment else decision.mark)
+    )
 
 
 def _mend(agent: AgentMemory, decision: Decision) -> None:
@@ -147,7 +149,7 @@ def everybody() -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-line-{agent.name}"):
             with st.container(width="stretch", gap=None):
                 widgets.text(agent.display_name)
-                st.caption(widgets.plain(deciding.told(found.decisions) or words.NOTHING_WAITS))
+                st.caption(widgets.plain(deciding.counts_in_words(found.decisions) or words.NOTHING_WAITS))
             if st.button(
                 f"{many} wait" if many > 1 else "1 waits" if many else "Open",
                 key=f"inbox-of-{agent.name}",

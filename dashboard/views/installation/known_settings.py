@@ -102,7 +102,7 @@ def _edit(agent: AgentMemory, facts: tuple[Fact, ...], groups: tuple[Group, ...]
             (right, "known_until", "The world's time. Not set: for ever."),
         )
     )
-    settled = draft.told()
+    settled = draft.settle_clashes()
     draft.unsaved()
     with st.container(horizontal=True):
         save = st.button(

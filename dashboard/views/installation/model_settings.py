@@ -36,7 +36,7 @@ def _in_use(models: WorldModel) -> None:
     st.header("In use", anchor=False)
     choice = models.in_use
     st.markdown(f"**{widgets.plain(models.label)}**")
-    st.caption(widgets.plain(_told(models)))
+    st.caption(widgets.plain(_destination_in_words(models)))
     if models.problem:
         st.warning(widgets.plain(models.problem), icon=":material/warning:")
     if models.decided:
@@ -59,7 +59,7 @@ def _in_use(models: WorldModel) -> None:
     _trial(_IN_USE)
 
 
-def _told(models: WorldModel) -> str:
+def _destination_in_words(models: WorldModel) -> str:
     """Where memories are sent."""
     choice = models.in_use
     if models.name == "offline":
@@ -191,7 +191,7 @@ def keyring_name() -> str:
 
 def _offered(endpoint: str) -> None:
     """The models that the server listed at the last trial, to choose from."""
-    where, trial = _held()
+    where, trial = _last_trial()
     if trial is None or not trial.models or not where.startswith(f"{endpoint} "):
         return
 
@@ -228,7 +228,7 @@ def _chosen(models: WorldModel, do: Callable[[], None], words: str) -> None:
         else:
             models.use(before)
 
-    def told() -> None:
+    def use_and_offer_undo() -> None:
         do()
         chosen = models.chosen
         bulk.did(
@@ -236,7 +236,7 @@ def _chosen(models: WorldModel, do: Callable[[], None], words: str) -> None:
             holds=lambda: models.chosen == chosen, where="world.models.use(choice)",
         )  # fmt: skip
 
-    _done(told)
+    _done(use_and_offer_undo)
 
 
 def _done(do: Callable[[], None], words: str = "") -> None:
@@ -264,14 +264,14 @@ def _try(where: str, ask: Callable[[], Trial]) -> None:
         st.rerun()  # the server's models are listed above
 
 
-def _held() -> tuple[str, Trial | None]:
+def _last_trial() -> tuple[str, Trial | None]:
     last_trial: tuple[str, Trial | None] = st.session_state.get(_TRIAL, ("", None))
     return last_trial
 
 
 def _trial(where: str) -> None:
     """The round trip of the last trial."""
-    asked, trial = _held()
+    asked, trial = _last_trial()
     if asked != where or trial is None:
         return
     took = f"{trial.milliseconds:,.0f} ms"

@@ -47,7 +47,7 @@ def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
     current = file.prompts.text(about.name)
     draft = drafts.Draft(f"prompt/{about.name}", {"text": current}, {"text": "The text"})
     text = st.text_area("Text", max_chars=about.most, height=220, key=draft.field("text"), persist_state="session")
-    settled = draft.told()
+    settled = draft.settle_clashes()
     draft.unsaved()
     st.caption(widgets.plain(_places(about)))
     problem: MemorySystemError | None = None

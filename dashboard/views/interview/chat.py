@@ -15,7 +15,7 @@ from ...components import card, mounting, widgets
 from ...data import tables
 from . import live as talk_live
 from . import talk_tables
-from .talk_state import PLAY, Held
+from .talk_state import PLAY, OpenTalk
 
 HEIGHT = 560
 TURNS = 30
@@ -37,24 +37,24 @@ Ask = Callable[[str, talk_live.Live], Step]
 """A function of what was said and of the listener to the answer."""
 
 
-def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
+def show(agent: AgentMemory, mode: str, open_talk: OpenTalk, ask: Ask) -> None:
     """What was said so far, the answer that is coming, and the field for the next message.
 
     In the past, a stored talk can only be read; an interview leaves no trace there either.
     """
     closed = mode == PLAY and agent.read_only is not None
-    key = f"talk-live-{held.key}"
+    key = f"talk-live-{open_talk.key}"
     live = talk_live.of(key)
-    field = f"chat-input-{mode}-{session.place()}{f'-{held.key}' if mode == PLAY else ''}"
+    field = f"chat-input-{mode}-{session.place()}{f'-{open_talk.key}' if mode == PLAY else ''}"
     if live is not None and not live.running:
-        _taken(held, talk_live.take(key), field)
+        _taken(open_talk, talk_live.take(key), field)
     running = live is not None and live.running
     begun = None
     with st.container(height=HEIGHT, border=True, autoscroll=True, key=f"chat-{mode.lower()}"):
-        turns = _shown(held)
+        turns = _shown(open_talk)
         for turn in turns:
-            _turn(agent, turn, held.steps.get(turn.number), heard=_only_heard(held, turn))
-        unanswered = turns and turns[-1].asked and not turns[-1].answer and not _only_heard(held, turns[-1])
+            _turn(agent, turn, open_talk.steps.get(turn.number), heard=_only_heard(open_talk, turn))
+        unanswered = turns and turns[-1].asked and not turns[-1].answer and not _only_heard(open_talk, turns[-1])
         if unanswered and not closed and not running:
             begun = _again(turns[-1])
         if live is not None and running:
@@ -80,7 +80,7 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
         st.rerun()
 
 
-def _shown(open_talk: Held) -> list[talk_tables.Turn]:
+def _shown(open_talk: OpenTalk) -> list[talk_tables.Turn]:
     """The last turns, with a button for earlier ones."""
     key = f"talk-shown-{open_talk.key}"
     most = int(st.session_state.get(key, TURNS))
@@ -93,7 +93,7 @@ def _shown(open_talk: Held) -> list[talk_tables.Turn]:
     return turns
 
 
-def _taken(open_talk: Held, live: talk_live.Live, field: str) -> None:
+def _taken(open_talk: OpenTalk, live: talk_live.Live, field: str) -> None:
     """Keep the answer that is complete, or say why there is none; what was typed then returns to its field."""
     if live.step is not None:
         open_talk.take(live.step)
@@ -131,7 +131,7 @@ def _again(turn: talk_tables.Turn) -> str | None:
     return turn.asked if again else None
 
 
-def _only_heard(open_talk: Held, turn: talk_tables.Turn) -> bool:
+def _only_heard(open_talk: OpenTalk, turn: talk_tables.Turn) -> bool:
     """Whether a turn was said among characters and somebody else, or nobody, spoke next: no answer is missing."""
     return bool(open_talk.talk.others) and not turn.answer and turn.number not in open_talk.steps
 

@@ -69,7 +69,7 @@ def show(agent: AgentMemory) -> None:
     if widgets.closed(agent):
         return
     key = f"duet-{agent.name}"
-    stage = _held(agent, key)
+    stage = _current_stage(agent, key)
     if stage is None:
         _begin(agent, key)
         return
@@ -100,7 +100,7 @@ def _hold(stage: Stage, key: str) -> None:
     session.to_link(_LINK, stage.id)
 
 
-def _held(agent: AgentMemory, key: str) -> Stage | None:
+def _current_stage(agent: AgentMemory, key: str) -> Stage | None:
     """The talk that this session shows, else the one in the link while the server has it."""
     stage: Stage | None = st.session_state.get(key)
     if stage is None:

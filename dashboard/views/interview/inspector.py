@@ -14,7 +14,7 @@ from ... import session, words
 from ...components import bars, drafts, widgets
 from ...data import tables
 from . import chat, talk_figures, talk_settings, talk_tables
-from .talk_state import Held
+from .talk_state import OpenTalk
 
 _NEXT, _CHOSEN = "next", "talk-chosen"
 _LABEL = 40
@@ -22,13 +22,13 @@ _LABEL = 40
 BLOCKS = {"persona": "Who it is", "human": "Whom it talks with"}
 
 
-def show(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
+def show(agent: AgentMemory, open_talk: OpenTalk, settings: TalkSettings) -> None:
     """What is in the prompt: for the last turn, an earlier one, or the next one before anything is said."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**In the prompt**", width="stretch")
-        shown = _which(held)
-    step = held.steps.get(shown) if shown is not None else None
-    context = step.context if step is not None else held.context()
+        shown = _which(open_talk)
+    step = open_talk.steps.get(shown) if shown is not None else None
+    context = step.context if step is not None else open_talk.context()
     _gauge(context, settings)
     recalled, prompt, core, functions = st.tabs(
         ["Came to mind", "Prompt", words.CORE_MEMORY, "Functions"],
@@ -36,19 +36,19 @@ def show(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
         on_change="rerun",
     )
     with recalled:
-        _recalled(agent, step or held.last)
+        _recalled(agent, step or open_talk.last)
     with prompt:
         if prompt.open:
             _sections(context)
     with core:
         if core.open:
-            _core(agent, held, settings)
+            _core(agent, open_talk, settings)
     with functions:
         if functions.open:
-            _functions(held, step)
+            _functions(open_talk, step)
 
 
-def _which(open_talk: Held) -> int | None:
+def _which(open_talk: OpenTalk) -> int | None:
     """The turn whose prompt is inspected, as the number of its first message; ``None`` = the next one."""
     if not open_talk.steps:
         return None
@@ -130,7 +130,7 @@ def _sections(context: Context) -> None:
             st.code(row["text"] or "(nothing)", language=None, wrap_lines=True)
 
 
-def _core(agent: AgentMemory, open_talk: Held, settings: TalkSettings) -> None:
+def _core(agent: AgentMemory, open_talk: OpenTalk, settings: TalkSettings) -> None:
     """Core memory, to be edited in place."""
     if settings.strategy is not Strategy.VIRTUAL:
         st.caption("Only the virtual context has a core memory. Choose that strategy under Settings.")
@@ -143,7 +143,7 @@ def _core(agent: AgentMemory, open_talk: Held, settings: TalkSettings) -> None:
             disabled=agent.read_only is not None, persist_state="session",
         )  # fmt: skip
         if (
-            draft.told()
+            draft.settle_clashes()
             and draft.written()
             and st.button(
                 "Save", key=f"save-{draft.key}", icon=":material/save:", type="primary",
@@ -162,7 +162,7 @@ def _core(agent: AgentMemory, open_talk: Held, settings: TalkSettings) -> None:
     )
 
 
-def _functions(open_talk: Held, step: Step | None) -> None:
+def _functions(open_talk: OpenTalk, step: Step | None) -> None:
     """The functions of a turn, or of all turns of this session, with arguments, results, time and tokens."""
     steps = [step] if step is not None else list(open_talk.steps.values())
     frame = talk_tables.functions([function for some in steps for function in some.functions])

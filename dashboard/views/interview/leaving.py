@@ -13,12 +13,12 @@ from memory_system.errors import EntryNotFound
 from ... import words
 from ...components import bulk, change_set, widgets
 from ...data import tables
-from .talk_state import Held
+from .talk_state import OpenTalk
 
 
-def show(agent: AgentMemory, held: Held) -> None:
+def show(agent: AgentMemory, open_talk: OpenTalk) -> None:
     """A button that ends the talk with a synopsis; the synopsis, memory by memory, once it is there."""
-    conversation, talk = held.source, held.talk
+    conversation, talk = open_talk.source, open_talk.talk
     assert isinstance(conversation, Conversation), "only those are left with a synopsis"
     key = f"synopsis-{talk.id}"
     new = talk.next_number - talk.remembered

@@ -30,7 +30,7 @@ class Live(Going):
 
     Args:
         asked: what it answers.
-        do: gives the answer; it gets this object, and calls its ``heard`` and ``told`` as it goes.
+        do: gives the answer; it gets this object, and calls its ``receive_piece`` and ``receive_call`` as it goes.
         typed: whether it was typed into the field of the chat, which has been empty since.
     """
 
@@ -42,15 +42,15 @@ class Live(Going):
         self.stopped = False
         super().__init__(lambda: self._run(do))
 
-    def heard(self, piece: str) -> None:
+    def receive_piece(self, piece: str) -> None:
         """Receive a piece of the answer's text."""
         self._go_on()
         self.pieces.append(piece)
 
-    def told(self, called: Any) -> None:
+    def receive_call(self, called: Any) -> None:
         """Receive a function call."""
         self._go_on()
-        if called.name != SEND:  # its text arrives through ``heard``
+        if called.name != SEND:  # its text arrives through ``receive_piece``
             self.called.append(called)
 
     def _go_on(self) -> None:

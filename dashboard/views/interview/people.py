@@ -58,7 +58,7 @@ def _person(agent: AgentMemory, person: Person) -> None:
             label, max_chars=_MOST, height=100, key=draft.field("text"), label_visibility="collapsed",
             disabled=agent.read_only is not None, persist_state="session", placeholder="Nothing yet.",
         )  # fmt: skip
-        if draft.told() and draft.written():
+        if draft.settle_clashes() and draft.written():
             saved = st.button(
                 "Save", key=f"save-{draft.key}", icon=":material/save:", type="primary",
                 help="In Python: describe_person(agent, name, text)",

@@ -12,7 +12,7 @@ from ...components import bulk, drafts, widgets
 from ...data import tables
 from . import chat, inspector, leaving, talk_settings, talk_state, talk_tables
 from .live import Live
-from .talk_state import PLAY, Held
+from .talk_state import PLAY, OpenTalk
 
 _NEW = ""
 _NAME = 100
@@ -94,7 +94,7 @@ def _begin(agent: AgentMemory) -> None:
                 st.rerun()
 
 
-def _settings(open_talk: Held) -> None:
+def _settings(open_talk: OpenTalk) -> None:
     """The settings of the open talk, editable while it goes on."""
     talk = open_talk.talk
     with st.popover("Settings", icon=":material/tune:"):
@@ -114,7 +114,7 @@ def _settings(open_talk: Held) -> None:
                 st.rerun()
 
 
-def _open(agent: AgentMemory, open_talk: Held) -> None:
+def _open(agent: AgentMemory, open_talk: OpenTalk) -> None:
     """The open talk: its chat, and next to it what is in the prompt."""
     left, right = st.columns([1.15, 1], gap="medium")
     talk = open_talk.talk
@@ -123,7 +123,7 @@ def _open(agent: AgentMemory, open_talk: Held) -> None:
         def ask(text: str, live: Live) -> Step:
             conversation = open_talk.source
             assert isinstance(conversation, Conversation), "it is one that is kept"
-            return conversation.step(text, hold=True, heard=live.heard, told=live.told)
+            return conversation.step(text, hold=True, heard=live.receive_piece, told=live.receive_call)
 
         chat.show(agent, PLAY, open_talk, ask)
         if agent.read_only is None:
@@ -136,7 +136,7 @@ def _open(agent: AgentMemory, open_talk: Held) -> None:
         inspector.show(agent, open_talk, talk.settings)
 
 
-def _offers(agent: AgentMemory, open_talk: Held) -> None:
+def _offers(agent: AgentMemory, open_talk: OpenTalk) -> None:
     """What the character would remember of its own accord: the person keeps or drops each."""
     decided: set[str] = st.session_state.setdefault(f"talk-decided-{agent.name}", set())
     offered = [
@@ -173,7 +173,7 @@ def _keep(agent: AgentMemory, plan: ChangeSet, decided: set[str]) -> None:
     st.rerun()
 
 
-def _last(agent: AgentMemory, open_talk: Held) -> None:
+def _last(agent: AgentMemory, open_talk: OpenTalk) -> None:
     """What the last turn stored: its undo, and the proof that it can be relived."""
     step, conversation = open_talk.last, open_talk.source
     if step is None or step.change_set is None or step.change_set.revision is None:

@@ -56,7 +56,7 @@ def _interview(agent: AgentMemory) -> None:
     left, right = st.columns([1.15, 1], gap="medium")
 
     def ask(text: str, live: Live) -> Step:
-        return open_talk.source.step(text, heard=live.heard, told=live.told)
+        return open_talk.source.step(text, heard=live.receive_piece, told=live.receive_call)
 
     with left:
         chat.show(agent, INTERVIEW, open_talk, ask)

@@ -32,50 +32,50 @@ _LONGEST = 7 * 24 * 60
 """The most minutes of ``TalkSettings.heartbeat``."""
 
 
-def fields(key: str, held: TalkSettings) -> TalkSettings | None:
+def fields(key: str, settings: TalkSettings) -> TalkSettings | None:
     """The chosen settings; ``None``, with a sentence, if they do not fit together.
 
     Args:
         key: distinguishes these fields from others.
-        held: what the fields begin with.
+        settings: what the fields begin with.
     """
     names = list(STRATEGIES)
     strategy = st.segmented_control(
-        "Strategy", names, default=held.strategy, format_func=STRATEGIES.__getitem__, key=f"{key}-strategy",
+        "Strategy", names, default=settings.strategy, format_func=STRATEGIES.__getitem__, key=f"{key}-strategy",
         persist_state="session", required=True, help="In Python: TalkSettings.strategy",
     )  # fmt: skip
-    strategy = Strategy(strategy or held.strategy)
+    strategy = Strategy(strategy or settings.strategy)
     st.caption(ABOUT[strategy])
     left, right = st.columns(2)
     least = LEAST_VIRTUAL if strategy is Strategy.VIRTUAL else 500
     budget = left.number_input(
-        "Budget in tokens", least, 1_000_000, max(held.budget, least), 500, key=f"{key}-budget-{least}",
+        "Budget in tokens", least, 1_000_000, max(settings.budget, least), 500, key=f"{key}-budget-{least}",
         persist_state="session", help="No prompt exceeds it.",
     )  # fmt: skip
     recalled = right.number_input(
         "Memories that come to mind",
         0,
         50,
-        held.recalled,
+        settings.recalled,
         key=f"{key}-recalled",
         persist_state="session",
         help="At each message, at most.",
     )
     remember = st.segmented_control(
-        "What a talk leaves in memory", list(REMEMBER), default=held.remember, format_func=REMEMBER.__getitem__,
+        "What a talk leaves in memory", list(REMEMBER), default=settings.remember, format_func=REMEMBER.__getitem__,
         key=f"{key}-remember", persist_state="session", required=True,
         help="An interview leaves nothing. In Python: TalkSettings.remember",
     )  # fmt: skip
     heartbeat = st.number_input(
-        words.HEARTBEAT, 0, _LONGEST, held.heartbeat, 10, key=f"{key}-heartbeat", persist_state="session",
+        words.HEARTBEAT, 0, _LONGEST, settings.heartbeat, 10, key=f"{key}-heartbeat", persist_state="session",
         help="Minutes of the world's time without a word after which the character may speak by itself; 0 means never. "
              "In Python: TalkSettings.heartbeat",
     )  # fmt: skip
     chosen: dict[str, Any] = {"strategy": strategy, "budget": int(budget), "recalled": int(recalled)}
-    chosen |= {"remember": remember or held.remember, "heartbeat": int(heartbeat)}
-    chosen |= _own(key, held, strategy)
+    chosen |= {"remember": remember or settings.remember, "heartbeat": int(heartbeat)}
+    chosen |= _own(key, settings, strategy)
     try:
-        return replace(held, **chosen)
+        return replace(settings, **chosen)
     except MemorySystemError as error:
         widgets.problem(error)
         return None
@@ -113,15 +113,15 @@ def _own(key: str, settings: TalkSettings, strategy: Strategy) -> dict[str, Any]
     return {}
 
 
-def summarising(key: str, held: TalkSettings) -> dict[str, Any]:
+def summarising(key: str, settings: TalkSettings) -> dict[str, Any]:
     """How often to summarise, and with which prompt."""
     frequency = st.number_input(
-        "Summarise every … turns", 1, 1000, held.summary_frequency, key=f"{key}-frequency", persist_state="session",
+        "Summarise every … turns", 1, 1000, settings.summary_frequency, key=f"{key}-frequency", persist_state="session",
         help="In Python: TalkSettings.summary_frequency",
     )  # fmt: skip
     template = st.text_area(
         "Prompt that summarises",
-        held.template,
+        settings.template,
         max_chars=MAX_TEMPLATE,
         key=f"{key}-template",
         persist_state="session",

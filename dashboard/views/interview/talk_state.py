@@ -38,7 +38,7 @@ _MOST_MESSAGES = 10_000
 
 
 @dataclass
-class Held:
+class OpenTalk:
     """A talk in progress, and its steps in this browser session.
 
     Args:
@@ -114,12 +114,12 @@ def want_settings(agent: AgentMemory, settings: TalkSettings) -> None:
     st.session_state[f"talk-settings-{agent.name}"] = settings
 
 
-def interview(agent: AgentMemory) -> Held:
+def interview(agent: AgentMemory) -> OpenTalk:
     """The fleeting talk with this character, begun if there is none."""
     key = f"talk-interview-{session.place()}"
     if key not in st.session_state:
-        st.session_state[key] = Held(Interview(agent, wanted_settings(agent)))
-    found: Held = st.session_state[key]
+        st.session_state[key] = OpenTalk(Interview(agent, wanted_settings(agent)))
+    found: OpenTalk = st.session_state[key]
     found.source.agent = agent  # as it is now: it may have another author, or have been reopened since
     return found
 
@@ -134,7 +134,7 @@ def start_over() -> None:
     st.session_state.pop(f"talk-interview-{session.place()}", None)
 
 
-def kept(agent: AgentMemory, talk_id: str) -> Held:
+def kept(agent: AgentMemory, talk_id: str) -> OpenTalk:
     """A stored conversation, with its steps taken here.
 
     Raises:
@@ -142,7 +142,7 @@ def kept(agent: AgentMemory, talk_id: str) -> Held:
     """
     key = f"talk-kept-{session.place()}-{talk_id}"
     conversation = Conversation.open(agent, talk_id)
-    found: Held = st.session_state.setdefault(key, Held(conversation))
+    found: OpenTalk = st.session_state.setdefault(key, OpenTalk(conversation))
     found.source = conversation
     newest = conversation.head.next_number
     found.steps = {number: step for number, step in found.steps.items() if number < newest}  # the others were undone

@@ -174,7 +174,7 @@ def _keep(agent: AgentMemory, way: Way, entry_id: str) -> None:
     bulk.do(
         agent,
         lambda: agent.configure(**{name: getattr(way.query, name)}),
-        told=f"Kept for {session.shown_name(agent.name)}: {way.words}",
+        sentence=f"Kept for {session.shown_name(agent.name)}: {way.words}",
     )
 
 

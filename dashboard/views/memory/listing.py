@@ -83,17 +83,17 @@ def row(entry: MemoryEntry, now: datetime) -> dict[str, Any]:
     }
 
 
-def scored(one: Candidate, rank: int, query: Query) -> dict[str, Any]:
+def scored(candidate: Candidate, rank: int, query: Query) -> dict[str, Any]:
     """A candidate as listed for a cue; ``rank`` is its position among all, 1 = the first."""
-    parts = bar(one.score)
+    parts = bar(candidate.score)
     return {
-        **row(one.entry, query.now),
+        **row(candidate.entry, query.now),
         "rank": rank,
-        "recalled": one.recalled,
+        "recalled": candidate.recalled,
         "bar": parts,
-        "score": 0.0 if one.score.total != one.score.total else one.score.total,
+        "score": 0.0 if candidate.score.total != candidate.score.total else candidate.score.total,
         "told": " + ".join(f"{value:.2f} {name}" for name, value in parts if value >= 0.005),
-        "mark": None if one.score.confidence is not None else query.threshold_of(one.entry.tier),
+        "mark": None if candidate.score.confidence is not None else query.threshold_of(candidate.entry.tier),
     }
 
 

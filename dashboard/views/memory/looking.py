@@ -123,7 +123,7 @@ def change(**changed: Any) -> None:
     st.session_state[_ACTED] = True
 
 
-def wanted(asked: Mapping[str, Any]) -> None:
+def accept_request(asked: Mapping[str, Any]) -> None:
     """Accept what the list in the browser requests, as far as it is valid: it may send anything."""
     box, memory, only = (asked.get(name) for name in ("cue", "memory", "only"))
     most, turn = (asked.get(name) if isinstance(asked.get(name), int) else 0 for name in ("most", "turn"))

@@ -112,7 +112,7 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
             "recalled": 0, "seats": "", "none": "No matching memories." if entries else "Nothing is remembered yet.",
             **data,
         },
-        looking.wanted,
+        looking.accept_request,
         painted=True,
     )  # fmt: skip
     if at.view:

@@ -16,7 +16,7 @@ from memory_system.recall import Explanation
 from ... import session
 from ...components import mounting
 from ...data import life
-from ...data.moments import Wanted
+from ...data.moments import Moment
 from . import listing, looking
 
 _MOMENT = "memory-then"
@@ -103,7 +103,7 @@ def follow() -> None:
     then = st.session_state.pop(_MOMENT, None)
     if then is None:
         return
-    session.look_at(Wanted(world_time=datetime.fromtimestamp(then, UTC)) if then else None)
+    session.look_at(Moment(world_time=datetime.fromtimestamp(then, UTC)) if then else None)
     st.rerun()
 
 

@@ -17,7 +17,7 @@ _GONE = "new-gone"
 
 
 @st.cache_resource(show_spinner=False)
-def _held() -> dict[str, dict[str, Any]]:
+def _lives() -> dict[str, dict[str, Any]]:
     """The content of the fields of the lives that were begun on this server, by the word in their link."""
     return {}
 
@@ -31,7 +31,7 @@ class Life:
     @classmethod
     def current(cls) -> Life:
         """The life in the link, or the session's, or a new one; the link names it from then on."""
-        asked, lives = session.from_link(_LINK), _held()
+        asked, lives = session.from_link(_LINK), _lives()
         token = str(st.session_state.get(_CURRENT, ""))
         if asked and asked != token:
             st.session_state[_GONE] = asked not in lives
@@ -63,7 +63,7 @@ class Life:
 
     def keep(self, *names: str) -> None:
         """Make this server keep the content of these fields, so that it survives a reload."""
-        lives = _held()
+        lives = _lives()
         lives.pop(self.token, None)
         lives[self.token] = {name: self.get(name) for name in names if self.key(name) in st.session_state}
         while len(lives) > _MOST:
@@ -71,7 +71,7 @@ class Life:
 
     def end(self) -> None:
         """Forget it: it is a character now, or was discarded. The next one begins empty."""
-        _held().pop(self.token, None)
+        _lives().pop(self.token, None)
         for key in [key for key in st.session_state if str(key).startswith(f"new-{self.token}-")]:
             del st.session_state[key]
         st.session_state.pop(_CURRENT, None)

@@ -52,7 +52,7 @@ def show(life: Life) -> dict[str, Any]:
     with st.expander("Look at what was read, or fill in the form", icon=":material/edit_note:"):
         document, _ = personality_form.show(life.get("base"), life.key(f"form-{life.get('turn', 0)}"))
     life.put("document", document)
-    place.caption(widgets.plain(_told(document)))
+    place.caption(widgets.plain(_character_in_words(document)))
     if by := life.get("read-by"):
         read_by.caption(widgets.plain(str(by)))
     return document
@@ -90,7 +90,7 @@ def _read(life: Life, paragraph: str) -> None:
     life.put("turn", int(life.get("turn", 0)) + 1)
 
 
-def _told(document: dict[str, Any]) -> str:
+def _character_in_words(document: dict[str, Any]) -> str:
     """What is known about the character so far, in a line."""
     identity = document.get("identity") or {}
     if not str(identity.get("name", "")).strip():

@@ -17,6 +17,6 @@ def line(agent: AgentMemory) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="waiting"):
         many = tables.counted(len(waits), "decision waits", "decisions wait")
-        st.caption(widgets.plain(f"{many}: {deciding.told(waits)}"), width="content")
+        st.caption(widgets.plain(f"{many}: {deciding.counts_in_words(waits)}"), width="content")
         if st.button(words.OPEN_THE_INBOX, icon=":material/inbox:", type="tertiary", help="In Python: World.inbox"):
             st.switch_page("views/inbox/inbox.py", query_params={"agent": agent.name})

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from memory_system import Facets, Query, Settings
 
-from ...data.moments import Wanted
+from ...data.moments import Moment
 
 _PATH = "from pathlib import Path\n"
 _EVERY_ADDRESS = ("0.0.0.0", "::", "[::]")  # noqa: S104 - compared with, not listened on
@@ -20,7 +20,7 @@ _EVERY_ADDRESS = ("0.0.0.0", "::", "[::]")  # noqa: S104 - compared with, not li
 _EXAMPLE = "What is said of the tide?"
 
 
-def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Settings) -> str:
+def recall_python(agent: str, query: Query, moment: Moment | None, settings: Settings) -> str:
     """A query with all its parameters, for an agent as it is or was at a moment."""
     weights, scoring = query.scoring.weights, query.scoring
     named = {
@@ -45,7 +45,7 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
     made = world_python(settings)
     imported = ["DecayForm"] + ["Facets"] * bool(query.facets) + ["Measure", "Passing", "Scoring"]
     imported += ["Seats"] + ["Settings"] * ("Settings" in made) + ["Weights", "World"]
-    past = "" if wanted is None else f".{wanted.python()}"
+    past = "" if moment is None else f".{moment.python()}"
     return (
         "from datetime import datetime\n"
         f"{_PATH if 'Path(' in made else ''}\n"
@@ -58,7 +58,7 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
     )
 
 
-def recall_curl(agent: str, query: Query, wanted: Wanted | None, settings: Settings) -> str:
+def recall_curl(agent: str, query: Query, moment: Moment | None, settings: Settings) -> str:
     """The same, asked of the server that is set up."""
     weights, scoring, facets = query.scoring.weights, query.scoring, query.facets
     body: dict[str, Any] = {
@@ -89,8 +89,8 @@ def recall_curl(agent: str, query: Query, wanted: Wanted | None, settings: Setti
         body["requery"] = query.requery
     if query.instances:
         body["instances"] = list(query.instances)
-    if wanted is not None:
-        body["as_of"] = {name: _plain(value) for name, value in wanted.arguments().items()}
+    if moment is not None:
+        body["as_of"] = {name: _plain(value) for name, value in moment.arguments().items()}
     return _curl(f"agents/{quote(agent, safe='')}/query", settings, body)
 
 

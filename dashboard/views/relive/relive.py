@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import bulk, widgets
 from dashboard.data import tables
-from dashboard.data.moments import Wanted
+from dashboard.data.moments import Moment
 from dashboard.views.recall import as_code, controls, why
 from dashboard.views.relive import relive_figures, relive_tables
 from memory_system import AgentMemory, MemorySystemError
@@ -25,7 +25,7 @@ def open_query(number: int | None) -> None:
 def to_recall(relived: Relived, *, then: bool, entry_id: str | None = None) -> None:
     """Go to the Recall page with this query, at that moment or as of now, and open a memory there."""
     logged = relived.logged
-    session.look_at(Wanted(revision=logged.revision, access=logged.access) if then else None)
+    session.look_at(Moment(revision=logged.revision, access=logged.access) if then else None)
     asked = relived.then.query if then else relived.now.query
     controls.take_over(session.agent(), asked, asked.now if then else None)
     st.session_state[why.OPEN] = entry_id

@@ -57,7 +57,7 @@ def shifted(frame: pd.DataFrame, then: Query, now: Query) -> str:
     rows = "".join(
         f'<li><span class="said">{_plain(record["shift"])} · {_plain(short(record["memory"], _TEXT))}</span>'
         f'<span class="track" aria-hidden="true">{lines}{_points(record, end)}</span>'
-        f'<span class="told">{_plain(_told(record))}</span></li>'
+        f'<span class="told">{_plain(_scores_in_words(record))}</span></li>'
         for record in records
     )
     listed = f'<ul aria-label="{words.SCORES_THEN_AND_NOW}">{rows}</ul>'
@@ -99,7 +99,7 @@ def _drawn(record: dict[Any, Any], name: str, recalled: bool) -> bool:
     return bool(pd.notna(record[name])) and record[f"recalled {name}"] is recalled
 
 
-def _told(record: dict[Any, Any]) -> str:
+def _scores_in_words(record: dict[Any, Any]) -> str:
     """Both scores in words."""
     parts = []
     for name in ("then", "now"):

@@ -126,7 +126,7 @@ def show(agent: AgentMemory) -> None:
         _history(agent, values)
         _measures(values, draft)
         _presets(agent, now, draft)
-        settled = draft.told()
+        settled = draft.settle_clashes()
         draft.unsaved()
         st.html(_STYLE)
         with st.container(key="out-of-range"):

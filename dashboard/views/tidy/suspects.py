@@ -21,24 +21,24 @@ _ALIKE = 0.5
 """The share of common words from which two texts are shown with the differing words."""
 
 
-def card(agent: AgentMemory, one: Suspicion) -> None:
+def card(agent: AgentMemory, suspicion: Suspicion) -> None:
     """A suspicion with its reasons, its memories and its buttons."""
-    key = _key(one)
-    contradiction = one.sort is Sort.CONTRADICTION
+    key = _key(suspicion)
+    contradiction = suspicion.sort is Sort.CONTRADICTION
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, gap="small"):
             if contradiction:
                 st.badge("may contradict", icon=":material/compare_arrows:", color="red")
             else:
                 st.badge("may be the same", icon=":material/content_copy:", color="blue")
-            st.badge(f"alike {one.similarity:.2f}", color="gray")
-        st.markdown(widgets.plain(" ".join(one.reasons)))
-        for doubt in one.doubts:
+            st.badge(f"alike {suspicion.similarity:.2f}", color="gray")
+        st.markdown(widgets.plain(" ".join(suspicion.reasons)))
+        for doubt in suspicion.doubts:
             st.caption(widgets.plain(f"But {doubt.replace('They', 'they', 1) if doubt.startswith('They ') else doubt}"))
-        if len(one.entries) > 2:
-            _many(agent, one, key)
+        if len(suspicion.entries) > 2:
+            _many(agent, suspicion, key)
         else:
-            _pair(agent, one, key)
+            _pair(agent, suspicion, key)
 
 
 def _pair(agent: AgentMemory, suspicion: Suspicion, key: str) -> None:
@@ -124,7 +124,7 @@ def _merge_with_text(agent: AgentMemory, suspicion: Suspicion, key: str) -> None
         f"{_merging(agent)}{key}", {"text": suspicion.entries[0].document}, {"text": "The first memory"}
     )
     text = st.text_area("What the one memory says", key=draft.field("text"), height=90, persist_state="session")
-    if not draft.told():
+    if not draft.settle_clashes():
         return
     place = st.radio(
         "It has the time and kind of",

@@ -74,17 +74,17 @@ def _remove(test: StoryTest) -> None:
     keep(left, f"The test is removed: {test.name}", f"The test is back: {test.name}")
 
 
-def keep(wanted: Sequence[StoryTest], told: str, undone: str) -> None:
-    """Store these tests instead of the former ones; the next run says so, as ``told``, and offers an undo."""
+def keep(tests: Sequence[StoryTest], sentence: str, undone: str) -> None:
+    """Store these tests instead of the former ones; the next run says so, as ``sentence``, and offers an undo."""
     world = session.world()
     try:
         before = world.story_tests()
-        world.keep_tests(wanted)
+        world.keep_tests(tests)
     except MemorySystemError as error:
         widgets.problem(error)
         return
     bulk.did(
-        tables.visible(told), lambda: world.keep_tests(before), tables.visible(undone),
-        holds=lambda: world.story_tests() == tuple(wanted), where="World.keep_tests",
+        tables.visible(sentence), lambda: world.keep_tests(before), tables.visible(undone),
+        holds=lambda: world.story_tests() == tuple(tests), where="World.keep_tests",
     )  # fmt: skip
     st.rerun()

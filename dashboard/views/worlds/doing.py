@@ -51,10 +51,10 @@ def _made(world: Saved) -> None:
     st.session_state["worlds-chosen"] = name
 
 
-def with_one(worlds: Worlds, held: list[Saved]) -> None:
+def with_one(worlds: Worlds, saved_worlds: list[Saved]) -> None:
     """Choose a world, and an action with it."""
     st.header("One of them", anchor=False)
-    names = [world.name for world in held]
+    names = [world.name for world in saved_worlds]
     if _NEXT in st.session_state:
         st.session_state["worlds-chosen"] = st.session_state.pop(_NEXT)
     if (chosen := st.session_state.get("worlds-chosen")) not in names:
