@@ -160,7 +160,7 @@ def _copied(world: World, name: str, scratch: Path) -> Iterator[Path]:
     place = world.spot.agent(name)
     with _scratch(scratch) as folder:
         copy = folder / "agent"
-        with WriteLock(place.folder).held() if os.access(place.folder, os.W_OK) else nullcontext():
+        with WriteLock(place.folder).hold() if os.access(place.folder, os.W_OK) else nullcontext():
             if place.folder.is_dir():
                 _copy(world, place.folder, copy)
             copy.mkdir(exist_ok=True)

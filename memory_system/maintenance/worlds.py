@@ -535,7 +535,7 @@ def _still(folder: Path) -> Iterator[None]:
     if not folder.is_dir():
         yield
         return
-    with WriteLock(folder).held():
+    with WriteLock(folder).hold():
         yield
 
 

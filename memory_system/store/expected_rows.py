@@ -1,4 +1,4 @@
-"""Wanted: what a store of one tier should hold, row by row, without making an entry of each."""
+"""ExpectedRows: what a store of one tier should hold, row by row, without making an entry of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .journal.journal import content_hash
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExpectedRows:
     """What a store should hold.
 
     Args:
@@ -32,14 +32,14 @@ class Wanted:
     vectors: Callable[[Sequence[int]], Vectors]
 
 
-def of_table(table: Table) -> Wanted:
+def of_table(table: Table) -> ExpectedRows:
     """The rows of a table."""
-    return Wanted(
+    return ExpectedRows(
         table.ids, table.entries.body, table.entries.__getitem__, lambda rows: table.vectors[np.asarray(rows, np.intp)]
     )
 
 
-def of_entries(entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> Wanted:
+def of_entries(entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> ExpectedRows:
     """These entries, with the vectors of their texts by content hash."""
     width = len(next(iter(vectors.values()), ()))
     none = np.full(width, np.nan, np.float32)
@@ -48,6 +48,6 @@ def of_entries(entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -
         found = [vectors.get(content_hash(entries[row].document), none) for row in rows]
         return np.array(found, np.float32).reshape(len(rows), width)
 
-    return Wanted(
+    return ExpectedRows(
         [entry.id for entry in entries], lambda row: entry_to_json(entries[row]), entries.__getitem__, of_rows
     )

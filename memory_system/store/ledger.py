@@ -25,7 +25,7 @@ from ..recall.table import Table
 from . import ledger_checks as checks
 from . import shutdown_note
 from .access_buffer import AccessLog, Noted
-from .expected_rows import Wanted, of_entries, of_table
+from .expected_rows import ExpectedRows, of_entries, of_table
 from .journal.horizon import LettingGo
 from .journal.journal import Journal, content_hash
 from .journal.location import refuse_older
@@ -96,7 +96,7 @@ class Ledger:
         self._accesses = AccessLog(self._write_accesses, self.messages.append, clock, self._lock)
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = WriteLock(folder)
-        with self._lock, self._file_lock.held():
+        with self._lock, self._file_lock.hold():
             self._open()
             self._inode = self._home.anchor.stat().st_ino
         atexit.register(self._flush_at_exit)  # for a program that ends without closing
@@ -149,7 +149,7 @@ class Ledger:
                 with self._lock:  # readers finish first
                     self._closed = True
                 self._behind.forget()
-                with suppress(StoreError), self._file_lock.held() if note else nullcontext():
+                with suppress(StoreError), self._file_lock.hold() if note else nullcontext():
                     self._let_go(note)
 
     @property
@@ -551,8 +551,8 @@ class Ledger:
     def _reconcile(self, cut_off: Sequence[ChangeSet]) -> None:
         files = self._stores.folder, self._note, self._altered
         said = self._stores.reconcile(
-            self._wanted(),
-            self._wanted_in_store,
+            self._expected_rows(),
+            self._expected_vectors,
             revision=self._revision,
             cut_off=cut_off,
             problem=None if self._stores.place else checks.store_problem(*files),
@@ -570,13 +570,13 @@ class Ledger:
             shutil.rmtree(aside, ignore_errors=True)  # the journal keeps the vectors that it held
             self._note = None
 
-    def _wanted(self) -> dict[Tier, Wanted]:
+    def _expected_rows(self) -> dict[Tier, ExpectedRows]:
         if self._stores.embedder == self.embedder.identity:
             return {tier: of_table(table) for tier, table in self.tables.items()}
         by_tier = {tier: list(table.entries) for tier, table in self.tables.items()}
-        return {tier: of_entries(entries, self._wanted_in_store(entries)) for tier, entries in by_tier.items()}
+        return {tier: of_entries(entries, self._expected_vectors(entries)) for tier, entries in by_tier.items()}
 
-    def _wanted_in_store(self, entries: Sequence[MemoryEntry]) -> dict[str, Vectors]:
+    def _expected_vectors(self, entries: Sequence[MemoryEntry]) -> dict[str, Vectors]:
         """The vectors that the store should hold for these entries, by content hash."""
         hashes = {content_hash(entry.document) for entry in entries}
         if self._stores.embedder != self.embedder.identity:
@@ -610,7 +610,7 @@ class Ledger:
         entries = [entry for table in self.tables.values() for entry in table.entries]
         aside = self._stores.set_aside(why, embedder)
         self._behind.forget()
-        self._stores.fill(entries, self._wanted_in_store, self._revision, progress)
+        self._stores.fill(entries, self._expected_vectors, self._revision, progress)
         return aside
 
     def _erase(self) -> bool:
@@ -787,7 +787,7 @@ class Ledger:
 
     @contextmanager
     def _others_out(self) -> Iterator[None]:
-        with self._file_lock.held(), self._home.alone():
+        with self._file_lock.hold(), self._home.alone():
             yield
 
     def settle(self, most: int | None = None) -> bool:

@@ -40,7 +40,7 @@ from ..recall.cues import parse_cues, parse_judgments
 from ..recall.table import Table
 from .chroma import files
 from .chroma.probe import probe
-from .expected_rows import Wanted
+from .expected_rows import ExpectedRows
 from .journal.journal import Journal, content_hash
 from .put_off import parse_put_off
 from .shutdown_note import Note
@@ -248,7 +248,7 @@ class Differences:
         return not {entry.id for entry in self.missing}.union(self.torn, *self.surplus.values()) <= touched
 
 
-def differences(memories: Mapping[Tier, Memory], wanted: Mapping[Tier, Wanted]) -> Differences:
+def differences(memories: Mapping[Tier, Memory], wanted: Mapping[Tier, ExpectedRows]) -> Differences:
     """Where the stores do not hold what they should; compares every row and its vector."""
     missing: list[MemoryEntry] = []
     surplus: dict[Tier, list[str]] = {}
@@ -283,7 +283,7 @@ def _same(stored: Mapping[str, Any], journal_body: Mapping[str, Any]) -> bool:
     return not extras or json.dumps(extras, sort_keys=True) == json.dumps(journal_body["extras"], sort_keys=True)
 
 
-def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], of_tier: Wanted) -> list[int]:
+def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], of_tier: ExpectedRows) -> list[int]:
     """The rows for which a store does not return the vector it was given; zeros mean a missing one.
 
     A store that ranks by cosine divides by a length of nearly 1.

@@ -93,7 +93,7 @@ class Pasts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: OrderedDict[_Key, State] = OrderedDict()
+        self._states: OrderedDict[_Key, State] = OrderedDict()
 
     def get(self, ledger: Present, moment: Moment) -> State:
         """The state of an agent at a moment, rebuilt if it is not cached.
@@ -103,19 +103,19 @@ class Pasts:
         """
         key = (*moment.key, ledger.journal.bin.last_purge())  # what is purged must not be visible from then on
         with self._lock:
-            state = self._held.get(key)
+            state = self._states.get(key)
             if state is not None:
-                self._held.move_to_end(key)
+                self._states.move_to_end(key)
                 return state
         state = rebuilt(ledger, moment)
         with self._lock:
-            self._held[key] = state
-            while len(self._held) > _MOST or (len(self._held) > 1 and self._rows() > _MOST_ROWS):
-                self._held.popitem(last=False)
+            self._states[key] = state
+            while len(self._states) > _MOST or (len(self._states) > 1 and self._rows() > _MOST_ROWS):
+                self._states.popitem(last=False)
         return state
 
     def _rows(self) -> int:
-        return sum(len(table) for state in self._held.values() for table in state.tables.values())
+        return sum(len(table) for state in self._states.values() for table in state.tables.values())
 
 
 class _PastJournal:
@@ -159,7 +159,7 @@ class _PastJournal:
     def kinds(self) -> HistoryKinds:
         """The authors and operations in the history."""
         with self._reading() as journal:
-            return journal.told.kinds(journal.horizon.floor, self._revision)
+            return journal.teller.kinds(journal.horizon.floor, self._revision)
 
     def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
         """Memories that were gone, the latest forgotten first; those purged since are left out."""

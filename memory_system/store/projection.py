@@ -21,7 +21,7 @@ from .chroma import rows
 from .chroma.files import OUR_DISTANCE, TO_BE_MADE
 from .chroma.store import ChromaStore
 from .chroma.store import forget as forget_on_server
-from .expected_rows import Wanted
+from .expected_rows import ExpectedRows
 from .journal.journal import content_hash
 from .ledger_checks import Differences, differences
 from .named import NamedStores
@@ -319,7 +319,7 @@ class Stores:
 
     def reconcile(
         self,
-        wanted: Mapping[Tier, Wanted],
+        wanted: Mapping[Tier, ExpectedRows],
         vectors: Callable[[Sequence[MemoryEntry]], Mapping[str, Vectors]],
         *,
         revision: int,
@@ -387,7 +387,7 @@ class Stores:
             note.unlink()
         return first
 
-    def _differences(self, wanted: Mapping[Tier, Wanted], problem: str | None) -> Differences:
+    def _differences(self, wanted: Mapping[Tier, ExpectedRows], problem: str | None) -> Differences:
         if problem is not None:
             raise StoreDamaged(f"Chroma's store is damaged: {problem}.")
         found = differences(self.memories, wanted)

@@ -21,7 +21,7 @@ from .journal.journal import Journal
 from .journal.trash import Forgotten
 
 
-class Told(Protocol):
+class ReadableHistory(Protocol):
     """A readable history."""
 
     @property
@@ -69,7 +69,7 @@ class Readable(Protocol):
         """The tables that recall ranges over: those of ``LIVED``."""
 
     @property
-    def journal(self) -> Told:
+    def journal(self) -> ReadableHistory:
         """The history."""
 
     @property

@@ -115,7 +115,7 @@ class ReadOnlyLedger(Ledger):
         self._file_lock = WriteLock(folder)
         self._scratch = tempfile.TemporaryDirectory(prefix="memory-rescue-", ignore_cleanup_errors=True)
         try:
-            with self._file_lock.held():
+            with self._file_lock.hold():
                 self.as_found = _journal_files(folder)
                 """The journal's files when they were found damaged."""
                 self._read_back(damage)
@@ -123,7 +123,7 @@ class ReadOnlyLedger(Ledger):
             self._scratch.cleanup()
             raise
         count = sum(len(table) for table in self.tables.values())
-        why = f"{damage.sentence} {self._told} {_what_to_do(home)}"
+        why = f"{damage.sentence} {self._state_sentence} {_what_to_do(home)}"
         self.policy = policy.ReadOnly(why, folder.name)
         self.messages.append(
             f"{why} Until then nothing can be changed. {so_many(count)} can be recalled, looked at and exported, as "
@@ -133,10 +133,10 @@ class ReadOnlyLedger(Ledger):
     def _read_back(self, damage: JournalDamaged) -> None:
         stored = _stored(self._home, damage, self._chroma)
         scratch = Path(self._scratch.name) / JOURNAL
-        self._told = "Its history and settings are still there."
+        self._state_sentence = "Its history and settings are still there."
         if not _readable(self._home, scratch, self._clock):
-            self._told = "Its history and settings, and when memories were recalled, cannot be read."
-        self._told = f"{self._told} {stored.told}".rstrip()
+            self._state_sentence = "Its history and settings, and when memories were recalled, cannot be read."
+        self._state_sentence = f"{self._state_sentence} {stored.told}".rstrip()
         self.journal = Journal(f"sqlite:///{scratch}", self._clock)
         try:
             for pending in self.journal.pending():

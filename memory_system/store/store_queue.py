@@ -270,9 +270,9 @@ class StoreQueue:
         except AgentGone:  # it was deleted or is in other hands, and with it what it lacked
             self.forget()
         except MemorySystemError as error:
-            tell(self._told(error))
+            tell(self._sentence(error))
 
-    def _told(self, error: MemorySystemError) -> str:
+    def _sentence(self, error: MemorySystemError) -> str:
         return (
             f"The store does not hold the newest changes yet. {error.sentence} The journal has them, and it takes them "
             "in at the next write."

@@ -25,7 +25,7 @@ class WriteLock:
         self._lock = FileLock(folder / "lock", timeout=LOCK_SECONDS, thread_local=False)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold the lock.
 
         Raises:

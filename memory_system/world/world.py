@@ -781,7 +781,7 @@ class World(HeldOpen):
             for name in self.stored():
                 self._agents.close(name)
                 if (self.folder / name).is_dir():
-                    stack.enter_context(WriteLock(self.folder / name).held())
+                    stack.enter_context(WriteLock(self.folder / name).hold())
                     home = self.journals.of(self.folder / name)
                     home.leave_name()
                     self._forget_on_server(self._place(name), home.origin())  # it may never have been opened

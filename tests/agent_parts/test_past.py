@@ -592,7 +592,7 @@ def test_a_past_is_the_same_while_the_present_goes_on(lived: AgentMemory) -> Non
     thread.start()
     try:
         for _ in range(15):
-            lived._context.pasts._held.clear()
+            lived._context.pasts._states.clear()
             view = lived.as_of(revision=5)
             (entry,) = view.entries(Tier.STM)
             assert (entry.id, entry.rating, entry.last_access) == ("smoke", 5, None)

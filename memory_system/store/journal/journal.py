@@ -201,7 +201,7 @@ class Connections:
         self._reading, self._polling = ways_of_reading(self._engine)
         self._writing = self._engine.execution_options(**{WRITES: True})
         self._watch = watch(self._engine)
-        self._held = threading.local()
+        self._thread_local = threading.local()
 
     def close(self) -> None:
         """Close the file."""
@@ -216,7 +216,7 @@ class Connections:
         Raises:
             StoreError: it cannot be read.
         """
-        with self._told(), self._reading.connect() as db:
+        with self._as_store_errors(), self._reading.connect() as db:
             yield db
 
     def ask(self, question: Question, values: Values = NONE) -> Rows:
@@ -225,20 +225,20 @@ class Connections:
         Raises:
             StoreError: it cannot be read.
         """
-        connection: sa.Connection | None = getattr(self._held, "connection", None)
+        connection: sa.Connection | None = getattr(self._thread_local, "connection", None)
         if connection is not None:
             try:
-                with self._told():
+                with self._as_store_errors():
                     return question.of(connection, values)
             except ServerUnavailable:
-                self._held.connection = None
+                self._thread_local.connection = None
         try:
             return self._asked(question, values)
         except ServerUnavailable:  # a connection from before the server restarted; all of those are now closed
             return self._asked(question, values)
 
     def _asked(self, question: Question, values: Values) -> Rows:
-        with self._told():
+        with self._as_store_errors():
             if self._watch is None:
                 with self._polling.connect() as db:
                     return question.of(db, values)
@@ -257,17 +257,17 @@ class Connections:
         Raises:
             StoreError: the journal cannot be read.
         """
-        with self._told():
+        with self._as_store_errors():
             connection = self._polling.connect()
         with connection:
-            self._held.connection = connection
+            self._thread_local.connection = connection
             try:
                 yield
             finally:
-                self._held.connection = None
+                self._thread_local.connection = None
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _as_store_errors(self) -> Iterator[None]:
         try:
             yield
         except DatabaseError as error:
@@ -369,7 +369,7 @@ class Journal:
         self.evidence = Evidence(self._read)
         self.horizon = Horizon(self._read, self._write, self.evidence, clock)
         self.past = PastReader(self._read, self.horizon.refuse)
-        self.told = Teller(self._read)
+        self.teller = Teller(self._read)
         self.bin = Bin(self._read)
         self.queries = QueryLog(self._read)
         self.kept = KeptVectors(self._ask, self._write)
@@ -585,7 +585,7 @@ class Journal:
     def pending(self) -> list[ChangeSet]:
         """Change sets that were committed and not marked done, oldest first."""
         waits = self.pending_revisions()  # usually empty
-        return [act.change_set for act in self.told.of(CHANGE_SETS.c.done.is_(False))] if waits else []
+        return [act.change_set for act in self.teller.of(CHANGE_SETS.c.done.is_(False))] if waits else []
 
     def pending_revisions(self, after: int = 0) -> frozenset[int]:
         """The numbers of those change sets that come after a revision."""
@@ -617,7 +617,7 @@ class Journal:
 
     def kept_since(self, revision: int, unless: Callable[[sa.Connection], None] = lambda _db: None) -> list[ChangeSet]:
         """As ``since``, or what is kept of it."""
-        return [act.change_set for act in self.told.of(CHANGE_SETS.c.revision > revision, unless=unless)]
+        return [act.change_set for act in self.teller.of(CHANGE_SETS.c.revision > revision, unless=unless)]
 
     def get(self, revision: int) -> Applied:
         """One change set.
@@ -626,14 +626,14 @@ class Journal:
             ChangeSetNotFound: the journal has no such revision, or it was dropped.
         """
         gone = partial(self.horizon.refuse, revision=revision, itself=True)
-        acts = self.told.of(CHANGE_SETS.c.revision == revision, unless=gone)
+        acts = self.teller.of(CHANGE_SETS.c.revision == revision, unless=gone)
         if not acts:
             raise ChangeSetNotFound(f"The history has no revision {revision}.")
         return acts[0]
 
     def by_id(self, change_set_id: str) -> ChangeSet | None:
         """The change set of an id; ``None`` if the history has none."""
-        acts = self.told.of(CHANGE_SETS.c.id == change_set_id)
+        acts = self.teller.of(CHANGE_SETS.c.id == change_set_id)
         return acts[0].change_set if acts else None
 
     def applied_at(self, revision: int) -> datetime | None:
@@ -646,18 +646,18 @@ class Journal:
         """The newest change sets first, at most ``limit`` of those that match, and only those older than ``before``."""
         older = () if before is None else (CHANGE_SETS.c.revision < before,)
         kept = CHANGE_SETS.c.revision > self.horizon.floor
-        return self.told.of(kept, *sought.where(), *older, newest=limit)
+        return self.teller.of(kept, *sought.where(), *older, newest=limit)
 
     def last_act(self, operation: str, author: str = "") -> Applied | None:
         """The newest change set of a kind, by anybody or by this author, however far back the history reaches.
 
         Of dropped ones, only what a character did by itself, and its plan, is known.
         """
-        return next(iter(self.told.of(*Sought(operation=operation, author=author).where(), newest=1)), None)
+        return next(iter(self.teller.of(*Sought(operation=operation, author=author).where(), newest=1)), None)
 
     def kinds(self) -> HistoryKinds:
         """The authors and operations in the history."""
-        return self.told.kinds(self.horizon.floor)
+        return self.teller.kinds(self.horizon.floor)
 
     def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
         """Memories that are gone but not purged, by any operation or by this one; the latest forgotten first."""

@@ -55,7 +55,7 @@ class ServerHome(JournalHome):
         self._place = f"{folder.parent.name}/{folder.name}"
         self._schema = _pointed_at(folder)
         self._made = False
-        self._held = 0
+        self._depth = 0
 
     def prepare(self, claimed: int, *, thoroughly: bool) -> None:
         """Find the schema or create one, import what is in SQLite's file, and check that every table exists.
@@ -160,12 +160,12 @@ class ServerHome(JournalHome):
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Hold the journal's lock on the server; re-entrant."""
-        with self._server.alone(self._schema or self._place) if not self._held else nullcontext():
-            self._held += 1
+        with self._server.alone(self._schema or self._place) if not self._depth else nullcontext():
+            self._depth += 1
             try:
                 yield
             finally:
-                self._held -= 1
+                self._depth -= 1
 
     def _elsewhere(self) -> Journal | None:
         if self._schema is None:
@@ -175,7 +175,7 @@ class ServerHome(JournalHome):
 
     def leave_name(self) -> None:
         """Let the journal be found by the folder only."""
-        ours = self._held and self._schema is None  # then it is this name that is locked
+        ours = self._depth and self._schema is None  # then it is this name that is locked
         with self._server.writing(None if ours else self._place) as db:
             _leave(db, self._place)
 

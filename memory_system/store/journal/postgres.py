@@ -157,7 +157,7 @@ class Server:
             ServerUnavailable: the server cannot be reached.
         """
         locks = self._locks.execution_options(isolation_level="AUTOCOMMIT")
-        with self._told("It cannot be written."), locks.connect() as db:
+        with self._as_store_errors("It cannot be written."), locks.connect() as db:
             db.execute(sa.text("SELECT pg_advisory_lock(hashtextextended(:key, 0))"), {"key": key})
             try:
                 yield
@@ -178,7 +178,7 @@ class Server:
         Raises:
             StoreError: it could not be carried out. Nothing was changed.
         """
-        with self._told("Nothing was changed."), self._engine.begin() as db:
+        with self._as_store_errors("Nothing was changed."), self._engine.begin() as db:
             if key is not None:
                 db.execute(sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
             yield db
@@ -190,11 +190,11 @@ class Server:
         Raises:
             StoreError: it cannot be read.
         """
-        with self._told("It cannot be read."), self._engine.connect() as db:
+        with self._as_store_errors("It cannot be read."), self._engine.connect() as db:
             yield db
 
     @contextmanager
-    def _told(self, meaning: str) -> Iterator[None]:
+    def _as_store_errors(self, meaning: str) -> Iterator[None]:
         try:
             yield
         except DatabaseError as error:
