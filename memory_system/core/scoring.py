@@ -312,7 +312,7 @@ class Parts:
             vars(some)["totals"] = self.totals[rows]
         return some
 
-    def one(self, row: int) -> Score:
+    def score_of(self, row: int) -> Score:
         """The score of one row."""
         recency_, importance = float(self.recency[row]), float(self.importance[row])
         sub_parts = {name: float(values[row]) for name, values in self.sub_parts.items()}

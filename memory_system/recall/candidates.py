@@ -61,7 +61,7 @@ class Candidates(Sequence[Candidate]):
     ) -> None:
         self._tiers = tuple(tiers)
         self.synopses: Synopses = synopses or {}
-        self._given = given
+        self._seating = given
         self._query = query
         self._guided = tuple(guided)
         numbers = np.repeat(np.arange(len(tiers)), [len(tier.ids) for tier in tiers])
@@ -107,8 +107,8 @@ class Candidates(Sequence[Candidate]):
     def _made(self, number: int) -> Candidate:
         place, row = self._place[number].tolist()
         tier = self._tiers[place]
-        verdict, rank, score = VERDICTS[tier.verdicts[row]], int(tier.ranks[row]), tier.parts.one(row)
-        words = because(verdict, tier.tier, score, rank, self._given, self._query, int(self._seat[number]))
+        verdict, rank, score = VERDICTS[tier.verdicts[row]], int(tier.ranks[row]), tier.parts.score_of(row)
+        words = because(verdict, tier.tier, score, rank, self._seating, self._query, int(self._seat[number]))
         instance = tier.instance(row) if tier.instance else ""
         return Candidate(tier.entries[row], score, rank, verdict, met_by(words, instance), instance=instance)
 

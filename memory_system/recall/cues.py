@@ -223,12 +223,12 @@ def judgments_jsonl(judgments: Iterable[Judgment], entries: Iterable[MemoryEntry
     if entries is not None:
         memories = list(entries)
         known = {entry.id for entry in memories}
-        lines += [_told(entry) for entry in memories]
+        lines += [_memory_line(entry) for entry in memories]
     lines += _cue_lines(judgments, known)
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def _told(entry: MemoryEntry) -> dict[str, Any]:
+def _memory_line(entry: MemoryEntry) -> dict[str, Any]:
     """A memory as ``MemoryEntry.from_dict`` accepts it, with the caller's own keys as metadata."""
     line = entry_to_json(entry)
     extras = line.pop("extras", None)

@@ -87,7 +87,7 @@ class Expanded:
         self, query: Query, tables: Mapping[Tier, Table], cue: Measured, instances: Sequence[Measured]
     ) -> None:
         self._query, self._tables, self._cue, self._instances = query, tables, cue, instances
-        self._held: dict[Tier, tuple[Relevancy, NDArray[np.intp]]] = {}
+        self._relevancies: dict[Tier, tuple[Relevancy, NDArray[np.intp]]] = {}
 
     def __call__(self, tier: Tier, table: Table) -> Relevancy:
         """As every measure."""
@@ -99,10 +99,10 @@ class Expanded:
         return self._query.instances[number] if number >= 0 else ""
 
     def _of(self, tier: Tier, table: Table) -> tuple[Relevancy, NDArray[np.intp]]:
-        if tier not in self._held:
+        if tier not in self._relevancies:
             own, others = self._cue(tier, table), [instance(tier, table) for instance in self._instances]
-            self._held[tier] = _lent(own, others, self._best)
-        return self._held[tier]
+            self._relevancies[tier] = _lent(own, others, self._best)
+        return self._relevancies[tier]
 
     @cached_property
     def _best(self) -> float:

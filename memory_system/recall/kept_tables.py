@@ -253,7 +253,7 @@ def _lines(table: Table) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
 
 
 def _each_line(entries: Rows) -> Iterable[bytes]:
-    for item in entries.held:
+    for item in entries.slots:
         if isinstance(item, int):
             yield entries.saved.line(item)
         else:

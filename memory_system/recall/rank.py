@@ -80,7 +80,7 @@ def second_round(
             for row in np.flatnonzero(able).tolist():
                 entry_id = table.ids[row]
                 if entry_id not in ids and (entry_id not in best or totals[row] > best[entry_id][0]):
-                    best[entry_id] = float(totals[row]), parts.one(row), hit, tier, row
+                    best[entry_id] = float(totals[row]), parts.score_of(row), hit, tier, row
     ordered, free = sorted(best.items(), key=lambda item: (-item[1][0], item[0])), query.top_k - len(found)
     if query.scoring.seats is Seats.RANKING:
         wordings = {wording(candidate.entry.document) for candidate in found if candidate.entry.tier is not Tier.STATIC}
@@ -293,7 +293,7 @@ class _Asked:
         seats = seated(self.query, totals, ids)
         found = []
         for seat, (tier, place) in enumerate(seats.order, start=1):
-            score, rank = ranked[tier].parts.one(place), place + 1
+            score, rank = ranked[tier].parts.score_of(place), place + 1
             words = because(Verdict.RECALLED, tier, score, rank, seats, self.query, seat)
             row = ranked[tier].best[place]
             entry, by = ranked[tier].table.entries[row], ""
@@ -326,11 +326,11 @@ class _Asked:
             top = ranked[at[0]]
             return -float(top.parts.totals[top.best.index(at[1])]), top.table.ids[at[1]]
 
-        def told(tier: Tier, row: int) -> str:
+        def wording_at(tier: Tier, row: int) -> str:
             return wording(ranked[tier].table.entries.document(row))
 
         found = set[Place]()
-        for words, places in in_the_same_words(told, {tier: top.best for tier, top in ranked.items()}).items():
+        for words, places in in_the_same_words(wording_at, {tier: top.best for tier, top in ranked.items()}).items():
             found.update(sorted(places, key=ahead)[1:])
             for tier in {tier for tier, _ in places}:
                 table, (_, best) = ranked[tier].table, min((place for place in places if place[0] is tier), key=ahead)
@@ -340,7 +340,7 @@ class _Asked:
                 else:
                     lengths = table.columns["squares"][: len(table)]
                     near = np.flatnonzero(lengths == lengths[best]).tolist()
-                    same = [row for row in near if told(tier, row) == words]
+                    same = [row for row in near if wording_at(tier, row) == words]
                 found.update((tier, row) for row in same if row != best)
             swept.add(words)
         return found
@@ -391,7 +391,7 @@ class _Asked:
         if not found or min(found)[0] < 0:
             return None
         _, _, tier, row = min(found)
-        score = self._parts(tier, slice(row, row + 1)).one(0) if plain else scored[tier].one(row)
+        score = self._parts(tier, slice(row, row + 1)).score_of(0) if plain else scored[tier].score_of(row)
         table = self.tables[tier]
         missed = below(tier, score, self.query.threshold_of(tier))
         why = self._found(tier).odds.lacking(self._best) if self.query.scoring.confident else ""

@@ -85,7 +85,7 @@ def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Seque
 
 Place = tuple[Tier, int]
 """A memory's tier and row."""
-Told = Callable[[Tier, int], str]
+WordingAt = Callable[[Tier, int], str]
 Synopses = Mapping[Place, Sequence[Place]]
 """The place of each synopsis, and the places of its turns that still exist."""
 
@@ -134,17 +134,17 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
     return found
 
 
-def in_the_same_words(told: Told, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
+def in_the_same_words(wording_at: WordingAt, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
     """Those of the given rows of STM and LTM that have the same words as another.
 
     Args:
-        told: the ``wording`` of the row of a tier.
+        wording_at: the ``wording`` of the row of a tier.
         rows: the rows of each tier to check.
     """
     found: dict[str, list[Place]] = {}
     for tier in DECAYING:
         for row in rows[tier]:
-            found.setdefault(told(tier, row), []).append((tier, row))
+            found.setdefault(wording_at(tier, row), []).append((tier, row))
     return {words: places for words, places in found.items() if len(places) > 1}
 
 

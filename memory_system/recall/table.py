@@ -76,19 +76,19 @@ class Rows(Sequence[MemoryEntry]):
     """Entries by row: loaded ones as they are, the others as the number of their saved line.
 
     Args:
-        held: an entry, or the number of its line in ``saved``.
+        slots: an entry, or the number of its line in ``saved``.
         accessed: when each was last recalled, shape (n or more,), Unix seconds, NaN = never.
         saved: where the lines are.
     """
 
-    def __init__(self, held: list[MemoryEntry | int], accessed: Floats, saved: Saved) -> None:
-        self.held = held
+    def __init__(self, slots: list[MemoryEntry | int], accessed: Floats, saved: Saved) -> None:
+        self.slots = slots
         self.accessed = accessed
         self.saved = saved
         self._copy: list[MemoryEntry | int] | None = None
 
     def __len__(self) -> int:
-        return len(self.held)
+        return len(self.slots)
 
     @overload
     def __getitem__(self, row: int) -> MemoryEntry: ...
@@ -97,7 +97,7 @@ class Rows(Sequence[MemoryEntry]):
     def __getitem__(self, row: int | slice) -> MemoryEntry | list[MemoryEntry]:
         if isinstance(row, slice):
             return [self[number] for number in range(*row.indices(len(self)))]
-        item = self.held[row]
+        item = self.slots[row]
         entry = self.saved.entry(item) if isinstance(item, int) else item
         seconds = self.accessed[row if row >= 0 else len(self) + row]
         if math.isnan(seconds):
@@ -105,22 +105,22 @@ class Rows(Sequence[MemoryEntry]):
                 entry = entry.accessed(None)
         elif entry.last_access is None or entry.last_access.timestamp() != seconds:
             entry = entry.accessed(from_seconds(float(seconds)))
-        self.held[row] = entry
+        self.slots[row] = entry
         return entry
 
     def document(self, row: int) -> str:
         """The document of a row, without making an entry of it."""
-        item = self.held[row]
+        item = self.slots[row]
         return self.saved.document(item) if isinstance(item, int) else item.document
 
     def body(self, row: int) -> Mapping[str, Any]:
         """A row in the form of ``entry_to_json``, without making an entry of it."""
-        item = self.held[row]
+        item = self.slots[row]
         return self.saved.body(item) if isinstance(item, int) else entry_to_json(item)
 
     def wants_rating(self, row: int) -> bool:
         """Whether a row should have been rated and is not, without making an entry of it."""
-        item = self.held[row]
+        item = self.slots[row]
         if isinstance(item, MemoryEntry):
             return wants_rating(item.rating, item.explanation)
         body = self.saved.body(item)
@@ -129,7 +129,7 @@ class Rows(Sequence[MemoryEntry]):
     def copied(self) -> Rows:
         """A copy of the rows, independent of the table; the loaded entries are copied once for each change."""
         if self._copy is None:
-            self._copy = list(self.held)
+            self._copy = list(self.slots)
         return Rows(self._copy, self.accessed[: len(self)].copy(), self.saved)
 
     def changed(self, accessed: Floats) -> None:
@@ -671,7 +671,7 @@ class Table:
         if row is None:
             row = len(self)
             self.ids.append(entry.id)
-            self.entries.held.append(entry)
+            self.entries.slots.append(entry)
             self._rows[entry.id] = row
         importance = math.nan if entry.importance is None else entry.importance
         happened = math.nan if entry.timestamp is None else entry.timestamp.timestamp()
@@ -687,7 +687,7 @@ class Table:
             timestamp=happened,
             kind=KINDS.index(entry.kind),
         )
-        self.entries.held[row] = entry
+        self.entries.slots[row] = entry
         if self._texts is not None:
             self._texts.put(row, entry)
         if self._folded is not None:
@@ -718,11 +718,11 @@ class Table:
             self._folded.pop()
         if row != last:
             self.columns.move(last, row)
-            self.entries.held[row] = self.entries.held[last]
+            self.entries.slots[row] = self.entries.slots[last]
             self.ids[row] = self.ids[last]
             self._rows[self.ids[row]] = row
         self.columns.free(last)
-        self.entries.held.pop()
+        self.entries.slots.pop()
         self.ids.pop()
         if self._to_rate is not None:
             self._to_rate.discard(entry_id)
@@ -751,7 +751,7 @@ class Table:
     def copied(self) -> Table:
         """An independent copy of the table."""
         columns = self.columns.copied(len(self))
-        entries = Rows(list(self.entries.held), columns["accessed"], self.entries.saved)
+        entries = Rows(list(self.entries.slots), columns["accessed"], self.entries.saved)
         other = Table(columns, entries, list(self.ids), dict(self.tags), dict(self.scenes))
         other._texts = None if self._texts is None else self._texts.copied()
         other._kept_texts = self._kept_texts

@@ -305,7 +305,7 @@ class _Search:
     def __init__(self, asker: Asker, query: Query, candidate: Candidate) -> None:
         self._asker = asker
         self._query = query
-        self._one = candidate
+        self._candidate = candidate
         self._runs = 1  # the explanation
 
     def recalls(self, query: Query, what_if: WhatIf | None = None) -> bool:
@@ -313,7 +313,7 @@ class _Search:
         if self._runs >= RUNS:
             return False
         self._runs += 1
-        return any(hit.entry.id == self._one.entry.id for hit in self._asker.answer(query, what_if))
+        return any(hit.entry.id == self._candidate.entry.id for hit in self._asker.answer(query, what_if))
 
     def dial(self, dial: _Dial, field: Field) -> list[Way]:
         """The nearest value of a lever that recalls it, if there is any."""
@@ -341,7 +341,7 @@ class _Search:
 
     def rating(self) -> list[Way]:
         """The rating nearest to its own, or the lowest for an unrated memory, that recalls it."""
-        entry = self._one.entry
+        entry = self._candidate.entry
         if entry.tier is Tier.STATIC:
             return []
         own = entry.rating
@@ -354,7 +354,7 @@ class _Search:
 
     def facets(self) -> list[Way]:
         """The facet without which it is recalled, or all of them if one is not enough."""
-        if self._one.verdict is not Verdict.FILTERED_OUT:
+        if self._candidate.verdict is not Verdict.FILTERED_OUT:
             return []
         asked, none = self._query.facets, Facets()
         if not asked:
@@ -370,7 +370,7 @@ class _Search:
 
     def earlier(self) -> list[Way]:
         """The latest earlier minute, not before it happened, at which it would have been recalled."""
-        entry, start = self._one.entry, self._query.now.astimezone(UTC)
+        entry, start = self._candidate.entry, self._query.now.astimezone(UTC)
         if entry.tier is Tier.STATIC or entry.timestamp is None:
             return []
         newest = start.replace(second=0, microsecond=0)
@@ -409,13 +409,13 @@ class _Search:
         """Minutes before the newest: wider and wider steps, and where recency or the threshold makes the score jump."""
         span = last - first
         times = {first, last, *(first + round(math.pow(span, step / _TIMES)) for step in range(_TIMES + 1) if span)}
-        from_ = counts_from(self._one.entry)
+        from_ = counts_from(self._candidate.entry)
         if from_ is not None:
             query, fresh = self._query, FRESH_SECONDS
             jumps = [from_, from_ + fresh]
             if has_closed_form(query):
-                entry, threshold = self._one.entry, query.threshold_of(self._one.entry.tier)
-                above = hours_above(self._one.score, threshold, query.scoring.curve, learnt(entry))
+                entry, threshold = self._candidate.entry, query.threshold_of(self._candidate.entry.tier)
+                above = hours_above(self._candidate.score, threshold, query.scoring.curve, learnt(entry))
                 jumps += [from_ + above * 3600] if math.isfinite(above) else []
             times |= {math.ceil((newest.timestamp() - jump) / 60) for jump in jumps}
         return sorted(minutes for minutes in times if first <= minutes <= last)

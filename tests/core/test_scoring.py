@@ -29,7 +29,7 @@ def one(
     accessed = NOW.timestamp() - 60 * minutes_ago
     return score(
         np.array([relevancy]), np.array([importance]), np.array([accessed]), np.array([accessed]), NOW, scoring
-    ).one(0)
+    ).score_of(0)
 
 
 def test_the_classic_weights_are_a_quarter_a_quarter_and_one() -> None:
@@ -200,7 +200,7 @@ def test_the_parts_add_up_to_the_total_exactly(
 def test_many_scores_at_once_equal_each_score_alone(rows: list[tuple[float, float, float]], weights: Weights) -> None:
     relevant, recent, important = (np.array(column) for column in zip(*rows, strict=True))
     parts = Parts(recent, important, relevant, weights)
-    assert parts.totals.tolist() == [parts.one(row).total for row in range(len(rows))]
+    assert parts.totals.tolist() == [parts.score_of(row).total for row in range(len(rows))]
 
 
 @pytest.mark.parametrize("part", ["recency", "importance", "relevancy"])

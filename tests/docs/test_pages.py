@@ -131,7 +131,7 @@ def test_the_worked_example_adds_up() -> None:
         parts = score(1 / (1 + distances), ratings / 10, accessed, accessed, now, PRESETS[name].scoring)
         told = [numbers(row) for row in table(name)]
         for row, line in enumerate(told):
-            one = parts.one(row)
+            one = parts.score_of(row)
             assert one.recency is not None
             assert one.importance is not None
             if name == "classic":

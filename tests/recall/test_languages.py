@@ -95,7 +95,7 @@ def test_texts_of_several_languages_leave_an_index_as_they_came() -> None:
         index.put(row, MemoryEntry(text, id=f"{row}", tier=Tier.STM))
     assert list(index.named(frozenset(["tobias"]))) == [1, 1, 0], "a name is stemmed by the rules of each language"
     for text in reversed(texts):
-        assert index.held(next(iter(stems(text)))) > 0
+        assert index.texts_with(next(iter(stems(text)))) > 0
         index.drop_last()
     assert (len(index), index.length, list(index.named(frozenset(["tobias"])))) == (0, 0, [])
 

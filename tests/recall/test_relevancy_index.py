@@ -130,7 +130,7 @@ def test_an_index_kept_current_equals_one_built_anew(steps: list[tuple[str, Memo
     assert list(index.entries) == list(copied.entries) == held
     assert index.speakers == anew.speakers
     assert readings(index) == readings(anew)
-    assert [index.told(row) for row in range(len(held))] == [anew.told(row) for row in range(len(held))]
+    assert [index.mentions(row) for row in range(len(held))] == [anew.mentions(row) for row in range(len(held))]
 
 
 def test_whoever_changes_how_texts_are_read_counts_the_form_up() -> None:
@@ -157,12 +157,12 @@ def test_an_empty_index_answers_empty() -> None:
 def test_what_is_told_again_in_the_same_words_makes_no_word_common() -> None:
     once = index_of(entry("the bed is made"), entry("a boat"), entry("a mill"))
     again = index_of(*(entry(text) for text in ("The bed is made.", "a boat", "a mill", "the bed is made")))
-    assert (again.held("bed"), again.texts) == (once.held("bed"), once.texts) == (1, 3)
+    assert (again.texts_with("bed"), again.texts) == (once.texts_with("bed"), once.texts) == (1, 3)
     assert again.rarity("bed") == once.rarity("bed")
     other = index_of(*(entry(text) for text in ("The bed is made", "Is the bed made?", "The bed is not made")))
-    assert (other.held("bed"), other.texts) == (3, 3)
+    assert (other.texts_with("bed"), other.texts) == (3, 3)
     said = index_of(*(entry(f"{who}: The bed is made.", talk="one", turn=1) for who in ("Ada", "Sam")))
-    assert said.held("bed") == 2
+    assert said.texts_with("bed") == 2
 
 
 def test_a_text_that_holds_all_the_cues_words_scores_above_one_that_holds_some() -> None:

@@ -11,7 +11,7 @@ import pytest
 from memory_system import AgentMemory, Facets, MemoryEntry, Query, Recall, Scoring, Seats, Tier, Verdict, Weights
 from memory_system.recall import rank
 from memory_system.recall.rank import FEW, answer
-from memory_system.recall.seats import Place, Told, in_the_same_words
+from memory_system.recall.seats import Place, WordingAt, in_the_same_words
 from memory_system.recall.table import Table
 from tests.conftest import NOW
 
@@ -115,9 +115,9 @@ def test_thousands_of_the_same_words_are_left_out_at_once(monkeypatch: pytest.Mo
     )
     looked: list[object] = []
 
-    def counted(told: Told, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
+    def counted(wording_at: WordingAt, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
         looked.append(rows)
-        return in_the_same_words(told, rows)
+        return in_the_same_words(wording_at, rows)
 
     monkeypatch.setattr(rank, "in_the_same_words", counted)
     query = Query("cue", NOW, scoring=RANKING, threshold=0.1)
@@ -137,9 +137,9 @@ def test_the_same_words_with_many_vectors_are_left_out_in_a_few_rounds(
         tables[entry.tier].put(entry, vector)
     looked: list[object] = []
 
-    def counted(told: Told, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
+    def counted(wording_at: WordingAt, rows: Mapping[Tier, Iterable[int]]) -> dict[str, list[Place]]:
         looked.append(rows)
-        return in_the_same_words(told, rows)
+        return in_the_same_words(wording_at, rows)
 
     monkeypatch.setattr(rank, "in_the_same_words", counted)
     found = answer(Query("cue", NOW, scoring=RANKING, threshold=0.1), CUE, tables, "Mira", explain=False)

@@ -304,7 +304,7 @@ def test_many_messages_are_opened_from_a_table_of_their_own(world: World, agent:
     again = world.agent("mira")
     with again.contents.shelf(Tier.RECALL) as table:
         assert len(table) == 2100
-        assert isinstance(table.entries.held[7], int)  # read only when somebody asks for it
+        assert isinstance(table.entries.slots[7], int)  # read only when somebody asks for it
         assert table.get("c1-00000007") == message(7, SAID)
         assert set(table.folded) == {SAID.casefold()}
         say(again, 2100, "One more.")

@@ -26,7 +26,7 @@ class Kept(Generic[Value]):
 
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
-        self._held: OrderedDict[Hashable, tuple[Hashable, Value, int]] = OrderedDict()
+        self._values: OrderedDict[Hashable, tuple[Hashable, Value, int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
@@ -38,17 +38,17 @@ class Kept(Generic[Value]):
     def get(self, key: Hashable, version: Hashable) -> Value | None:
         """The value under this key for this version; ``None`` if there was none, or it was dropped."""
         with self._lock:
-            pair = self._held.get(key)
+            pair = self._values.get(key)
             if pair is None or pair[0] != version:
                 return None
-            self._held.move_to_end(key)
+            self._values.move_to_end(key)
             return pair[1]
 
     def put(self, key: Hashable, version: Hashable, value: Value, size: int) -> None:
         """Store a value of so many bytes, including the key's; one larger than the whole cache is not stored."""
         with self._lock:
-            former = self._held.pop(key, None)
+            former = self._values.pop(key, None)
             self._size += size + AROUND - (former[2] if former else 0)
-            self._held[key] = version, value, size + AROUND
+            self._values[key] = version, value, size + AROUND
             while self._size > self._room:
-                self._size -= self._held.popitem(last=False)[1][2]
+                self._size -= self._values.popitem(last=False)[1][2]

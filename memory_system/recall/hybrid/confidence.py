@@ -142,7 +142,7 @@ class Odds:
         lowest = min(self.lines, key=lambda line: line.of_best(met))
         return lowest.lacking if lowest.of_best(met) < 0.0 else ""
 
-    def told(self, best: float, met: Floats) -> Floats:
+    def log_odds(self, best: float, met: Floats) -> Floats:
         """The log odds of memories that met the cue so much, shape (n,), of which the best is one."""
         each = [line.of_best(best) + line.behind * (met - best) for line in self.lines]
         lowest: Floats = np.minimum.reduce(each)
@@ -223,5 +223,5 @@ def confidences(odds: Odds, relevancies: Floats, best: float) -> Floats:
     if not len(relevancies):
         return relevancies
     best_met, met = _met_of_one(best), met_of(relevancies)
-    chance: Floats = 1 / (1 + np.exp(-odds.told(best_met, met)))
+    chance: Floats = 1 / (1 + np.exp(-odds.log_odds(best_met, met)))
     return chance

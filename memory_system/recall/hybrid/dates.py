@@ -137,11 +137,11 @@ def _days(found: re.Match[str], today: date) -> tuple[date, date] | None:
     match kind:
         case "iso":
             numbers = [int(number) for number in part["iso"].split("-")]
-            return _one(date(*numbers)) if len(numbers) == 3 else _month(numbers[0], numbers[1])
+            return _day(date(*numbers)) if len(numbers) == 3 else _month(numbers[0], numbers[1])
         case "day_first" | "month_before":
             number = int(part.get("day_first") or part["day_after"])
             month = _month_number(part.get("month_after") or part["month_before"])
-            return _one(_with_year(month, number, part.get("year_1") or part.get("year_2"), today))
+            return _day(_with_year(month, number, part.get("year_1") or part.get("year_2"), today))
         case "month":
             return _named_month(found, part, today)
         case "ago":
@@ -154,14 +154,14 @@ def _days(found: re.Match[str], today: date) -> tuple[date, date] | None:
             return _season(part["season"], int(part["year_4"]))
         case "word":
             back = {"yesterday": 1, "tomorrow": -1}.get(part["word"], 2 if " " in part["word"] else 0)
-            return _one(today - timedelta(back))
+            return _day(today - timedelta(back))
         case "weekday":
-            return _one(today - timedelta((today.weekday() - _DAYS.index(part["weekday"])) % 7))
+            return _day(today - timedelta((today.weekday() - _DAYS.index(part["weekday"])) % 7))
         case _:
             return date(int(part["year"]), 1, 1), date(int(part["year"]) + 1, 1, 1)
 
 
-def _one(day: date) -> tuple[date, date]:
+def _day(day: date) -> tuple[date, date]:
     return day, day + timedelta(1)
 
 
@@ -208,7 +208,7 @@ def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
     """A count of units before today, rounded to the unit: "two weeks ago" is that day's week."""
     match unit:
         case "day":
-            return _one(today - timedelta(count))
+            return _day(today - timedelta(count))
         case "week" | "weekend":
             middle = today - timedelta(7 * count)
             return middle - timedelta(3), middle + timedelta(4)
@@ -235,9 +235,9 @@ def _relative(which: str, what: str, today: date) -> tuple[date, date]:
         case "weekend":
             return monday + timedelta(7 * step + 4), monday + timedelta(7 * step + 7)
         case "day":
-            return _one(today + timedelta(step))
+            return _day(today + timedelta(step))
         case "night" | "morning" | "evening":
-            return _one(today + timedelta(step))
+            return _day(today + timedelta(step))
         case "month":
             months = today.year * 12 + today.month - 1 + step
             return _month(months // 12, months % 12 + 1)
@@ -251,9 +251,9 @@ def _relative(which: str, what: str, today: date) -> tuple[date, date]:
 
 def _weekday(step: int, index: int, today: date) -> tuple[date, date]:
     if step == 0:
-        return _one(today - timedelta(today.weekday() - index))
+        return _day(today - timedelta(today.weekday() - index))
     away = (today.weekday() - index) % 7 or 7
-    return _one(today - timedelta(away) if step == -1 else today + timedelta((index - today.weekday()) % 7 or 7))
+    return _day(today - timedelta(away) if step == -1 else today + timedelta((index - today.weekday()) % 7 or 7))
 
 
 def _season(name: str, year: int) -> tuple[date, date]:

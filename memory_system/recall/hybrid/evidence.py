@@ -124,7 +124,7 @@ def _dates(cue: Cue, row: int, index: Texts) -> tuple[DateMatch, ...]:
     for asked in cue.asked:
         if timestamp is not None and asked.start <= timestamp.timestamp() < asked.end:
             found.append(DateMatch(asked.words, ""))
-        stretches = index.told(row)
+        stretches = index.mentions(row)
         found += [DateMatch(asked.words, stretch.words) for stretch in stretches if asked.overlaps(stretch)]
     return tuple(found)
 

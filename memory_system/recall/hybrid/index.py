@@ -68,13 +68,13 @@ class TextIndex:
         self._spoken: Counter[str] = Counter()
         self._heard_of: Counter[str] = Counter()
         self._languages: Counter[str] = Counter()
-        self._told: dict[int, tuple[Stretch, ...]] = {}
+        self._mentions: dict[int, tuple[Stretch, ...]] = {}
         self._tells: set[int] = set()
         self._neighbours = Neighbours()
 
     def parts(self) -> dict[str, NDArray[Any]]:
         """Everything read from the texts, as arrays for a file; ``restored`` turns them back into an index."""
-        mentions = [(row, stretch) for row, stretches in self._told.items() for stretch in stretches]
+        mentions = [(row, stretch) for row, stretches in self._mentions.items() for stretch in stretches]
         names = {
             "form": FORM,
             "stems": list(self._rows_of),
@@ -139,7 +139,7 @@ class TextIndex:
         index._tells = set(parts["tells"].tolist())
         columns = (parts[name].tolist() for name in ("told_rows", "told_times", "told_places"))
         for (words, relative), row, (start, end), place in zip(names["told"], *columns, strict=True):
-            index._told[row] = (*index._told.get(row, ()), Stretch(words, start, end, tuple(place), relative))
+            index._mentions[row] = (*index._mentions.get(row, ()), Stretch(words, start, end, tuple(place), relative))
         index._neighbours = Neighbours.restored(parts)
         return index
 
@@ -197,9 +197,9 @@ class TextIndex:
         name, _said = _spoken(self._entries[row])
         return plain(name)
 
-    def told(self, row: int) -> tuple[Stretch, ...]:
+    def mentions(self, row: int) -> tuple[Stretch, ...]:
         """The periods of time that a row's text names, relative to the row's own time."""
-        return self._told.get(row, ())
+        return self._mentions.get(row, ())
 
     @property
     def neighbours(self) -> Neighbours:
@@ -265,14 +265,14 @@ class TextIndex:
 
         Repetitions in the same words count once: they make no word common.
         """
-        return rarity(self.held(stem), self.texts)
+        return rarity(self.texts_with(stem), self.texts)
 
     @property
     def texts(self) -> int:
         """The number of distinct texts."""
         return len(self) - self._repeats
 
-    def held(self, stem: str) -> int:
+    def texts_with(self, stem: str) -> int:
         """The number of distinct texts that contain a stem."""
         return len(self._rows_of.get(stem, ())) - self._told_again[stem]
 
@@ -337,7 +337,7 @@ class TextIndex:
         asked = list({(stretch.start, stretch.end): stretch for stretch in asked}.values())
         for stretch in asked:
             found[(times >= stretch.start) & (times < stretch.end)] = 1.0
-        for row, mentions in self._told.items():
+        for row, mentions in self._mentions.items():
             if any(stretch.overlaps(other) for stretch in asked for other in mentions):
                 found[row] = 1.0
         return found
@@ -376,7 +376,7 @@ class TextIndex:
         if mentions_time(said):
             self._tells.add(row)
             if entry.timestamp is not None and (mentions := stretches(said, entry.timestamp)):
-                self._told[row] = mentions
+                self._mentions[row] = mentions
         self._neighbours.put(row, place_of(entry))
 
     def _leave(self, row: int) -> None:
@@ -407,7 +407,7 @@ class TextIndex:
                 del self._heard_of[heard]
         self._speakers[row] = self._heard[row] = -1
         self._tells.discard(row)
-        self._told.pop(row, None)
+        self._mentions.pop(row, None)
         self._neighbours.put(row, None)
 
     def _holds(self, number: int, counted: Mapping[str, int]) -> bool:

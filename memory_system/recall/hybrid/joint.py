@@ -64,7 +64,7 @@ class Joint:
 
     def rarity(self, stem: str) -> float:
         """How significant a stem is, over all texts together."""
-        count = sum(part.held(stem) for part in self._parts)
+        count = sum(part.texts_with(stem) for part in self._parts)
         for number, rows in self._told_elsewhere.items():
             count -= len(np.intersect1d(self._parts[number].holders(stem), rows, assume_unique=True))
         return rarity(count, self._texts)
@@ -95,10 +95,10 @@ class Joint:
         """As ``TextIndex.telling_times``."""
         return np.concatenate([part.telling_times() for part in self._parts])
 
-    def told(self, row: int) -> tuple[Stretch, ...]:
-        """As ``TextIndex.told``."""
+    def mentions(self, row: int) -> tuple[Stretch, ...]:
+        """As ``TextIndex.mentions``."""
         part, own = _within(self.ends, row)
-        return self._parts[part].told(own)
+        return self._parts[part].mentions(own)
 
     def document(self, row: int) -> str:
         """As ``TextIndex.document``."""

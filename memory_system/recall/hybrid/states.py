@@ -278,7 +278,7 @@ class TokenStates:
         self.relevancies: Kept[Any] = Kept()
         """Results computed from them; cached here, so that all who share the states share this cache."""
         self._room = room
-        self._held: OrderedDict[bytes, PackedStates] = OrderedDict()
+        self._states: OrderedDict[bytes, PackedStates] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
@@ -305,7 +305,7 @@ class TokenStates:
             raise ValueError("This embedder has no token states.")
         keys = [_key(text) for text in texts]
         with self._lock:
-            known = {key: self._held[key] for key in keys if key in self._held}
+            known = {key: self._states[key] for key in keys if key in self._states}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing and self._file is not None:
             known |= self._file.read(list(missing))
@@ -331,7 +331,7 @@ class TokenStates:
         keys = [_key(text) for text in texts]
         with self._lock:
             for key in keys:
-                if (packed_states := self._held.pop(key, None)) is not None:
+                if (packed_states := self._states.pop(key, None)) is not None:
                     self._size -= packed_states.size
         if self._file is not None:
             self._file.delete(keys)
@@ -344,12 +344,12 @@ class TokenStates:
     def _hold(self, keys: Iterable[bytes], known: Mapping[bytes, PackedStates]) -> None:
         with self._lock:
             for key in keys:
-                if key not in self._held:
+                if key not in self._states:
                     self._size += known[key].size
-                self._held[key] = known[key]
-                self._held.move_to_end(key)
-            while self._size > self._room and self._held:
-                self._size -= self._held.popitem(last=False)[1].size
+                self._states[key] = known[key]
+                self._states.move_to_end(key)
+            while self._size > self._room and self._states:
+                self._size -= self._states.popitem(last=False)[1].size
 
 
 def _key(text: str) -> bytes:
