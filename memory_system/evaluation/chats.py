@@ -112,7 +112,7 @@ def _chat(name: str, line: Mapping[str, Any]) -> Chat:
     return Chat(name, tuple(sessions), questions, tuple(facts))
 
 
-def _told(agent: AgentMemory, session: tuple[Turn, ...]) -> None:
+def _tell(agent: AgentMemory, session: tuple[Turn, ...]) -> None:
     now = session[-1][2]
     turns = [{"speaker": who, "text": text, "timestamp": at} for who, text, at in session]
     agent.remember_conversation(turns, now=now)
@@ -131,7 +131,7 @@ def _living(
                 return
             lab.say(f"{chat.name}: told {place:,} of {len(chat.sessions):,} sessions")
             yield chat, agent, tuple(lines), session
-            _told(agent, session)
+            _tell(agent, session)
             lines += [f"({at:%Y-%m-%d}) {who}: {text}" for who, text, at in session]
         yield chat, agent, tuple(lines), None
 

@@ -29,7 +29,7 @@ _ROUNDS = 50
 
 
 @dataclass(frozen=True)
-class Told:
+class CueData:
     """The data of n cues, one row each.
 
     Args:
@@ -45,7 +45,7 @@ class Told:
     size: NDArray[np.intp]
 
 
-def told(pairs: Pairs, embedder: Embedder, say: Say) -> Told:
+def cue_data(pairs: Pairs, embedder: Embedder, say: Say) -> CueData:
     """The data of the cues of all parts.
 
     Raises:
@@ -64,10 +64,10 @@ def told(pairs: Pairs, embedder: Embedder, say: Say) -> Told:
                 stands = standing(np.clip(1.5 - 0.5 / similarity, 0.0, 1.0))
                 rows.append((max(met.values()), *stands, own, bool(question.right), size))
     found = np.array(rows)
-    return Told(found[:, :3], found[:, 3], found[:, 4] > 0, found[:, 5].astype(np.intp))
+    return CueData(found[:, :3], found[:, 3], found[:, 4] > 0, found[:, 5].astype(np.intp))
 
 
-def fitted(cues: Told) -> Signs:
+def fitted(cues: CueData) -> Signs:
     """The weight of each sign."""
     shares = np.zeros(len(cues.own))
     for size in SIZES:

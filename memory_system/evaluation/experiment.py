@@ -161,7 +161,7 @@ class Kept:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._held: dict[tuple[object, ...], Answer] = {}
+        self._answers: dict[tuple[object, ...], Answer] = {}
         if path is None or not path.exists():
             return
         with as_store_errors("The file of answers"):
@@ -180,7 +180,7 @@ class Kept:
 
     def get(self, asked: Answer) -> Answer | None:
         """The saved answer to this question, by the same model with the same budget."""
-        return self._held.get(self._key(asked))
+        return self._answers.get(self._key(asked))
 
     def put(self, answer: Answer) -> None:
         """Save an answer.
@@ -194,7 +194,7 @@ class Kept:
                 file.write(json.dumps(asdict(answer), ensure_ascii=False) + "\n")
 
     def _hold(self, answer: Answer) -> None:
-        self._held[self._key(answer)] = answer
+        self._answers[self._key(answer)] = answer
 
     @staticmethod
     def _key(answer: Answer) -> tuple[object, ...]:

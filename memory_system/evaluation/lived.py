@@ -239,7 +239,7 @@ class _Living:
         name = next((who for entry in data.entries if (who := speaker_of(entry.document)[0])), "Robin Hale")
         self._agent: AgentMemory = world.create_agent("lived", personality(name, life.facts))
         self._agent.configure(stm_size=life.stm_size, **life.settings)
-        self._told = 0
+        self._told_count = 0
         self._told_as: dict[str, list[str]] = {}
         """The ids under which each memory was told; several if the same is told again."""
 
@@ -256,20 +256,20 @@ class _Living:
                 self._tell(f"asked {done:,} of {counted(len(rows), 'question')}")
             if questions[row].right:
                 values[row] = self._asked(questions[row])
-        return Lived(self._data, self._life, len(self._held(self._told_as)), values)
+        return Lived(self._data, self._life, len(self._survivors(self._told_as)), values)
 
     def _live(self, until: Question | None) -> None:
         """Live through what happens before a question, or everything."""
-        end = self._told
+        end = self._told_count
         entries = self._data.entries
         while end < len(entries) and (until is None or _before(entries[end], until.now)):
             end += 1
-        for session in _sessions(entries[self._told : end]):
-            self._tell(f"told {self._told:,} of {so_many(len(entries))}")
+        for session in _sessions(entries[self._told_count : end]):
+            self._tell(f"told {self._told_count:,} of {so_many(len(entries))}")
             now = max((entry.timestamp for entry in session if entry.timestamp is not None), default=None)
             self._tell_agent(session, now)
             self._agent.migrate_stm2ltm(now=now)
-            self._told += len(session)
+            self._told_count += len(session)
 
     def _tell_agent(self, session: Sequence[MemoryEntry], now: datetime | None) -> None:
         if self._life.way is Way.EVENTS:
@@ -296,7 +296,7 @@ class _Living:
 
     def _asked(self, question: Question) -> tuple[float, ...]:
         right = {entry_id for entry_id in question.right if entry_id in self._told_as}
-        kept = self._held(right)
+        kept = self._survivors(right)
         itself = self._told_as.get(question.itself or "", [])
         facets = Facets(without=tuple(itself)) if itself else None
         meant = {memory_id: entry_id for entry_id in right for memory_id in self._told_as[entry_id]}
@@ -316,7 +316,7 @@ class _Living:
             recall_at(10, ten, right),
         )
 
-    def _held(self, ids: Iterable[str]) -> set[str]:
+    def _survivors(self, ids: Iterable[str]) -> set[str]:
         """Those of the memories that still exist."""
         return {
             entry_id

@@ -49,7 +49,7 @@ def read_smallville(source: Source) -> DataSet:
         if not entry.document.endswith(IDLE):
             entries.append(entry)
     problems.refuse()
-    entries.sort(key=_told)
+    entries.sort(key=_seconds)
     questions, notes = _questions(source.lines, entries, ids, memories, problems)
     problems.refuse()
     return DataSet(source.name, Form.SMALLVILLE, tuple(entries), tuple(questions), lived=True, notes=notes)
@@ -73,7 +73,7 @@ def _entry(node: Mapping[str, Any], ids: dict[str, str]) -> MemoryEntry:
     return remembered(entry)
 
 
-def _told(entry: MemoryEntry) -> float:
+def _seconds(entry: MemoryEntry) -> float:
     assert entry.timestamp is not None
     return entry.timestamp.timestamp()
 
@@ -87,7 +87,7 @@ def _questions(
 ) -> tuple[list[Question], tuple[str, ...]]:
     first_told: dict[str, float] = {}
     for entry in entries:
-        first_told.setdefault(entry.id, _told(entry))
+        first_told.setdefault(entry.id, _seconds(entry))
     questions: list[Question] = []
     unknown = without = 0
     for line in lines:

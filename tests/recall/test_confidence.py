@@ -14,7 +14,7 @@ import pytest
 from memory_system import AgentMemory, Facets, Passing, Scoring, Tier, Verdict, Weights
 from memory_system.core.presets import DEFAULT, PRESETS
 from memory_system.embedding.embedder import CachedEmbedder
-from memory_system.evaluation.confidence import fitted, regression, told
+from memory_system.evaluation.confidence import cue_data, fitted, regression
 from memory_system.evaluation.threshold import read_pairs
 from memory_system.recall.hybrid.confidence import (
     BY_CHANCE,
@@ -93,7 +93,7 @@ def test_a_regression_finds_the_weights_that_made_its_data() -> None:
 
 
 def test_the_shipped_weights_are_what_the_command_fits(embedder: CachedEmbedder) -> None:
-    found = fitted(told(read_pairs(PAIRS), embedder, lambda _line: None))
+    found = fitted(cue_data(read_pairs(PAIRS), embedder, lambda _line: None))
     for name, value in vars(FITTED).items():
         assert getattr(found, name) == pytest.approx(value, rel=0.02), name
 

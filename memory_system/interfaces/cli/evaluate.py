@@ -22,7 +22,7 @@ from ...embedding import fetched
 from ...embedding.embedder import CachedEmbedder, Embedder
 from ...evaluation import lived as lives
 from ...evaluation import weights
-from ...evaluation.confidence import behind, fitted, told
+from ...evaluation.confidence import behind, cue_data, fitted
 from ...evaluation.metrics import CONFIDENCE, DEPTH, NAMES, RESAMPLES, SEED, Estimate, estimates, shown
 from ...evaluation.sources import data_sets
 from ...evaluation.threshold import Curve, curve, holds_pairs, read_pairs
@@ -322,7 +322,7 @@ def signs(data: Sequence[Path], embedder: Embedder, say: Say) -> list[dict[str, 
     """
     pairs = [path for path in data if holds_pairs(path)]
     others = [path for path in data if path not in pairs]
-    found = [{"data": path.stem, **vars(fitted(told(read_pairs(path), embedder, say)))} for path in pairs]
+    found = [{"data": path.stem, **vars(fitted(cue_data(read_pairs(path), embedder, say)))} for path in pairs]
     sets = data_sets(others, captions=False) if others else []
     return [*found, *({"data": data_set.name, "behind": behind(data_set, embedder)} for data_set in sets)]
 
