@@ -512,7 +512,7 @@ class Advance:
         """
         until(self._world, to)  # an impossible request need not wait
         lock = FileLock(self._world.folder / LOCK, thread_local=False)
-        while not self._held(lock):
+        while not self._acquires(lock):
             if self._cancelled() or not wait:
                 return Advanced(world_clock(self._world.folder)(), (), stopped=True) if wait else None
             self._progress(0.0, "Waiting for somebody else who lets time pass")
@@ -521,7 +521,7 @@ class Advance:
         finally:
             lock.release()
 
-    def _held(self, lock: FileLock) -> bool:
+    def _acquires(self, lock: FileLock) -> bool:
         """Whether this one has the lock: a second one would only ask language models in vain."""
         with as_store_errors("The world's folder"), suppress(Timeout):
             self._world.folder.mkdir(parents=True, exist_ok=True)

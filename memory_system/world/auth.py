@@ -46,7 +46,7 @@ class Throttle:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._held: OrderedDict[str, _Failures] = OrderedDict()
+        self._failures: OrderedDict[str, _Failures] = OrderedDict()
         self._lock = threading.Lock()
         self.noted: Callable[[float], object] = lambda _until: None
         """Called with the time, by ``clock``, until which an address has to wait."""
@@ -54,22 +54,22 @@ class Throttle:
     def wait(self, address: str) -> float:
         """Seconds that an address has to wait before its next secret is checked; 0 = none."""
         with self._lock:
-            failures = self._held.get(_who(address))
+            failures = self._failures.get(_who(address))
             return max(0.0, failures.until - self._clock()) if failures else 0.0
 
     def failed(self, address: str) -> None:
         """Note that an address came with a wrong secret."""
         now, who = self._clock(), _who(address)
         with self._lock:
-            failures = self._held.pop(who, None)
+            failures = self._failures.pop(who, None)
             if failures is None or now - failures.last > _FORGOTTEN:
                 failures = _Failures()
             failures.count, failures.last = failures.count + 1, now
             if failures.count >= _FREE:
                 failures.until = now + min(2.0 ** min(failures.count - _FREE, 10), _LONGEST_WAIT)
-            self._held[who] = failures
-            while len(self._held) > _MOST_ADDRESSES:
-                self._held.popitem(last=False)
+            self._failures[who] = failures
+            while len(self._failures) > _MOST_ADDRESSES:
+                self._failures.popitem(last=False)
             self.noted(failures.until)
 
 
@@ -102,7 +102,7 @@ class Door:
     def of(cls, settings: Settings, curator: SecretStr | None, viewer: SecretStr | None) -> Self:
         """The door that these secrets open."""
         pairs = ((curator, Role.CURATOR), (viewer, Role.VIEWER))
-        secrets = tuple((_digest(_told(secret)), role) for secret, role in pairs if _told(secret))
+        secrets = tuple((_digest(_text_of(secret)), role) for secret, role in pairs if _text_of(secret))
         return cls(secrets, Role(settings.role))
 
     @classmethod
@@ -153,7 +153,7 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
 
 
-def _told(secret: SecretStr | None) -> str:
+def _text_of(secret: SecretStr | None) -> str:
     return secret.get_secret_value() if secret else ""
 
 
@@ -183,7 +183,7 @@ def refuse_unsafe(settings: Settings, *, dashboard: bool, api: bool) -> None:
         "MEMORY_TOKEN": settings.token,
         "MEMORY_VIEWER_TOKEN": settings.viewer_token,
     }
-    secrets = {name: _told(secret) for name, secret in variables.items() if _told(secret)}
+    secrets = {name: _text_of(secret) for name, secret in variables.items() if _text_of(secret)}
     for name, secret in secrets.items():
         least = SHORTEST[name.rpartition("_")[2]]
         if len(secret) < least:

@@ -136,12 +136,12 @@ def _due(agent: AgentMemory, folder: Path, waiting: Sequence[Step]) -> Iterator[
         if step.what in _STEPS:
             kind = Matter(step.what)
             of = step.of if kind is Matter.PERSON else ""
-            what, ids, since = _told(agent, kind, step, life)
+            what, ids, since = _effect(agent, kind, step, life)
             why = " ".join(filter(None, (step.why, step.waits or failed.get((step.what, step.of), ""))))
             yield Decision(kind, what, why, of, ids, since, mark_of(step.why, *ids))
 
 
-def _told(agent: AgentMemory, kind: Matter, step: Step, life: Life) -> tuple[str, tuple[str, ...], datetime | None]:
+def _effect(agent: AgentMemory, kind: Matter, step: Step, life: Life) -> tuple[str, tuple[str, ...], datetime | None]:
     """What a step would do, with which memories, and since when it is due."""
     if kind is Matter.MIGRATE:
         plan = agent.migrate_stm2ltm(preview=True)

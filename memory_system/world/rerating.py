@@ -103,7 +103,7 @@ class Rerater:
         """
         return False if wait is None and self.state.on else wait
 
-    def told(self, change_sets: Iterable[ChangeSet]) -> None:
+    def notice(self, change_sets: Iterable[ChangeSet]) -> None:
         """Check now the agents that got something to rate by these; a model that failed is not asked earlier."""
         names = {
             change_set.agent

@@ -142,7 +142,7 @@ class _Cast:
                 yield ShareOf(name, f"Left alone: {self._closed[name]}")
             elif (tunable := self.members.get(name)) is not None:
                 change_set = self._planned(name, tunable, proposal) if proposal else None
-                yield ShareOf(name, _told(tunable, each.get(name)), change_set)
+                yield ShareOf(name, _sentence(tunable, each.get(name)), change_set)
             elif (other := self._looked.get(name)) is not None:
                 own = tuning.ways(other.settings)
                 differs = ", ".join(
@@ -158,7 +158,7 @@ class _Cast:
         return replace(planned, notes=(whose, *planned.notes))
 
 
-def _told(tunable: Tunable, matches: tuple[float, float] | None) -> str:
+def _sentence(tunable: Tunable, matches: tuple[float, float] | None) -> str:
     if not tunable.labels:
         return "No labelled cues of its own."
     if matches is None:

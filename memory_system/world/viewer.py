@@ -70,7 +70,7 @@ class _Face:
     """Shows some attributes of a part of a world, and refuses the rest."""
 
     def __init__(self, part: Any, names: frozenset[str]) -> None:
-        self._held, self._told = part, names
+        self._part, self._names = part, names
 
     def __getattr__(self, name: str) -> Any:
         """The part's attribute of this name.
@@ -79,16 +79,16 @@ class _Face:
             NotAllowed: a viewer may not use it.
             AttributeError: the part has no such attribute.
         """
-        if name not in self._told and hasattr(self._held, name):
+        if name not in self._names and hasattr(self._part, name):
             raise NotAllowed(VIEWING)
-        return getattr(self._held, name)
+        return getattr(self._part, name)
 
 
 class OnlookersWorld:
     """Shows a world, and refuses to change it; its agents refuse too."""
 
     def __init__(self, world: World) -> None:
-        self._held = world
+        self._world = world
 
     def __getattr__(self, name: str) -> Any:
         """The world's attribute of this name.
@@ -98,22 +98,22 @@ class OnlookersWorld:
             AttributeError: a world has no such attribute.
         """
         if name in _TOLD_OF:
-            return _Face(getattr(self._held, name), _TOLD_OF[name])
-        if name not in _TOLD and hasattr(self._held, name):
+            return _Face(getattr(self._world, name), _TOLD_OF[name])
+        if name not in _TOLD and hasattr(self._world, name):
             raise NotAllowed(VIEWING)
-        return getattr(self._held, name)
+        return getattr(self._world, name)
 
     def agent(self, name: str) -> AgentMemory:
         """The memory of an agent, for reading; raises as ``World.agent`` does."""
-        return self._held.agent(name).looked_at(VIEWING)
+        return self._world.agent(name).looked_at(VIEWING)
 
     def opened(self) -> list[AgentMemory]:
         """The agents that are open now, for reading."""
-        return [agent.looked_at(VIEWING) for agent in self._held.opened()]
+        return [agent.looked_at(VIEWING) for agent in self._world.opened()]
 
     def __iter__(self) -> Iterator[AgentMemory]:
         """The characters, one after the other."""
-        return (self.agent(name) for name in self._held.characters())
+        return (self.agent(name) for name in self._world.characters())
 
 
 def for_role(world: World, role: Role) -> World:

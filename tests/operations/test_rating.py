@@ -289,11 +289,11 @@ def test_only_what_is_to_be_rated_has_it_look(agent: AgentMemory) -> None:
     worker = Rerater(lambda _names: [], 3600)
     given = agent.add_short_term({"document": "Swept.", "rating": 3})
     unwanted = agent.add_short_term({"document": "Swept again."}, rate=False)
-    worker.told([given.change_set, unwanted.change_set, agent.forget([given.outcomes[0].id])])
+    worker.notice([given.change_set, unwanted.change_set, agent.forget([given.outcomes[0].id])])
     assert not worker._wake.is_set(), "to look takes as long as there are memories"
     agent.model = nowhere()
     waiting = agent.add_short_term({"document": "The mill burns."})
-    worker.told([given.change_set, waiting.change_set])
+    worker.notice([given.change_set, waiting.change_set])
     assert worker._wake.is_set()
     assert worker._taken(everybody=False) == {agent.name}
     assert worker._taken(everybody=False) == set(), "each is told once"

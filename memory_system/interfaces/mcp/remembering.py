@@ -79,7 +79,7 @@ def _remember(caller: Caller, agent: AgentMemory, arguments: RememberArguments) 
     event |= {"people": tuple(arguments.people), "place": arguments.place}
     fields = {name: value for name, value in event.items() if value is not None}
     added = agent.add_short_term(fields, wait=rerater.waits(arguments.wait))
-    rerater.told([added.change_set])
+    rerater.notice([added.change_set])
     return stored(added)
 
 
@@ -129,7 +129,7 @@ def _search(_caller: Caller, agent: AgentMemory, arguments: SearchArguments) -> 
 def _happened(caller: Caller, _agent: None, arguments: HappenedArguments) -> HappenedTold:
     rerater = caller.world.rerater
     done = caller.world.happened(**dict(arguments) | {"wait": rerater.waits(arguments.wait)}, author=caller.author)
-    rerater.told(knower.added.change_set for knower in done.known)
+    rerater.notice(knower.added.change_set for knower in done.known)
     knowers = [
         Knows(
             agent=knower.agent,

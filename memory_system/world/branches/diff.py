@@ -133,7 +133,7 @@ def compare(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory) ->
 def _memory(
     entry_id: str, steps: Sequence[Event], meanwhile: Sequence[Event], branch: AgentMemory, original: AgentMemory
 ) -> MemoryApart | None:
-    mine, theirs = held(branch, entry_id), held(original, entry_id)
+    mine, theirs = bare_memory(branch, entry_id), bare_memory(original, entry_id)
     tiers = {end.tier for end in (mine, steps[0].before) if end is not None}
     if mine == theirs or not tiers <= {Tier.STM, Tier.LTM}:
         return None  # a fact comes with its personality, a message with its conversation
@@ -143,7 +143,7 @@ def _memory(
     return MemoryApart(entry_id, steps[0].before, mine, theirs, tuple(steps), tuple(meanwhile), not behind)
 
 
-def held(agent: AgentMemory, entry_id: str) -> MemoryEntry | None:
+def bare_memory(agent: AgentMemory, entry_id: str) -> MemoryEntry | None:
     """A memory as change sets have it; ``None`` if there is none."""
     entry = agent.find(entry_id)
     return None if entry is None else bare(entry)

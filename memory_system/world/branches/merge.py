@@ -13,7 +13,7 @@ from ...errors import ChangeSetNotFound, EntryNotFound, InvalidParameter, StaleC
 from ...store.journal.as_of import Event
 from ...store.journal.journal import Applied
 from ...store.rehearsal import Rehearsal
-from .diff import Apart, MemoryApart, held, told_meanwhile, versions
+from .diff import Apart, MemoryApart, bare_memory, told_meanwhile, versions
 from .texts import merge
 
 _TOLD = 3
@@ -172,7 +172,7 @@ class _Replay:
         return [
             Change(before, self._entries[entry_id], why)
             for entry_id, why in self._reasons.items()
-            if dump_entry(before := held(self._sides.original, entry_id)) != dump_entry(self._entries[entry_id])
+            if dump_entry(before := bare_memory(self._sides.original, entry_id)) != dump_entry(self._entries[entry_id])
         ]
 
     def _take_all(self, change_set: ChangeSet) -> None:
@@ -189,7 +189,7 @@ class _Replay:
     def _take(self, change: Change, change_set: ChangeSet) -> None:
         entry_id, revision = change.entry_id, change_set.revision or 0
         if entry_id not in self._entries:
-            self._entries[entry_id] = held(self._sides.original, entry_id)
+            self._entries[entry_id] = bare_memory(self._sides.original, entry_id)
         now = dump_entry(self._entries[entry_id])
         later = versions(event for event in self._sides.steps.get(entry_id, ()) if event.revision > revision)
         if now == dump_entry(change.after) or (now in later and now != dump_entry(change.before)):

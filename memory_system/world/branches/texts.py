@@ -101,7 +101,7 @@ def _leaves(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[st
     elif isinstance(before, dict) and after is _NONE and path and "cue" not in before:
         yield from _leaves(before, {}, path)
     else:
-        yield _words(path), _told(before), _told(after)
+        yield _words(path), _text_of(before), _text_of(after)
 
 
 def _words(path: tuple[str, ...]) -> str:
@@ -109,7 +109,7 @@ def _words(path: tuple[str, ...]) -> str:
     return ", ".join(name.replace("_", " ") for name in names) or "all of it"
 
 
-def _told(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if value is _NONE or value == []:
         return "nothing"
     if isinstance(value, dict) and isinstance(value.get("cue"), str):  # a saved cue, or a judgment

@@ -274,7 +274,7 @@ def claim(fact: str, now: datetime, known: Collection[str]) -> Claim:
     cut.take_names(known)
     cut.take_numbers()
     cut.take_words()
-    parts = tuple(sorted(cut.held, key=lambda part: part.start))
+    parts = tuple(sorted(cut.parts, key=lambda part: part.start))
     verb = next((part.start for part in parts if part.sort is Sort.VERB), len(fact))
     subject = next((part for part in parts if part.sort is Sort.NAME and part.start < verb), None)
     return Claim(fact, parts, subject, _denies(fact))
@@ -284,7 +284,7 @@ class _Cut:
     """A fact while it is split: what was read as one part is not read as another."""
 
     def __init__(self, fact: str) -> None:
-        self.held: list[Part] = []
+        self.parts: list[Part] = []
         self._fact = fact
         self._taken: list[tuple[int, int]] = []
 
@@ -317,7 +317,7 @@ class _Cut:
             if bare in _WHEN:
                 self._take(Sort.WHEN, word.start, word.end, forms_of(bare))
                 continue
-            is_verb = not has_verb and _is_verb(self._fact, word.start, word.written, self.held)
+            is_verb = not has_verb and _is_verb(self._fact, word.start, word.written, self.parts)
             has_verb = has_verb or is_verb
             before = self._fact[: word.start].casefold().split()[-3:]
             exact = bool({"the", "my", "his", "her", "their"} & set(before)) or any("'s" in other for other in before)
@@ -340,7 +340,7 @@ class _Cut:
     ) -> None:
         if self._free(start, end):
             self._taken.append((start, end))
-            self.held.append(Part(sort, self._fact[start:end], frozenset(forms), start, end, weight, day, exact))
+            self.parts.append(Part(sort, self._fact[start:end], frozenset(forms), start, end, weight, day, exact))
 
 
 def clauses(text: str, at: datetime | None) -> tuple[Clause, ...]:

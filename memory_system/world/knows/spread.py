@@ -121,7 +121,7 @@ def spread_of(world: Asked, cells: Sequence[Cell], fact: str) -> Spread:
         rests = sorted(_resting(agent, cell), key=_since)
         first = replace(rests[0], others=tuple(cell.memory for cell in rests[1:]))
         knowers.append(Knower(first, called[cell.agent]))
-        tellings += _told(agent, rests, called)
+        tellings += _tellings(agent, rests, called)
     return Spread(
         " ".join(fact.split()),
         tuple(sorted(knowers, key=lambda knower: (_since(knower.cell), knower.cell.agent))),
@@ -138,7 +138,7 @@ def _resting(agent: AgentMemory, cell: Cell) -> Iterator[Cell]:
             yield resting_on(cell, agent.last_version(entry_id))
 
 
-def _told(agent: AgentMemory, rests: Sequence[Cell], called: dict[str, str]) -> Iterator[Telling]:
+def _tellings(agent: AgentMemory, rests: Sequence[Cell], called: dict[str, str]) -> Iterator[Telling]:
     """Who told a character, by each memory that says so; each teller once."""
     before = set[str]()
     for number, cell in enumerate(rests):

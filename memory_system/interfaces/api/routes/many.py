@@ -146,7 +146,7 @@ def routes(desk: Desk) -> APIRouter:
             except MemorySystemError as error:
                 for place in events:
                     answers[place]["problem"] = _of_place("Event", place, error)
-        desk.world().rerater.told(stored)
+        desk.world().rerater.notice(stored)
         return Response(EVENTS_TOLD.dumped(items=answers), media_type=JSON)
 
     def query(body: ManyQueries) -> Response:
@@ -204,7 +204,7 @@ def _happening(desk: Desk, router: APIRouter) -> None:
         fields = dict(body) | {"wait": rerater.waits(body.wait)}
         done = desk.world().happened(**fields, author=desk.author, preview=preview)
         if not preview:
-            rerater.told(knower.added.change_set for knower in done.known)
+            rerater.notice(knower.added.change_set for knower in done.known)
         answer = plain(done)
         for knower, written in zip(done.known, answer["known"], strict=True) if preview else ():
             desk.previews.keep(knower.agent, knower.added.change_set)

@@ -151,7 +151,7 @@ def added(
     )
     answer = serialize.plain(done)
     if not preview:
-        desk.world().rerater.told([done.change_set])
+        desk.world().rerater.notice([done.change_set])
     else:
         desk.previews.keep(agent.name, done.change_set)
         answer["change_set"] = serialize.waiting(done.change_set, desk.previews.seconds)
