@@ -124,11 +124,11 @@ def result_of(call: Callable[[], object], room: int) -> tuple[str, bool]:
     try:
         value = _plain(call())
     except Exception as error:  # noqa: BLE001 - a game may fail in any way, and the model is told of it
-        return _told("Failed", "message", _failure(error), room), True
+        return _result_json("Failed", "message", _failure(error), room), True
     if value is None:
         return json.dumps({"status": "OK"}), False
     text = json.dumps(value, ensure_ascii=False)
-    return _told("OK", "result", text if len(text) > room and not isinstance(value, str) else value, room), False
+    return _result_json("OK", "result", text if len(text) > room and not isinstance(value, str) else value, room), False
 
 
 def carried_out(action: Action, arguments: Mapping[str, Any]) -> Callable[[], object]:
@@ -187,7 +187,7 @@ def _plain(value: object) -> object:
     return json.loads(json.dumps(value, default=str), parse_constant=str)
 
 
-def _told(status: str, name: str, value: object, room: int) -> str:
+def _result_json(status: str, name: str, value: object, room: int) -> str:
     said = cut(value, room) if isinstance(value, str) else value
     return json.dumps({"status": status, name: said}, ensure_ascii=False)
 

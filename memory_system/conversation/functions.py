@@ -216,7 +216,7 @@ class Functions:
         if action is None or action.do is not None or call.id in self.results:
             return False
         try:
-            self._given(call)
+            self._checked_arguments(call)
         except _Wrong:  # the model gets an error, and nobody is asked to carry it out
             return False
         return True
@@ -231,7 +231,7 @@ class Functions:
         started = time.perf_counter()
         said, after, failed, heartbeat, done, paused = "", blocks, False, False, "", 0
         try:
-            arguments, heartbeat = self._given(call)
+            arguments, heartbeat = self._checked_arguments(call)
             if (action := self._action(call.name)) is not None:
                 done = words_of(call.name, arguments)
                 carry_out = (
@@ -275,7 +275,7 @@ class Functions:
     def _action(self, name: str) -> Action | None:
         return next((action for action in self.actions if action.name == name), None)
 
-    def _given(self, call: ToolCall) -> tuple[dict[str, Any], bool]:
+    def _checked_arguments(self, call: ToolCall) -> tuple[dict[str, Any], bool]:
         """The arguments of a call, checked, and whether the model asked to go on."""
         known = PARAMETERS | {action.name: action.parameters for action in self.actions}
         known |= {_PAUSE: PAUSE["function"]["parameters"]} if self.beats else {}
@@ -303,17 +303,17 @@ class Functions:
     def search(self, given: Mapping[str, Any]) -> str:
         """The result of ``conversation_search``."""
         query = _filled(given, "query")
-        return self._told(self.external.search(query, given.get("page", 0)), query)
+        return self._page_json(self.external.search(query, given.get("page", 0)), query)
 
     def search_dates(self, given: Mapping[str, Any]) -> str:
         """The result of ``conversation_search_date``."""
         start, end = given["start_date"], given["end_date"]
-        return self._told(self.external.search_dates(start, end, given.get("page", 0)))
+        return self._page_json(self.external.search_dates(start, end, given.get("page", 0)))
 
     def archive(self, given: Mapping[str, Any]) -> str:
         """The result of ``archival_memory_search``."""
         query = _filled(given, "query")
-        return self._told(self.external.archive(query, given.get("page", 0)), query)
+        return self._page_json(self.external.archive(query, given.get("page", 0)), query)
 
     def insert(self, given: Mapping[str, Any]) -> str:
         """The result of ``archival_memory_insert``."""
@@ -333,7 +333,7 @@ class Functions:
             )
         return Blocks(text, blocks.human) if name == "persona" else Blocks(blocks.persona, text)
 
-    def _told(self, page: Page, query: str = "") -> str:
+    def _page_json(self, page: Page, query: str = "") -> str:
         """A page as JSON; of items longer than their share of the room, only the part that matches the query."""
         pages = -(-page.total // page.size) if page.total else 0
         message = f"Nothing was found on page {page.number}."

@@ -22,7 +22,7 @@ NOTE = "note"
 """The history's name for it: not a step, since no model was asked and there is nothing to replay."""
 
 
-class Held(Protocol):
+class StoredTalk(Protocol):
     """A stored conversation."""
 
     @property
@@ -35,7 +35,7 @@ class Held(Protocol):
 
 
 def note(
-    conversation: Held,
+    conversation: StoredTalk,
     *,
     heard: str = "",
     said: str = "",

@@ -30,7 +30,7 @@ def limit() -> None:
             resource.setrlimit(getattr(resource, name), (most, most))
 
 
-def told(path: Path, most_pages: int, most_characters: int) -> Iterator[dict[str, Any]]:
+def results(path: Path, most_pages: int, most_characters: int) -> Iterator[dict[str, Any]]:
     """The results for a file: the number of pages, and for each its text, or that it could not be read."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
@@ -72,7 +72,7 @@ def main() -> None:
     limit()
     with Path(out).open("w", encoding="utf-8", errors="replace") as file:
         try:
-            for line in told(Path(path), int(pages), int(characters)):
+            for line in results(Path(path), int(pages), int(characters)):
                 file.write(json.dumps(line) + "\n")
                 file.flush()
         except (MemoryError, RecursionError):

@@ -311,7 +311,7 @@ def archival_search(
     )
     lived = [(hit.score.relevancy, hit) for hit in agent.answer(asked) if hit.entry.tier is not Tier.STATIC]
     life = [
-        (relevancy, _told(hit.entry, f"{NAMES[hit.entry.tier]} memory", hit.score.total)) for relevancy, hit in lived
+        (relevancy, _finding(hit.entry, f"{NAMES[hit.entry.tier]} memory", hit.score.total)) for relevancy, hit in lived
     ]
     found = list(_merged(life, _passages(agent, asked, set(muted))))
     return _page(page, size, len(found), lambda place: found[place])
@@ -331,7 +331,7 @@ def _passages(agent: AgentMemory, asked: Query, muted: set[str]) -> list[tuple[f
         return [
             (
                 float(relevancies[place]),
-                _told(entry := table.entries[int(sifted.rows[place])], whence(entry), float(sifted.scores[place])),
+                _finding(entry := table.entries[int(sifted.rows[place])], whence(entry), float(sifted.scores[place])),
             )
             for place in order.tolist()
         ]
@@ -382,10 +382,10 @@ def _page(page: int, size: int, total: int, item_at: Callable[[int], Found]) -> 
 
 def _message(table: Table, row: int, score: float = 0.0) -> Found:
     entry = table.entries[row]
-    return _told(entry, str(entry.extras.get("speaker") or entry.extras.get("role")), score)
+    return _finding(entry, str(entry.extras.get("speaker") or entry.extras.get("role")), score)
 
 
-def _told(entry: MemoryEntry, source: str, score: float) -> Found:
+def _finding(entry: MemoryEntry, source: str, score: float) -> Found:
     return Found(entry.document, entry.timestamp, source, entry.id, score)
 
 

@@ -109,7 +109,7 @@ def parse_held(talk: Talk, text: str) -> Talk:
     Raises:
         StoreDamaged: the text is not as ``dump_held`` writes it.
     """
-    body = _told(talk, text, {"title", "human", "settings", "actions", "others"})
+    body = _body_of(talk, text, {"title", "human", "settings", "actions", "others"})
     try:
         settings = TalkSettings(**body.pop("settings", {}))
         actions = tuple(Action(**action) for action in body.pop("actions", []))
@@ -137,7 +137,7 @@ def parse_state(talk: Talk, text: str | None) -> tuple[Talk, int]:
     Raises:
         StoreDamaged: the text is not as ``dump_state`` writes it.
     """
-    body = _told(talk, text or '{"first":0}', {"first", "warned", "scale", "paused_until", *_NUMBERS})
+    body = _body_of(talk, text or '{"first":0}', {"first", "warned", "scale", "paused_until", *_NUMBERS})
     first = body.pop("first", 0)
     numbers = {**body, "first": first}
     for name, most in {**_NUMBERS, "first": _MOST_NUMBER}.items():
@@ -168,7 +168,7 @@ def parse_blocks(talk: Talk, text: str | None, summary: MemoryEntry | None, queu
     Raises:
         StoreDamaged: the text is not as ``dump_blocks`` writes it.
     """
-    body = _told(talk, text or "{}", {"persona", "human"})
+    body = _body_of(talk, text or "{}", {"persona", "human"})
     found = replace(
         talk, blocks=Blocks(**body), summary=summary.document if summary is not None else "", queue=tuple(queue)
     )
@@ -183,7 +183,7 @@ def _dumped(body: Mapping[str, Any]) -> str:
     return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _told(talk: Talk, text: str, names: set[str]) -> dict[str, Any]:
+def _body_of(talk: Talk, text: str, names: set[str]) -> dict[str, Any]:
     try:
         body, _ = parse_strict(text, f"the conversation {talk.id}", _MOST_BYTES, InvalidDocument)
     except InvalidDocument as error:
