@@ -229,7 +229,7 @@ class History(Part):
             record = journal.get(number)
             bodies = {key: load_entry(body) for key, body in journal.past.back(number, newest).items()}
             texts = journal.past.texts(number, newest, self._ledger.texts())
-            plan = going_back(number, bodies, texts, self._held(list(bodies)))
+            plan = going_back(number, bodies, texts, self._present_of(list(bodies)))
         later = newest - number
         notes = (f"It undoes what the {later:,} later changes did.",) if later else ()
         title = f"Go back to right after {excerpt(record.change_set.title)}"
@@ -307,9 +307,9 @@ class History(Part):
         return record.undone_by
 
     def _present(self, record: Applied) -> Present:
-        return self._held([change.entry_id for change in record.change_set.changes])
+        return self._present_of([change.entry_id for change in record.change_set.changes])
 
-    def _held(self, ids: Sequence[str]) -> Present:
+    def _present_of(self, ids: Sequence[str]) -> Present:
         """The present state; the caller keeps the tables unchanged."""
 
         def find(entry_id: str) -> MemoryEntry | None:

@@ -84,8 +84,8 @@ def preview_of(
     )
     if model is not None:
         material = by_model(material, model, who, progress)
-    found = taken(material, Held(), now, _wanted(take))
-    return _told(material, found), found, material
+    found = taken(material, Held(), now, _takes(take))
+    return _preview(material, found), found, material
 
 
 class Importing(Part):
@@ -119,7 +119,7 @@ class Importing(Part):
             InvalidParameter: there is no such form, order or choice.
         """
         read, found = self._weighed(material, file_name, form, take, columns, dates, now)
-        return _told(read, found)
+        return _preview(read, found)
 
     def import_material(
         self,
@@ -215,7 +215,7 @@ class Importing(Part):
         )  # fmt: skip
         if not preview:
             plan = self.context.apply(self.embedded(plan, within(progress, share, 1.0)))
-        return Imported(plan, _told(read, found))
+        return Imported(plan, _preview(read, found))
 
     def embedded(self, plan: ChangeSet, progress: Progress) -> ChangeSet:
         """A plan whose vectors have been made, so that applying it is quick."""
@@ -267,7 +267,7 @@ class Importing(Part):
         now: datetime | None,
         reader: Progress | None = None,
     ) -> tuple[Material, Taken]:
-        takes = _wanted(take)
+        takes = _takes(take)
         _refuse_neither(material)
         at, context = self.context.time(now), self.context
         context.refresh()
@@ -310,7 +310,7 @@ class Importing(Part):
         return edit.personality(self.context.plan, before, text, static, "the material")
 
 
-def _wanted(take: str | Sequence[str]) -> tuple[Take, ...]:
+def _takes(take: str | Sequence[str]) -> tuple[Take, ...]:
     found = []
     for name in edit.listed(take, "What is taken"):
         try:
@@ -320,7 +320,7 @@ def _wanted(take: str | Sequence[str]) -> tuple[Take, ...]:
     return tuple(found) or ALL
 
 
-def _told(material: Material, found: Taken) -> Preview:
+def _preview(material: Material, found: Taken) -> Preview:
     return Preview(material.origin.value, TITLES[material.origin], material.name, found.rows, found.notes)
 
 

@@ -67,18 +67,18 @@ class Known:
     def _rows(self) -> dict[str, int]:
         return {entry.id: row for row, entry in enumerate(self.entries)}
 
-    def told(self, fact: Fact, name: Callable[[], str]) -> bool:
+    def is_known_to(self, fact: Fact, name: Callable[[], str]) -> bool:
         """Whether a character of this name is among those who know a fact."""
         return fact.known_to == EVERYBODY or name() in self._members.get(fact.known_to.casefold(), ())
 
     def rows(self, name: Callable[[], str], now: datetime) -> tuple[int, ...]:
         """Which facts a character knows at a time of the world."""
-        return tuple(row for row, fact in enumerate(self.facts) if fact.holds(now) and self.told(fact, name))
+        return tuple(row for row, fact in enumerate(self.facts) if fact.holds(now) and self.is_known_to(fact, name))
 
     def find(self, entry_id: str, name: Callable[[], str]) -> MemoryEntry | None:
         """The fact of this id, known at whatever time, if a character is among those who know it."""
         row = self._rows.get(entry_id)
-        return None if row is None or not self.told(self.facts[row], name) else self.entries[row]
+        return None if row is None or not self.is_known_to(self.facts[row], name) else self.entries[row]
 
 
 class Knowledge:
@@ -186,20 +186,20 @@ class Joined:
     """Static memory together with the known facts of the world; the last tables made are cached."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[Hashable, Table] = OrderedDict()
+        self._tables: OrderedDict[Hashable, Table] = OrderedDict()
 
     def table(self, static: Table, known: Known, rows: tuple[int, ...]) -> Table:
         """The table of both; ``static`` itself stays as it is."""
         key = weakref.ref(static), static.version, weakref.ref(known), rows
-        table = self._held.get(key)
+        table = self._tables.get(key)
         if table is None:
             table = static.copied()
             for row in rows:
                 vector = known.vectors[row]
                 table.put(known.entries[row], None if np.isnan(vector).any() or not vector.size else vector)
-            self._held[key] = table
-            while len(self._held) > _MOST_TABLES:
-                self._held.popitem(last=False)
+            self._tables[key] = table
+            while len(self._tables) > _MOST_TABLES:
+                self._tables.popitem(last=False)
         return table
 
 

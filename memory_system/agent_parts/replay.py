@@ -92,12 +92,12 @@ class _Compared:
             if stayed.index(entry_id) != self._common.index(entry_id) or self._tier_change(entry_id) is not None
         ]
         return (
-            *(self._told(entry_id, Shift.LEFT) for entry_id in self._before if entry_id not in self._after),
-            *(self._told(entry_id, Shift.ENTERED) for entry_id in self._after if entry_id not in self._before),
-            *(self._told(entry_id, Shift.MOVED) for entry_id in moved),
+            *(self._difference(entry_id, Shift.LEFT) for entry_id in self._before if entry_id not in self._after),
+            *(self._difference(entry_id, Shift.ENTERED) for entry_id in self._after if entry_id not in self._before),
+            *(self._difference(entry_id, Shift.MOVED) for entry_id in moved),
         )
 
-    def _told(self, entry_id: str, shift: Shift) -> Difference:
+    def _difference(self, entry_id: str, shift: Shift) -> Difference:
         then, now = self._then.candidates.of(entry_id), self._now.candidates.of(entry_id)
         shown = now or then
         assert shown is not None, "it is in one of the answers"
