@@ -166,35 +166,35 @@ class InMemory(Memory):
     lasts = False
 
     def __init__(self) -> None:
-        self._held: dict[str, tuple[MemoryEntry, Vectors]] = {}
+        self._pairs: dict[str, tuple[MemoryEntry, Vectors]] = {}
 
     def upsert(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> None:  # noqa: D102
         array = self.check(entries, vectors)
-        first = next((vector for _, vector in self._held.values()), None)
+        first = next((vector for _, vector in self._pairs.values()), None)
         if first is not None and len(array) and array.shape[1] != len(first):
             raise InvalidParameter(f"This store holds vectors of {len(first)} numbers, not {array.shape[1]}.")
         for entry, vector in zip(entries, array, strict=True):
-            self._held[entry.id] = (entry, vector.copy())
+            self._pairs[entry.id] = (entry, vector.copy())
 
     def delete(self, ids: Sequence[str]) -> None:  # noqa: D102
         for entry_id in ids:
-            self._held.pop(entry_id, None)
+            self._pairs.pop(entry_id, None)
 
     def get(self, ids: Sequence[str]) -> list[MemoryEntry]:  # noqa: D102
         try:
-            return [self._held[entry_id][0] for entry_id in ids]
+            return [self._pairs[entry_id][0] for entry_id in ids]
         except KeyError as error:
             raise EntryNotFound(f"There is no memory {error.args[0]!r} here.") from error
 
     def ids(self) -> frozenset[str]:  # noqa: D102
-        return frozenset(self._held)
+        return frozenset(self._pairs)
 
     def count(self) -> int:  # noqa: D102
-        return len(self._held)
+        return len(self._pairs)
 
     def pages(self) -> Iterator[Page]:  # noqa: D102
-        if pairs := list(self._held.values()):
+        if pairs := list(self._pairs.values()):
             yield Page([entry_to_json(entry) for entry, _ in pairs], np.stack([vector for _, vector in pairs]))
 
     def clear(self) -> None:  # noqa: D102
-        self._held.clear()
+        self._pairs.clear()

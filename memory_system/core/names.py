@@ -43,7 +43,7 @@ def _checked(name: str, what: str) -> str:
     for character in composed:
         if not (unicodedata.category(character)[0] in "LMN" or character in _JOINERS):
             raise InvalidAgentName(
-                f"The {what} {shown} contains {_told(character)}; use letters, digits, spaces and _ - ' ."
+                f"The {what} {shown} contains {_label(character)}; use letters, digits, spaces and _ - ' ."
             )
     if any(unicodedata.category(composed[end])[0] not in "LMN" for end in (0, -1)):
         raise InvalidAgentName(f"The {what} {shown} must begin and end with a letter or a digit.")
@@ -60,7 +60,7 @@ def _checked(name: str, what: str) -> str:
     return composed
 
 
-def _told(character: str) -> str:
+def _label(character: str) -> str:
     """A character for a message: itself if it is visible, else its name."""
     if character.isprintable() and unicodedata.category(character)[0] in "PS":
         return f"“{character}”"

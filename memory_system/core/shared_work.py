@@ -53,12 +53,12 @@ class Together(Generic[Asked, Answer]):
         if self._begins(request) or self._waits(request):
             self._lead(request)
         assert request.answer is not None, "who waits is answered"
-        return _told(request.answer)
+        return _answer_of(request.answer)
 
     def at_once(self, asked: Asked) -> Answer:
         """Do it in this thread, whose turn it is, before whatever waits for the next turn."""
         (answer,) = self._act([asked])
-        return _told(answer)
+        return _answer_of(answer)
 
     def _begins(self, request: _Waiting[Asked, Answer]) -> bool:
         """Whether no thread is at work, so that this one starts immediately."""
@@ -131,7 +131,7 @@ class Together(Generic[Asked, Answer]):
             self._waiting.extendleft(reversed(some))
 
 
-def _told(answer: Answer | Exception) -> Answer:
+def _answer_of(answer: Answer | Exception) -> Answer:
     if isinstance(answer, Exception):
         raise answer
     return answer

@@ -231,7 +231,7 @@ class CachedEmbedder:
         self._inner = inner
         self._size = self._usual = size
         self._lock = threading.Lock()
-        self._held: OrderedDict[str, Vectors] = OrderedDict()
+        self._vectors: OrderedDict[str, Vectors] = OrderedDict()
         self._few = Together[Sequence[str], Vectors](self._embedded)
 
     @property
@@ -251,17 +251,17 @@ class CachedEmbedder:
             EmbedderError: the texts could not be embedded.
         """
         with self._lock:
-            known = {text: self._held[text] for text in texts if text in self._held}
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
             made = self._inner.embed(missing) if len(missing) > _FEW else self._few.ask(missing)
             known |= zip(missing, made, strict=True)
         with self._lock:
             for text in dict.fromkeys(texts):
-                self._held[text] = known[text]
-                self._held.move_to_end(text)
-            while len(self._held) > self._size:
-                self._held.popitem(last=False)
+                self._vectors[text] = known[text]
+                self._vectors.move_to_end(text)
+            while len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)
         if not texts:
             return np.zeros((0, 0), np.float32)
         return np.stack([known[text] for text in texts])
@@ -280,7 +280,7 @@ class CachedEmbedder:
         """Use another embedder from now on, and drop the cached vectors of the last one."""
         with self._lock:
             self._inner = inner
-            self._held.clear()
+            self._vectors.clear()
 
     def load(self, path: Path) -> None:
         """Load what ``save`` wrote; a file that is missing, damaged, or another embedder's is ignored."""
@@ -289,7 +289,7 @@ class CachedEmbedder:
                 texts = json.loads(file["texts"].tobytes())
                 if texts.pop() == self.identity and len(texts) == len(file["vectors"]):
                     with self._lock:
-                        self._held |= dict(zip(texts, file["vectors"], strict=True))
+                        self._vectors |= dict(zip(texts, file["vectors"], strict=True))
         except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile):
             return
 
@@ -300,7 +300,7 @@ class CachedEmbedder:
             OSError: it cannot be written.
         """
         with self._lock:
-            texts, vectors = list(self._held), list(self._held.values())
+            texts, vectors = list(self._vectors), list(self._vectors.values())
         path.parent.mkdir(parents=True, exist_ok=True)
         body = np.frombuffer(json.dumps([*texts, self.identity]).encode(), np.uint8)
         with path.open("wb") as file:
