@@ -181,11 +181,11 @@ class Metered(StandIn):
 
     def _begin(self, model: str, task: str, prompt: int, answer: int, tries: int = 1) -> _Call:
         try:
-            return self._held(model, task, prompt, answer, tries)
+            return self._reserve(model, task, prompt, answer, tries)
         except StoreError as error:  # an event is remembered all the same, and rated once the file is repaired
             raise ModelUnavailable(f"The language model was not asked. {error.sentence}") from error
 
-    def _held(self, model: str, task: str, prompt: int, answer: int, tries: int) -> _Call:
+    def _reserve(self, model: str, task: str, prompt: int, answer: int, tries: int) -> _Call:
         price = self._terms.prices.get(model)
         if self._terms.budget.cost and price is None:
             raise BudgetSpent(

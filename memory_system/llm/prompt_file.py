@@ -62,7 +62,7 @@ class PromptFile:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
-        self._held = _Read((0, 0, 0))
+        self._contents = _Read((0, 0, 0))
 
     @property
     def prompts(self) -> Prompts:
@@ -124,16 +124,16 @@ class PromptFile:
     def _read(self) -> _Read:
         try:
             of = state_of(self._path)
-            if of != self._held.of:
-                self._held = _told(of, read_at_most(self._path, _MOST_BYTES))
+            if of != self._contents.of:
+                self._contents = _contents_of(of, read_at_most(self._path, _MOST_BYTES))
         except FileNotFoundError:
-            self._held = _Read((0, 0, 0))
+            self._contents = _Read((0, 0, 0))
         except OSError as error:
             return _Read((0, 0, 0), problem=f"{self._path} cannot be read: {error.strerror or error}.")
-        return self._held
+        return self._contents
 
 
-def _told(of: State, data: bytes) -> _Read:
+def _contents_of(of: State, data: bytes) -> _Read:
     found: list[Wording] = []
     broken = 0
     for line in data.splitlines():

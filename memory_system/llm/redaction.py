@@ -82,18 +82,18 @@ class Stream:
 
     def __init__(self, redaction: Redaction) -> None:
         self._redaction = redaction
-        self._held = ""
+        self._tail = ""
 
     def more(self, piece: str) -> str:
         """What can be released of the text after this piece."""
-        text = self._redaction.text(self._held + piece)
+        text = self._redaction.text(self._tail + piece)
         end = len(text) - self._redaction.begun(text)
-        self._held = text[end:]
+        self._tail = text[end:]
         return text[:end]
 
     def rest(self) -> str:
         """What was held back, at the end."""
-        text, self._held = self._held, ""
+        text, self._tail = self._tail, ""
         return text
 
 

@@ -151,7 +151,7 @@ class WorldModel:
         self._settings = settings
         self._offline = OfflineModel(embedder)
         self._joined = None if given is not None else _joined(settings)
-        self._given = given or self._joined
+        self._fixed_model = given or self._joined
         self._helps = helps
         self._keys: dict[str, str] = {}  # of this process, by their addresses
         self._lock = threading.RLock()
@@ -172,16 +172,16 @@ class WorldModel:
     @property
     def name(self) -> str:
         """The name of the model in use."""
-        if self._given is not None:
-            return self._given.name
+        if self._fixed_model is not None:
+            return self._fixed_model.name
         choice = self.in_use
         return self._offline.name if choice.offline else choice.model
 
     @property
     def label(self) -> str:
         """What is in use, in a few words."""
-        if self._given is not None:
-            return self._given.label
+        if self._fixed_model is not None:
+            return self._fixed_model.label
         choice = self.in_use
         return self._offline.label if choice.offline else choice.label
 
@@ -198,8 +198,8 @@ class WorldModel:
         Raises:
             ModelUnavailable: the keyring does not return the key.
         """
-        if self._given is not None:
-            return self._given
+        if self._fixed_model is not None:
+            return self._fixed_model
         turn, choice, made = self._turn, self.in_use, self._made
         if choice.offline:
             return self._offline
@@ -230,7 +230,7 @@ class WorldModel:
     @property
     def decided(self) -> str:
         """Who decides instead of the user of the page, in a sentence; empty if nobody does."""
-        if self._given is not None and self._joined is None:
+        if self._fixed_model is not None and self._joined is None:
             return "The program that opened this world decides which language model is used."
         if self._settings.llm != "auto":
             return f"The environment decides: MEMORY_LLM is '{self._settings.llm}'. Without it the choice is made here."
@@ -319,7 +319,7 @@ class WorldModel:
             StoreError: the file cannot be removed.
         """
         with self._lock:
-            if self._given is not None:
+            if self._fixed_model is not None:
                 raise Conflict(self.decided)
             self._file.write(None)
             self._forget_made()
@@ -370,8 +370,8 @@ class WorldModel:
             ModelUnavailable: the keyring does not return the key.
         """
         choice = self.in_use
-        if self._given is not None:
-            trial = tried(self._given, prompts=self.prompts)
+        if self._fixed_model is not None:
+            trial = tried(self._fixed_model, prompts=self.prompts)
         elif choice.offline:
             trial = tried(self._offline, prompts=self.prompts)
         else:
@@ -389,7 +389,7 @@ class WorldModel:
             ModelUnavailable: the keyring does not return the key.
         """
         choice = self.in_use
-        if self._given is not None or choice.offline:
+        if self._fixed_model is not None or choice.offline:
             raise InvalidParameter("No server of language models is in use, so that there is no other model to ask.")
         return self._server(checked(choice.endpoint, model), self._key(choice.endpoint))
 

@@ -101,7 +101,7 @@ class Account:
             StoreError: there is a budget, and the account cannot be written.
         """
 
-        def held(db: sqlite3.Connection) -> int:
+        def reserve(db: sqlite3.Connection) -> int:
             so_far = total(_rows(db))
             _refuse(budget, so_far, task)
             row = (task.model, task.task, task.prompt, task.answer, task.cost)
@@ -109,7 +109,7 @@ class Account:
             return int(added.lastrowid or 0)
 
         try:
-            return self._do(held)
+            return self._do(reserve)
         except StoreError:
             if budget:
                 raise

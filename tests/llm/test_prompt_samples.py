@@ -48,7 +48,7 @@ def test_what_is_shown_is_what_is_sent(world: World, lived: AgentMemory, server:
     text = "Ask {count} questions, no more."
     shown = sample(lived, "questions", text)
     world.prompts.save("questions", text)
-    world.models._given = server.model()
+    world.models._fixed_model = server.model()
     server.on("questions", says({"questions": ["What now?"]}))
     server.on("insights", says({"insights": []}))
     lived.reflect_from_recent_memory(preview=True)

@@ -90,7 +90,7 @@ def answer(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, A
 def _unprompted(prompt: Prompt, length: int) -> Said:
     """What to say at a heartbeat: something that came to mind and has not been said, or nothing."""
     lived = [source for source in prompt.recalled if source.when != "always"]
-    new = unquoted(lived, _told(prompt))
+    new = unquoted(lived, _talk_texts(prompt))
     if not new or prompt.made:
         return Said("", ())
     name = "" if prompt.human == "You" else f", {prompt.human}"
@@ -208,7 +208,7 @@ def _remembering(prompt: Prompt, heard: Listened) -> _Calls:
     return [(_ARCHIVE, {"query": query, _BEAT: True}) for query in queries[len(made) :]][:1]
 
 
-def _told(prompt: Prompt) -> list[str]:
+def _talk_texts(prompt: Prompt) -> list[str]:
     """What the two have said already."""
     return [prompt.message, *(source.text for source in prompt.said if source.mine)]
 
@@ -366,7 +366,7 @@ def _acknowledged(prompt: Prompt, heard: Listened, embed: Embed) -> str:
     found = [source for made in prompt.called(_ARCHIVE) for source in made.results]
     if prompt.human != "You":
         return _conversed(prompt, heard, [*prompt.recalled, *found], embed)
-    new = unquoted([*prompt.recalled, *found], _told(prompt))
+    new = unquoted([*prompt.recalled, *found], _talk_texts(prompt))
     if near := best(" ".join(heard.words), new, embed, 1):
         return f"That brings to mind{':' if near[0].who else ''} {cite(near[0])}."
     about = f" “{heard.words[0]}”" if len(heard.words[0]) <= _NAMED_AT_MOST else " that"
@@ -460,7 +460,7 @@ def _fact_of(prompt: Prompt, source: Source) -> str:
 
 def _aloud_of(prompt: Prompt, group: Sequence[Source]) -> list[Source]:
     """The sources that can be said aloud and have not been, by either of the two."""
-    texts = _told(prompt)
+    texts = _talk_texts(prompt)
     sayable = [source for source in group if _say(prompt, source)]
     new = unquoted(sayable, texts)
     said = unquoted([replace(source, text=_say(prompt, source)) for source in new], texts)
@@ -470,7 +470,7 @@ def _aloud_of(prompt: Prompt, group: Sequence[Source]) -> list[Source]:
 
 def _longest_ago(prompt: Prompt, group: Sequence[Source]) -> Source | None:
     """The one said longest ago; the first if there are several."""
-    texts = _told(prompt)[1:]
+    texts = _talk_texts(prompt)[1:]
 
     def last(source: Source) -> int:
         said = replace(source, text=_say(prompt, source))

@@ -19,7 +19,7 @@ class Spoken:
 
     def __init__(self, name: str) -> None:
         self._opening = re.compile(rf'"{re.escape(name)}"\s*:\s*"')
-        self._held = ""
+        self._tail = ""
         self._open = False
         self._closed = False
 
@@ -27,17 +27,17 @@ class Spoken:
         """What another piece of the JSON adds to the value; an incomplete escape waits for the next piece."""
         if self._closed:
             return ""
-        self._held += piece
+        self._tail += piece
         if not self._open:
-            opening = self._opening.search(self._held)
+            opening = self._opening.search(self._tail)
             if opening is None:
-                self._held = self._held[-_OPENING:]
+                self._tail = self._tail[-_OPENING:]
                 return ""
-            self._open, self._held = True, self._held[opening.end() :]
+            self._open, self._tail = True, self._tail[opening.end() :]
         return self._read()
 
     def _read(self) -> str:
-        said, place, text = list[str](), 0, self._held
+        said, place, text = list[str](), 0, self._tail
         while place < len(text):
             letter = text[place]
             if letter == '"':
@@ -52,7 +52,7 @@ class Spoken:
                 break
             said.append(value)
             place += taken
-        self._held = text[place:]
+        self._tail = text[place:]
         return "".join(said)
 
 
