@@ -149,20 +149,20 @@ def _row(number: int, line: str, fields: dict[str, Any] | str) -> Row:
 
 
 def _outcome(entry: MemoryEntry, existing: MemoryEntry | None, *, overwrite: bool) -> Outcome:
-    def told(action: str, why: str = "") -> Outcome:
+    def outcome(action: str, why: str = "") -> Outcome:
         return Outcome(entry.id, action, entry, entry.rating is not None, why)
 
     if entry.tier not in DECAYING:
-        return told("skipped", "It is a fact of the personality; that is a file of its own.")
+        return outcome("skipped", "It is a fact of the personality; that is a file of its own.")
     if existing is None:
-        return told("added")
+        return outcome("added")
     if existing.tier not in DECAYING:
-        return told("skipped", "The id belongs to something that is not a memory of its own.")
+        return outcome("skipped", "The id belongs to something that is not a memory of its own.")
     if bare(existing) == entry:
-        return told("skipped", "It is already here, unchanged.")
+        return outcome("skipped", "It is already here, unchanged.")
     if existing.protected:
-        return told("skipped", PROTECTED)
-    return told("overwritten") if overwrite else told("skipped", "The id exists already.")
+        return outcome("skipped", PROTECTED)
+    return outcome("overwritten") if overwrite else outcome("skipped", "The id exists already.")
 
 
 def _changes(agent: AgentMemory, outcomes: Sequence[Outcome]) -> Iterator[Change]:

@@ -49,17 +49,17 @@ def half_made(world: World, *, repair: bool) -> Iterator[Finding]:
         )
     if repair:
         for leftover in cut_off.remove(world.spot, backups):
-            yield _told(leftover, gone=True)
+            yield _finding(leftover, gone=True)
     for leftover in cut_off.found(world.spot, backups):
-        yield _told(leftover, gone=False)
+        yield _finding(leftover, gone=False)
     for path in sorted([*world.folder.glob(".*-copying"), *world.folder.parent.glob("*-filling")]):
         leftover = cut_off.CutOff(path, size_of(path))
         if repair:
             shutil.rmtree(path, ignore_errors=True)
-        yield _told(leftover, gone=not path.exists())
+        yield _finding(leftover, gone=not path.exists())
 
 
-def _told(leftover: cut_off.CutOff, *, gone: bool) -> Finding:
+def _finding(leftover: cut_off.CutOff, *, gone: bool) -> Finding:
     sentence = f"{leftover.path.name} was being made when it was cut off; it takes {_shown(leftover.size)}."
     return Finding("", "leftovers", State.REPAIRED if gone else State.WRONG, sentence + " Removed." * gone)
 

@@ -136,7 +136,7 @@ class Worlds:
         Raises:
             WorldNotFound: there is no world of this name.
         """
-        return self._held(name).name
+        return self._folder_of(name).name
 
     def all(self) -> list[Saved]:
         """All worlds, by name; nothing of them is opened or changed."""
@@ -148,7 +148,7 @@ class Worlds:
         Raises:
             WorldNotFound: there is no world of this name.
         """
-        folder = self._held(name)
+        folder = self._folder_of(name)
         record = Saved(folder.name, "", 0, 0, size_of(folder), None, None, None, folder.name == self.used)
         problems: list[str] = []
         with _noted(problems):
@@ -189,7 +189,7 @@ class Worlds:
             WorldNotFound: one of the names has no world.
             StoreError, InvalidPersonality: something in one of them cannot be read.
         """
-        sides = [self._held(world_name) for world_name in (name, other)]
+        sides = [self._folder_of(world_name) for world_name in (name, other)]
         shared = Path(self.settings.personalities)
         left, right = (Spot(folder, personalities_of(folder, shared)) for folder in sides)
         mine, theirs = (self._stored(folder.name) for folder in sides)
@@ -273,7 +273,7 @@ class Worlds:
         return self._copy(name, to, progress, branch=True)
 
     def _copy(self, name: str, to: str, progress: Progress, *, branch: bool) -> Saved:
-        source, checked = self._held(name), self.free_name(to)
+        source, checked = self._folder_of(name), self.free_name(to)
         self._refuse_no_room(source)
         spot = Spot(source, personalities_of(source, Path(self.settings.personalities)))
         names = self._stored(source.name)
@@ -317,7 +317,7 @@ class Worlds:
             StoreBusy, StoreError: somebody writes it, or it cannot be moved. Nothing was changed.
         """
         with self._alone():
-            folder, noted = self._held(name), in_use(self.folder)
+            folder, noted = self._folder_of(name), in_use(self.folder)
             checked = self.free_name(to, but=folder.name)
             self._refuse_served(folder)
             if checked == folder.name:
@@ -351,7 +351,7 @@ class Worlds:
             StoreBusy, StoreError: somebody writes it, or it cannot be moved. Nothing was changed.
         """
         with self._alone():
-            folder = self._held(name)
+            folder = self._folder_of(name)
             if folder.name in (self.used, chosen(self.folder)):
                 raise Conflict(f"The world {folder.name!r} is in use. Switch to another one, then delete it.")
             self._refuse_served(folder)
@@ -410,7 +410,7 @@ class Worlds:
             WorldNotFound: there is no world of this name.
             StoreError: it cannot be stored.
         """
-        folder = self._held(name)
+        folder = self._folder_of(name)
         self._say_in_use(folder.name)
         self.settings = self._settings(folder.name)
         return self.saved(folder.name)
@@ -422,7 +422,7 @@ class Worlds:
 
     # -- of help ---------------------------------------------------------------------------------------
 
-    def _held(self, name: str) -> Path:
+    def _folder_of(self, name: str) -> Path:
         checked = checked_name(name, "world name")
         if checked not in self.names():
             there = ", ".join(self.names()[:20])

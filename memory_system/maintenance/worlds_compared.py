@@ -128,11 +128,11 @@ def compared(left: Spot, right: Spot, names: tuple[list[str], list[str]], journa
         tuple(sorted(theirs - ours)),
         tuple(character for character in both if character),
         tuple(character.name for character in both if not character),
-        tuple(_told(left.folder, right.folder)),
+        tuple(_world_differences(left.folder, right.folder)),
     )
 
 
-def _told(left: Path, right: Path) -> list[tuple[str, str, str]]:
+def _world_differences(left: Path, right: Path) -> list[tuple[str, str, str]]:
     about = [read_about(folder) for folder in (left, right)]
     clocks = [world_clock(folder)().isoformat(timespec="minutes") for folder in (left, right)]
     lines = [(what, *(getattr(side, what) for side in about)) for what in ("title", "about", "first")]
@@ -146,7 +146,7 @@ def _character(left: Spot, right: Spot, name: str, journals: Journals) -> Charac
     ):
         common = _common(mine, theirs)
         changes = [0 if journal is None else journal.revision - common for journal in (mine, theirs)]
-        memories = _memories([_held(journal, name) for journal in (mine, theirs)]) if any(changes) else ()
+        memories = _memories([_entries(journal, name) for journal in (mine, theirs)]) if any(changes) else ()
         texts = _texts([(left, mine), (right, theirs)], name)
     return CharacterDiffers(name, changes[0], changes[1], common, memories, texts)
 
@@ -166,7 +166,7 @@ def _common(left: Journal | None, right: Journal | None) -> int:
     return low
 
 
-def _held(journal: Journal | None, name: str) -> dict[str, MemoryEntry]:
+def _entries(journal: Journal | None, name: str) -> dict[str, MemoryEntry]:
     tiers = Tier if name == WORLD_AGENT else DECAYING  # facts are shown with the personality
     return (
         {} if journal is None else {key: entry for tier in tiers for key, (entry, _) in journal.entries(tier).items()}
