@@ -14,7 +14,7 @@ from ..llm.offline.model import OfflineModel
 from ..operations import edit
 from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..operations.duplicates import second_opinion, suspicions
-from ..operations.duplicates.suspicions import RELATED, THRESHOLD, Held, Look, Suspicion
+from ..operations.duplicates.suspicions import RELATED, THRESHOLD, Look, MemoryTable, Suspicion
 from ..recall.table import KINDS
 from .context import Part
 
@@ -57,7 +57,7 @@ class Duplicates(Part):
         with self.context.ledger.reading():
             tables = [self.context.ledger.tables[tier] for tier in DECAYING]
             copies = [
-                Held(
+                MemoryTable(
                     table.entries.copied(),
                     table.vectors.copy(),
                     [KINDS[number] for number in table.columns["kind"][: len(table)].tolist()],

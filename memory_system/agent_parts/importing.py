@@ -20,7 +20,7 @@ from ..operations.context import Progress, no_progress, refuse_uncallable, withi
 from ..operations.importing.chapters import by_model
 from ..operations.importing.dates import Order
 from ..operations.importing.forms import TITLES, Material, Origin, read_material, with_extensions
-from ..operations.importing.taking_in import Held, Imported, Preview, Take, Taken, taken, words_of
+from ..operations.importing.taking_in import Imported, Inventory, Preview, Take, Taken, taken, words_of
 from .context import Part
 from .rating import arriving
 from .retrieval import ground
@@ -84,7 +84,7 @@ def preview_of(
     )
     if model is not None:
         material = by_model(material, model, who, progress)
-    found = taken(material, Held(), now, _takes(take))
+    found = taken(material, Inventory(), now, _takes(take))
     return _preview(material, found), found, material
 
 
@@ -282,8 +282,8 @@ class Importing(Part):
             words = words_of(entry for tier in DECAYING for entry in context.ledger.tables[tier].entries)
         document = json.loads(text) if text else {}
         named_by_file, portrait = who.casefold() == context.name.casefold(), context.ledger.text("portrait")
-        holding = Held(document, named_by_file, context.ledger.find, words, portrait)
-        return read, taken(read, holding, at, takes)
+        inventory = Inventory(document, named_by_file, context.ledger.find, words, portrait)
+        return read, taken(read, inventory, at, takes)
 
     def _embed_to_rate(self, entries: Sequence[MemoryEntry], progress: Progress) -> float:
         """Embed what the offline rules are to rate by its vector, in pieces, since they embed one by one.

@@ -136,7 +136,7 @@ def read_introduction(text: str, model: LanguageModel) -> Introduction:
         return Introduction(by_rules, RULES)
     try:
         answer = model.complete(introduce(text)).answer.model_dump()
-        document = {name: value for name, part in answer.items() if (value := _told(part))}
+        document = {name: value for name, part in answer.items() if (value := _without_empty(part))}
         document.setdefault("identity", {}).setdefault("name", by_rules["identity"].get("name", ""))
         if document["identity"]["name"]:
             parse(json.dumps(document))
@@ -145,11 +145,11 @@ def read_introduction(text: str, model: LanguageModel) -> Introduction:
     return Introduction(document, model.label)
 
 
-def _told(part: Any) -> Any:
+def _without_empty(part: Any) -> Any:
     """A part of an answer without what is not in the paragraph."""
     if isinstance(part, dict):
-        return {name: value for name, item in part.items() if (value := _told(item)) not in (None, "", [], {})}
-    return [_told(item) for item in part] if isinstance(part, list) else part
+        return {name: value for name, item in part.items() if (value := _without_empty(item)) not in (None, "", [], {})}
+    return [_without_empty(item) for item in part] if isinstance(part, list) else part
 
 
 def _identity(sentence: str) -> dict[str, Any]:

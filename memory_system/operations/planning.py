@@ -59,7 +59,7 @@ def plan(ground: Ground, routine: Sequence[RoutineItem], heeded: Sequence[Memory
     if not actions:
         note = "Nothing is left to do today: no routine or appointment is ahead."
         if ahead := [item for item in routine if (item.until or item.time) > f"{now:%H:%M}"]:
-            note = f"The language model planned nothing, although the routine lies ahead: {_told(ahead)}."
+            note = f"The language model planned nothing, although the routine lies ahead: {_listing(ahead)}."
         return ground.plan("plan", "Nothing to plan", [], calls=tuple(calls), notes=(note,))
     day = now.date().isoformat()
     earlier = [old for old in ground.ltm if old.kind is Kind.PLAN and old.extras.get("plan_day") == day]
@@ -82,7 +82,7 @@ def is_ahead(entry: MemoryEntry, now: datetime) -> bool:
     return entry.kind is Kind.PLAN and str(entry.extras.get("plan_day", "")) >= now.date().isoformat()
 
 
-def _told(routine: Sequence[RoutineItem]) -> str:
+def _listing(routine: Sequence[RoutineItem]) -> str:
     items = [f"{item.time} {item.activity}" for item in routine[:_ROUTINE]]
     return "; ".join(items) + (f" and {len(routine) - _ROUTINE} more" if len(routine) > _ROUTINE else "")
 

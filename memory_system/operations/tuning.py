@@ -350,7 +350,7 @@ class _Tried:
         self.start = Point.of(pool[0].settings)
         self._cues = [(member, label, member.query(label.cue)) for member in pool for label in member.labels]
         self._progress = progress
-        self._held: dict[Point, tuple[Floats, list[frozenset[str]]]] = {}
+        self._results: dict[Point, tuple[Floats, list[frozenset[str]]]] = {}
         self._shown = self._recalled(self.start)
         sizes = {member.agent: sum(map(len, member.asker.tables.values())) for member in pool}
         self._memories = [sizes[member.agent] for member, *_ in self._cues]
@@ -371,14 +371,14 @@ class _Tried:
             )
 
     def _asked(self, point: Point) -> tuple[Floats, list[frozenset[str]]]:
-        if point not in self._held:
+        if point not in self._results:
             most = 1 + _SWEEPS * sum(map(len, _VALUES.values()))
-            self._progress(min(0.99, len(self._held) / most), f"tried {len(self._held)} settings")
+            self._progress(min(0.99, len(self._results) / most), f"tried {len(self._results)} settings")
             recalled = self._recalled(point)
             cues = zip(self._cues, recalled, self._shown, self._memories, strict=True)
             matches = [_match(label, found, shown, memories) for (_, label, _), found, shown, memories in cues]
-            self._held[point] = np.array(matches), recalled
-        return self._held[point]
+            self._results[point] = np.array(matches), recalled
+        return self._results[point]
 
     def _recalled(self, point: Point) -> list[frozenset[str]]:
         answers = []

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from memory_system.operations.duplicates.contradictions import OPPOSITES, against, told
+from memory_system.operations.duplicates.contradictions import OPPOSITES, against, statement
 from memory_system.operations.duplicates.pairs import near_pairs
 from tests.conftest import NOW
 from tests.waiting import counted_calls
 
 
 def reasons(one: str, other: str, *, days: float = 0) -> list[str]:
-    return against(told(one, NOW), told(other, NOW - timedelta(days=days)))
+    return against(statement(one, NOW), statement(other, NOW - timedelta(days=days)))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_yesterday_is_the_day_before_it_was_told() -> None:
 
 def test_days_are_not_compared_where_nobody_knows_when_it_was_told() -> None:
     one, other = "Edda will come to supper on Tuesday", "Edda will come to supper on Thursday"
-    assert against(told(one, None), told(other, NOW)) == []
+    assert against(statement(one, None), statement(other, NOW)) == []
 
 
 def test_opposites_are_mutual() -> None:
@@ -91,7 +91,7 @@ def test_opposites_are_mutual() -> None:
 
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_text_can_be_read(one: str, other: str) -> None:
-    assert against(told(one, NOW), told(one, NOW)) == []
+    assert against(statement(one, NOW), statement(one, NOW)) == []
     assert bool(reasons(one, other)) == bool(reasons(other, one))
 
 

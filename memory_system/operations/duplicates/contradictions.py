@@ -175,8 +175,8 @@ class _Said:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A text as it is compared; make it with ``told``."""
+class Statement:
+    """A text as it is compared; make it with ``statement``."""
 
     sentences: tuple[_Said, ...]
     speaker: str = ""
@@ -186,7 +186,7 @@ class Told:
         """Whether it tells of anything: a turn of a talk may only be kind."""
         return not self.speaker or any(len(sentence.about) >= _SHARED for sentence in self.sentences)
 
-    def same_fact(self, other: Told) -> bool:
+    def same_fact(self, other: Statement) -> bool:
         """Whether both may tell of the same thing; turns of a talk those of one speaker, in words that they share."""
         if not (self.speaker or other.speaker):
             return True
@@ -196,7 +196,7 @@ class Told:
         )
 
 
-def told(text: str, at: datetime | None, *, talk: bool = False) -> Told:
+def statement(text: str, at: datetime | None, *, talk: bool = False) -> Statement:
     """A text made ready to be compared with others; questions tell nothing.
 
     Args:
@@ -208,7 +208,7 @@ def told(text: str, at: datetime | None, *, talk: bool = False) -> Told:
     found = (match.group().strip() for match in _SENTENCE.finditer(said[:MOST_READ]))
     sentences = (_IDIOMS.sub(" ", sentence).strip() for sentence in found if not sentence.endswith("?"))
     read = [_said(sentence, at) for sentence in list(filter(None, sentences))[:MOST_SENTENCES]]
-    return Told(tuple(map(_of_talk, read)) if speaker else tuple(read), plain(speaker))
+    return Statement(tuple(map(_of_talk, read)) if speaker else tuple(read), plain(speaker))
 
 
 def _of_talk(said: _Said) -> _Said:
@@ -225,7 +225,7 @@ def _of_talk(said: _Said) -> _Said:
     return replace(said, about=said.about - _SMALL_TALK, numbers=left, clock=frozenset(), days=days)
 
 
-def against(first: Told, second: Told) -> list[str]:
+def against(first: Statement, second: Statement) -> list[str]:
     """What speaks for a contradiction, in sentences; empty if nothing does."""
     if first.speaker != second.speaker:  # what one says of themselves denies nothing that another says of themselves
         return []

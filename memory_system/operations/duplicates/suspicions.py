@@ -25,7 +25,7 @@ from ...recall.hybrid.speakers import speaker_of
 from ...recall.hybrid.words import plain
 from ...recall.table import Rows
 from ..context import Progress
-from .contradictions import Told, against, told
+from .contradictions import Statement, against, statement
 from .pairs import NearPairs, near_pairs
 
 OF_TALKS = (
@@ -107,7 +107,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Held:
+class MemoryTable:
     """Memories as they stood when the look began.
 
     Args:
@@ -122,7 +122,7 @@ class Held:
 
 
 def look(
-    held: Sequence[Held],
+    tables: Sequence[MemoryTable],
     dismissed: Collection[Dismissed],
     *,
     threshold: float,
@@ -135,7 +135,7 @@ def look(
     A memory is not compared with those that it rests on: a summary is meant to say what they say.
 
     Args:
-        held: what is compared; the memories of all of these with each other.
+        tables: what is compared; the memories of all of these with each other.
         dismissed: what is left out.
         threshold: the cosine from which on two are called duplicates, ``RELATED`` to 1.
         now: the time from which "yesterday" counts in a memory that has no time of its own.
@@ -143,7 +143,7 @@ def look(
         progress: called with the progress so far; it may raise to cancel.
     """
     progress(0.0, "Reading the memories")
-    rows = [(memories, row) for memories in held for row, kind in enumerate(memories.kinds) if kind is not Kind.PLAN]
+    rows = [(memories, row) for memories in tables for row, kind in enumerate(memories.kinds) if kind is not Kind.PLAN]
     groups: dict[str, list[int]] = {}
     for place, (memories, row) in enumerate(rows):
         groups.setdefault(fingerprint(memories.entries.document(row)), []).append(place)
@@ -173,14 +173,14 @@ def look(
         else:
             (duplicates if ALMOST_THE_SAME in found.reasons else related).append(found)
     progress(1.0, "Done")
-    without = sum(int(np.isnan(memories.vectors).any(axis=1).sum()) for memories in held) if held else 0
+    without = sum(int(np.isnan(memories.vectors).any(axis=1).sum()) for memories in tables) if tables else 0
     shown = (*_surest(contradictions, limit), *_surest([*same, *duplicates], limit))
     left = len(contradictions) + len(same) + len(duplicates) - len(shown)
     notes = [*_notes(pairs, without, left), *([OF_TALKS] if reader.reads_talk else [])]
     return Look(shown, len(rows), hidden, tuple(notes), related=tuple(related[:limit]))
 
 
-def _pairs(rows: Sequence[tuple[Held, int]], first: Sequence[int], progress: Progress) -> NearPairs:
+def _pairs(rows: Sequence[tuple[MemoryTable, int]], first: Sequence[int], progress: Progress) -> NearPairs:
     """The pairs of texts that are related, each text standing for all memories that hold it."""
     width = max((memories.vectors.shape[1] for memories, _ in rows), default=0)
     vectors = np.full((len(first), width), np.nan, np.float32)
@@ -210,12 +210,12 @@ def _notes(pairs: NearPairs, without: int, left: int) -> list[str]:
 class _Reader:
     """Reads pairs of memories, each memory once."""
 
-    def __init__(self, rows: Sequence[tuple[Held, int]], now: datetime) -> None:
+    def __init__(self, rows: Sequence[tuple[MemoryTable, int]], now: datetime) -> None:
         self._rows = rows
         self._now = now
         spoken = Counter(plain(speaker_of(memories.entries.document(row))[0]) for memories, row in rows)
         self._speakers = frozenset(name for name, often in spoken.items() if name and often >= _OFTEN)
-        self._told: dict[int, Told] = {}
+        self._statements: dict[int, Statement] = {}
 
     def _entry(self, place: int) -> MemoryEntry:
         memories, row = self._rows[place]
@@ -248,12 +248,12 @@ class _Reader:
         reason = ALMOST_THE_SAME if same else "They are about the same things."
         return Suspicion(Sort.DUPLICATE, entries, cosine, (reason,), _twice(entries, "it may have happened twice"))
 
-    def _text(self, place: int) -> Told:
-        if place not in self._told:
+    def _text(self, place: int) -> Statement:
+        if place not in self._statements:
             entry = self._entry(place)
             turn = plain(speaker_of(entry.document)[0]) in self._speakers
-            self._told[place] = told(entry.document, entry.timestamp or self._now, talk=turn)
-        return self._told[place]
+            self._statements[place] = statement(entry.document, entry.timestamp or self._now, talk=turn)
+        return self._statements[place]
 
 
 def _by_age(entries: Sequence[MemoryEntry]) -> tuple[MemoryEntry, ...]:

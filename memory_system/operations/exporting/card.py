@@ -63,7 +63,7 @@ class _Card:
         card = json.loads(character.card) if character.card else {}
         self.base: dict[str, Any] = card["data"] if isinstance(card.get("data"), dict) else card
         self.known = _known(character)
-        self.told: set[tuple[str, str]] = set()
+        self.statements: set[tuple[str, str]] = set()
         """What the texts and entries of the imported card already say: section, and words or key."""
         self.data = self._data()
 
@@ -96,7 +96,7 @@ class _Card:
                 self.notes.append(f"Files beside the imported card were not kept: {lost}.")
         if not data["description"]:
             data["description"] = without_macros(self._identity().get("description", ""))
-            self.told |= {_key(Part("", "identity", ("description", self._identity().get("description", ""))))}
+            self.statements |= {_key(Part("", "identity", ("description", self._identity().get("description", ""))))}
         if not data["personality"]:
             data["personality"] = ", ".join(map(without_macros, self._listed()))
         if nickname := self._identity().get("nickname"):
@@ -112,18 +112,18 @@ class _Card:
         """The traits that can be written in one list."""
         for trait in self.character.personality.traits if self.character.personality else ():
             if is_of_a_list(trait):
-                self.told.add(("traits", same_words(trait)))
+                self.statements.add(("traits", same_words(trait)))
                 yield trait
 
     def _still_said(self, name: str) -> bool:
-        """Whether all that a text of the imported card said of the character still holds; if so, it counts as told."""
+        """Whether all that a text of the imported card said of the character still holds; if so, it is a statement."""
         return self._all_known(parts_of(self.base, {name: self.base.get(name)}, self.character.now))
 
     def _all_known(self, parts: Sequence[Part]) -> bool:
         said = {_key(part) for part in parts}
         if not said <= self.known:
             return False
-        self.told |= said
+        self.statements |= said
         return True
 
     def _book(self) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class _Card:
             value = list(list(body["identity"].items())[at]) if section == "identity" else body[section][at]
             if section == "identity" and value[0] == "name":
                 continue
-            if _key(Part("", section, tuple(value) if section == "identity" else value)) in self.told:
+            if _key(Part("", section, tuple(value) if section == "identity" else value)) in self.statements:
                 continue
             text = f"{value}" if section == "facts" else fact.document
             ours = {"section": section, "said": text} | ({} if section == "facts" else {"value": value})
@@ -179,7 +179,9 @@ class _Card:
         """What is remembered, the oldest first, and what is timeless before it."""
         entries = [memory.entry for memory in self.character.memories]
         entries = [
-            entry for entry in entries if entry.timestamp or ("facts", same_words(entry.document)) not in self.told
+            entry
+            for entry in entries
+            if entry.timestamp or ("facts", same_words(entry.document)) not in self.statements
         ]
         for entry in sorted(entries, key=lambda entry: (entry.timestamp is not None, entry.timestamp or 0, entry.id)):
             before = f"{stamp(entry.timestamp)}: " if entry.timestamp else ""

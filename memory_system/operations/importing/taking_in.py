@@ -123,7 +123,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Held:
+class Inventory:
     """What the agent has already, as far as that decides what is new.
 
     Args:
@@ -149,18 +149,18 @@ def words_of(entries: Iterable[MemoryEntry]) -> dict[str, list[datetime | None]]
     return found
 
 
-def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -> Taken:
+def taken(material: Material, inventory: Inventory, now: datetime, take: Iterable[Take]) -> Taken:
     """What is taken from material, given what the agent has; nothing it has is changed or overwritten.
 
     Args:
         material: the material.
-        held: what the agent has.
+        inventory: what the agent has.
         now: the world's time, used for what has no time of its own.
         take: which parts of it are wanted.
     """
     takes = frozenset(take)
     rows = [Becomes(drop.place, "dropped", drop.text, drop.reason) for drop in material.dropped]
-    merging = _Personality(held)
+    merging = _Personality(inventory)
     lore = _merged(material.parts, merging, takes, rows)
     refused = merging.settle()
     for part in merging.taken:
@@ -169,17 +169,17 @@ def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -
             rows.append(Becomes(part.place, becomes, part.text, part.section))
         else:
             rows.append(Becomes(part.place, "dropped", part.text, why))
-    portrait = _pictured(material, held, rows, wanted=Take.PERSONALITY in takes)
+    portrait = _pictured(material, inventory, rows, wanted=Take.PERSONALITY in takes)
     again = 0
     pieces: list[Piece] = []
     kept: list[Piece] = []
     for piece in (*material.pieces, *map(_lore, lore)):
         if Take.MEMORIES not in takes and not piece.of_personality:
             rows.append(Becomes(piece.place, "dropped", piece.entry.document, _unwanted(Take.MEMORIES)))
-        elif why := _is_held(piece.entry, held):
+        elif why := _is_held(piece.entry, inventory):
             rows.append(Becomes(piece.place, "dropped", piece.entry.document, why))
         else:
-            again += same_words(piece.entry.document) in held.words
+            again += same_words(piece.entry.document) in inventory.words
             entry = piece.entry if piece.exact else piece.entry.evolve(timestamp=piece.entry.timestamp or now)
             (pieces if entry.tier is Tier.STM else kept).append(Piece(piece.place, entry))
             rows.append(_row(piece.place, piece.entry))
@@ -218,14 +218,14 @@ def _merged(parts: Iterable[Part], merging: _Personality, takes: Container[Take]
     return lore
 
 
-def _pictured(material: Material, held: Held, rows: list[Becomes], *, wanted: bool) -> str | None:
+def _pictured(material: Material, inventory: Inventory, rows: list[Becomes], *, wanted: bool) -> str | None:
     """The imported portrait; adds its row."""
     if material.portrait is None:
         return None
-    same = held.portrait == material.portrait
+    same = inventory.portrait == material.portrait
     why = (
         _unwanted(Take.PERSONALITY) if not wanted
-        else "" if held.portrait is None
+        else "" if inventory.portrait is None
         else "The same is known already." if same
         else "The character has a portrait already."
     )  # fmt: skip
@@ -253,13 +253,13 @@ def _lore(part: Part) -> Piece:
     return Piece(part.place, entry, exact=True, of_personality=True)
 
 
-def _is_held(entry: MemoryEntry, held: Held) -> str:
+def _is_held(entry: MemoryEntry, inventory: Inventory) -> str:
     """Why a memory is not taken, in a sentence; empty if it is."""
-    if (same := held.find(entry.id)) is not None:
+    if (same := inventory.find(entry.id)) is not None:
         if same_words(same.document) == same_words(entry.document):
             return _TWICE
         return "Its id is that of another memory."
-    times = held.words.get(same_words(entry.document), ())
+    times = inventory.words.get(same_words(entry.document), ())
     return _TWICE if times and (entry.timestamp is None or entry.timestamp in times) else ""
 
 
@@ -277,9 +277,9 @@ _FULL = "full"
 class _Personality:
     """A personality to which parts are added."""
 
-    def __init__(self, held: Held) -> None:
-        self._before = json.loads(json.dumps(held.document)) if held.document else {}
-        self._named_by_file = held.named_by_file
+    def __init__(self, inventory: Inventory) -> None:
+        self._before = json.loads(json.dumps(inventory.document)) if inventory.document else {}
+        self._named_by_file = inventory.named_by_file
         self._name = str(self._before.get("identity", {}).get("name", ""))
         self.taken: list[Part] = []
         self._said: dict[str, set[str]] = {}

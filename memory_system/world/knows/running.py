@@ -14,7 +14,7 @@ from ...core.entry import DECAYING, MemoryEntry, Tier
 from ...core.times import stamp
 from ...errors import MemorySystemError
 from ...operations.context import Progress, no_progress, refuse_uncallable
-from ...operations.duplicates.contradictions import against, told
+from ...operations.duplicates.contradictions import against, statement
 from ...recall.cue_vectors import cue_vectors
 from ..trail import Hop, trail
 from .asking import Asked, who_knows, with_author
@@ -160,7 +160,7 @@ def _told_by(world: OfWorld, entry: MemoryEntry, teller: str) -> bool:
 def _agree(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
     names = test.among or tuple(world.characters())
     about = [(name, entry) for name in names for entry in _on_topic(world, name, test.fact, at)]
-    read = {(name, entry.id): told(entry.document, entry.timestamp) for name, entry in about}
+    read = {(name, entry.id): statement(entry.document, entry.timestamp) for name, entry in about}
     for (first, entry), (second, other) in combinations(about, 2):
         if first == second:
             continue

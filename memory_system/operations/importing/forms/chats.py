@@ -37,7 +37,7 @@ class _Talk:
     key: tuple[object, ...]
     title: str = ""
     turns: int = 0
-    held: datetime | None = None
+    time: datetime | None = None
     talk: str = ""
 
     def turn(self, place: str, speaker: str, text: object, when: datetime | None, *, own: bool = False) -> None:
@@ -46,14 +46,14 @@ class _Talk:
             self.into.drop(place, text or "", "Nothing is said in it.")
             return
         name = " ".join(speaker.split())[:MAX_SPEAKER] or "Somebody"
-        self.held = when or self.held
+        self.time = when or self.time
         talk = self.talk = self.talk or made_id("talk", *self.key)
         metadata: dict[str, Any] = {"conversation": talk.removeprefix("in:"), "turn": self.turns, "speaker": name}
         metadata |= {"conversation_title": self.title[:MAX_SPEAKER]} if self.title else {}
         own = own or name.casefold() == self.into.who.casefold()
         self.into.memory(
             place, f"{name}: {text.strip()}", metadata=metadata, id=f"{talk}-{self.turns:05}", kind=Kind.CONVERSATION,
-            timestamp=self.held, people=(name,), source=None if own else Source.TOLD,
+            timestamp=self.time, people=(name,), source=None if own else Source.TOLD,
         )  # fmt: skip
         self.turns += 1
 
@@ -118,7 +118,7 @@ def read_chatgpt(value: object, into: Gathering) -> None:
         path = _path(nodes, talk.get("current_node"), "parent", _sent)
         conversation = _Talk(into, ("chatgpt", talk.get("conversation_id") or talk.get("id"), talk.get("create_time")))
         conversation.title = _said(talk.get("title"))
-        conversation.held = into.moment(talk.get("create_time"))
+        conversation.time = into.moment(talk.get("create_time"))
         for step, key in enumerate(path, start=1):
             message = nodes[key].get("message")
             if isinstance(message, dict):
@@ -181,7 +181,7 @@ def read_claude(value: object, into: Gathering) -> None:
     """Read conversations, along the newest branch where a message has several answers."""
     for place, talk in _talks(value, is_claude, into):
         conversation = _Talk(into, ("claude", talk.get("uuid"), talk.get("created_at")), _said(talk.get("name")))
-        conversation.held = into.moment(talk.get("created_at"))
+        conversation.time = into.moment(talk.get("created_at"))
         messages = talk["chat_messages"]
         nodes = {
             str(message.get("uuid", row)): message for row, message in enumerate(messages) if isinstance(message, dict)
