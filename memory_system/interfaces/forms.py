@@ -189,7 +189,7 @@ class MaterialBody(Body):
         AwareDatetime | None, Says("The time for anything without one, with its zone; by default the world's.")
     ] = None
 
-    def given(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """The arguments for reading and importing."""
         return {name: getattr(self, name) for name in MaterialBody.model_fields}
 
@@ -313,7 +313,7 @@ class SettingsBody(Body):
         Says("The most that these calls may cost, in the currency of the prices; 0 = no limit."),
     ] = None
 
-    def given(self, own: AgentSettings) -> dict[str, Any]:
+    def arguments(self, own: AgentSettings) -> dict[str, Any]:
         """The arguments of ``configure``, given the present settings."""
         named = {
             name: value for name in self.model_fields_set & _SETTINGS if (value := getattr(self, name)) is not None
@@ -354,7 +354,7 @@ class EditBody(Body):
     place: Annotated[Annotated[str, StringConstraints(max_length=MAX_ID)] | None, Says("Where it happened.")] = None
     metadata: Annotated[dict[str, Any] | None, Says('Further fields, such as {"mood": "calm"}.')] = None
 
-    def given(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """The arguments of ``edit``, without the further fields of a larger form."""
         return {name: getattr(self, name) for name in self.model_fields_set & _FIELDS}
 
@@ -462,7 +462,7 @@ class Asked(Body):
         """The agent to ask: as it is now, or as it was."""
         return agent if self.as_of is None else self.as_of.view(agent)
 
-    def given(self, own: AgentSettings) -> dict[str, Any]:
+    def arguments(self, own: AgentSettings) -> dict[str, Any]:
         """The arguments of ``query_memory`` and ``explain``, given the agent's own settings."""
         return {
             "prompt": self.cue,
@@ -480,7 +480,7 @@ class Asked(Body):
 
     def query(self, view: View) -> Query:
         """The complete query."""
-        values = self.given(view.settings)
+        values = self.arguments(view.settings)
         return view.query(values.pop("prompt"), **values)
 
 

@@ -325,7 +325,7 @@ def _writer(kind: type) -> Callable[[Any], Any]:
     raise TypeError(f"{kind.__name__} has no JSON.")
 
 
-def _told(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     return _writer(cast("Any", type(value)))(value)
 
 
@@ -338,7 +338,7 @@ def dumped(value: Any) -> bytes:
     Raises:
         TypeError: something in it has no JSON.
     """
-    return orjson.dumps(value, _told, _OPTIONS)
+    return orjson.dumps(value, _json_value, _OPTIONS)
 
 
 def plain(value: Any) -> Any:

@@ -317,7 +317,7 @@ def test_where_nothing_can_be_forked_from_a_worker_is_started_by_itself(
             raise FileNotFoundError("somebody tidied up")
 
     monkeypatch.setattr(workers._Worker, "_start", begun)
-    workers._Worker(workers._Given(True, settings, "", tmp_path), []).start()
+    workers._Worker(workers._WorkerArguments(True, settings, "", tmp_path), []).start()
     assert ways == ["forkserver", "spawn"]
 
 

@@ -17,7 +17,7 @@ from ...world.auth import Door, Role
 from ...world.viewer import VIEWING
 from ...world.world import World
 from ..reads import READS
-from .problems import told
+from .problems import problem_response
 
 _OPEN = frozenset({"/", "/docs", "/openapi.json"})
 """Addresses that only describe the API."""
@@ -103,13 +103,13 @@ class Entrance:
             try:
                 role = self._door.role(token.strip(), address)
             except TooMany as error:
-                answer = told(error)
+                answer = problem_response(error)
                 answer.headers["Retry-After"] = str(math.ceil(self._door.throttle.wait(address)) or 1)
                 return answer
         if role is None:
             return _no_token("This is not a token of this server.")
         if role is Role.VIEWER and not _only_looks(scope):
-            return told(NotAllowed(VIEWING))
+            return problem_response(NotAllowed(VIEWING))
         return role
 
 
@@ -123,6 +123,6 @@ def _named(scope: Scope) -> str | None:
 
 
 def _no_token(sentence: str) -> JSONResponse:
-    answer = told(NotSignedIn(sentence))
+    answer = problem_response(NotSignedIn(sentence))
     answer.headers["WWW-Authenticate"] = "Bearer"
     return answer

@@ -122,7 +122,7 @@ class Lanes:
         """An endpoint that may ask a language model."""
         return _in_thread(endpoint, self._slow)
 
-    def told(
+    def reporting(
         self, endpoint: Callable[..., Response], light: Callable[..., bool] = _never
     ) -> Callable[..., Awaitable[Response]]:
         """An endpoint that may take long, and reports its progress to clients that accept ``text/event-stream``.
@@ -221,13 +221,13 @@ class Previews:
     ) -> None:
         self.seconds = seconds
         self._most, self._most_changes, self._clock = most, most_changes, clock
-        self._held: OrderedDict[str, _Waiting] = OrderedDict()
+        self._previews: OrderedDict[str, _Waiting] = OrderedDict()
         self._lock = threading.Lock()
 
     def keep(self, agent: str, planned: ChangeSet) -> None:
         """Keep a change set that was shown; the newest is kept, whatever its size."""
         with self._lock:
-            self._held[planned.id] = _Waiting(agent, planned, self._clock() + self.seconds)
+            self._previews[planned.id] = _Waiting(agent, planned, self._clock() + self.seconds)
             self._tidy()
 
     def get(self, agent: str, preview_id: str) -> ChangeSet:
@@ -243,7 +243,7 @@ class Previews:
     def clear(self) -> None:
         """Forget all, after a switch to another world: its agents may have the same names."""
         with self._lock:
-            self._held.clear()
+            self._previews.clear()
 
     def drop(self, agent: str, preview_id: str) -> None:
         """Forget one.
@@ -253,7 +253,7 @@ class Previews:
         """
         with self._lock:
             self._waiting(agent, preview_id)
-            del self._held[preview_id]
+            del self._previews[preview_id]
 
     def apply(
         self, agent: str, preview_id: str, refused: Collection[str], carry_out: Callable[[ChangeSet], ChangeSet]
@@ -299,7 +299,7 @@ class Previews:
 
     def _waiting(self, agent: str, preview_id: str) -> _Waiting:
         self._tidy()
-        waiting = self._held.get(preview_id)
+        waiting = self._previews.get(preview_id)
         if waiting is None or waiting.agent != agent:
             raise ChangeSetNotFound(
                 f"No preview has this id; previews are kept for {self.seconds / 60:.0f} minutes. Preview it again."
@@ -307,14 +307,14 @@ class Previews:
         return waiting
 
     def _tidy(self) -> None:
-        now, touched = self._clock(), sum(len(preview.planned.changes) for preview in self._held.values())
-        for key, preview in list(self._held.items()):
-            if preview.until > now and len(self._held) <= self._most and touched <= self._most_changes:
+        now, touched = self._clock(), sum(len(preview.planned.changes) for preview in self._previews.values())
+        for key, preview in list(self._previews.items()):
+            if preview.until > now and len(self._previews) <= self._most and touched <= self._most_changes:
                 break
-            if preview.until > now and len(self._held) == 1:
+            if preview.until > now and len(self._previews) == 1:
                 break
             touched -= len(preview.planned.changes)
-            del self._held[key]
+            del self._previews[key]
 
 
 @dataclass(frozen=True)
@@ -382,7 +382,7 @@ class Desk:
         except MemorySystemError:
             return ""
 
-    def told(self, view: View, body: Any) -> JSONResponse:
+    def response(self, view: View, body: Any) -> JSONResponse:
         """An answer about an agent, with its revision."""
         return JSONResponse(body, headers=tag(view.stamp[0]))
 

@@ -23,7 +23,7 @@ from ...errors import MemorySystemError
 from ..forms import QueryBody
 from .deps import MOST_SAID, QUICK, Desk, calls_itself
 from .idempotency import again, whole_body
-from .problems import told
+from .problems import problem_response
 from .routes.memories import add_plainly, answered
 from .schemas.bodies import EventsBody
 from .sse import EVENTS
@@ -82,7 +82,7 @@ class Express:
                 return None if body.expand else answered(desk, plain.name, body)  # a language model may take long
             return add_plainly(desk, plain.name, body) if isinstance(body, EventsBody) else None
         except MemorySystemError as error:
-            return told(error)
+            return problem_response(error)
 
 
 def plain_request(scope: Scope) -> _Plain | None:

@@ -15,7 +15,7 @@ from anyio import to_thread
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import Conflict, InvalidParameter
-from .problems import told
+from .problems import problem_response
 
 SECONDS, MOST, MOST_BYTES = 24 * 3600.0, 10_000, 64_000_000
 MAX_KEY = 255
@@ -82,7 +82,7 @@ class Idempotency:
         self._tells_of_purged = tells_of_purged
         self._origin = origin
         self._clock = clock
-        self._held: OrderedDict[bytes, _Remembered] = OrderedDict()
+        self._answers: OrderedDict[bytes, _Remembered] = OrderedDict()
         self._bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,7 +90,7 @@ class Idempotency:
         headers = scope["headers"] if scope["type"] == "http" else ()
         keys = [value for name, value in headers if name == b"idempotency-key"]
         if len(keys) > 1:  # under one of them it might be another write, and under the other be done again
-            await told(InvalidParameter("Send one Idempotency-Key, not several."))(scope, receive, send)
+            await problem_response(InvalidParameter("Send one Idempotency-Key, not several."))(scope, receive, send)
             return
         key = keys[0] if keys else b""
         if not 0 < len(key) <= MAX_KEY or scope["method"] not in _WRITES or not scope["path"].startswith("/v1/"):
@@ -98,11 +98,13 @@ class Idempotency:
             return
         read = await whole_body(receive)
         where = f"{scope['method']} {scope['path']}?".encode() + scope["query_string"]
-        answer = self._held_for(
+        answer = self._answer_for(
             key, hashlib.sha256(where + b"\n" + b"".join(message.get("body", b"") for message in read)).digest()
         )
         if answer is None:
-            problem = told(Conflict("This Idempotency-Key was used for another request; choose a key for each write."))
+            problem = problem_response(
+                Conflict("This Idempotency-Key was used for another request; choose a key for each write.")
+            )
             await problem(scope, receive, send)
             return
         answer.waiting += 1
@@ -111,7 +113,7 @@ class Idempotency:
                 if answer.messages:
                     why = await to_thread.run_sync(self._kept_back, answer)
                     if why == _GONE_SINCE:  # and given again once it is restored
-                        await told(Conflict(why))(scope, receive, send)
+                        await problem_response(Conflict(why))(scope, receive, send)
                         return
                     if why == _DONE_BEFORE:
                         await self._forget(answer, scope, receive)
@@ -121,11 +123,11 @@ class Idempotency:
         finally:
             answer.waiting -= 1
             if not answer.messages and not answer.waiting:
-                self._held.pop(key, None)
+                self._answers.pop(key, None)
 
-    def _held_for(self, key: bytes, fingerprint: bytes) -> _Remembered | None:
+    def _answer_for(self, key: bytes, fingerprint: bytes) -> _Remembered | None:
         self._tidy()
-        answer = self._held.setdefault(key, _Remembered(fingerprint, self._clock() + SECONDS))
+        answer = self._answers.setdefault(key, _Remembered(fingerprint, self._clock() + SECONDS))
         return answer if answer.print == fingerprint else None
 
     async def _first(self, answer: _Remembered, scope: Scope, receive: Receive, send: Send) -> None:
@@ -159,7 +161,7 @@ class Idempotency:
         async def keeping(message: Message) -> None:
             left.append(message)
 
-        await told(Conflict(_DONE_BEFORE))(scope, receive, keeping)
+        await problem_response(Conflict(_DONE_BEFORE))(scope, receive, keeping)
         answer.messages, answer.tells_of = left, {}
         size = sum(len(message.get("body", b"")) for message in left)
         self._bytes += size - answer.size
@@ -167,12 +169,12 @@ class Idempotency:
 
     def _tidy(self) -> None:
         now = self._clock()
-        for key, answer in list(self._held.items()):
-            if answer.until > now and len(self._held) < MOST and self._bytes <= MOST_BYTES:
+        for key, answer in list(self._answers.items()):
+            if answer.until > now and len(self._answers) < MOST and self._bytes <= MOST_BYTES:
                 break
             if not answer.waiting:
                 self._bytes -= answer.size
-                del self._held[key]
+                del self._answers[key]
 
 
 async def whole_body(receive: Receive) -> list[Message]:

@@ -75,7 +75,7 @@ def _problem(status: int, code: str, title: str, detail: str) -> Problem:
     return Problem(title=title, status=status, code=code, detail=text)
 
 
-def told(error: MemorySystemError) -> JSONResponse:
+def problem_response(error: MemorySystemError) -> JSONResponse:
     """An error of the tree as a problem."""
     answer = problem_json(error.status, error.code, type(error).__name__, error.sentence)
     if isinstance(error, ModelUnavailable) and error.retry_after is not None:
@@ -85,14 +85,14 @@ def told(error: MemorySystemError) -> JSONResponse:
 
 def handle(app: FastAPI) -> None:
     """Make an app answer every error as a problem."""
-    app.add_exception_handler(MemorySystemError, _told)
+    app.add_exception_handler(MemorySystemError, _error_of_tree)
     app.add_exception_handler(RequestValidationError, _wrong_body)
     app.add_exception_handler(HTTPException, _wrong_request)
 
 
-def _told(_request: Request, error: Exception) -> JSONResponse:
+def _error_of_tree(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, MemorySystemError), "registered for these alone"
-    return told(error)
+    return problem_response(error)
 
 
 def _wrong_body(request: Request, error: Exception) -> JSONResponse:

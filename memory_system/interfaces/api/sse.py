@@ -76,7 +76,7 @@ class Pieces:
         self, begin: Callable[[Callable[[], None]], Awaitable[None]], work: Callable[[Tell], Response]
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._told: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
+        self._reports: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
         self._left = threading.Event()
         self._work = work
         self._running = asyncio.ensure_future(begin(self._carry_out))
@@ -96,7 +96,7 @@ class Pieces:
     def _tell(self, kind: str, data: Any) -> None:
         if self._left.is_set():
             raise Left
-        self._loop.call_soon_threadsafe(self._told.put_nowait, (kind, data))
+        self._loop.call_soon_threadsafe(self._reports.put_nowait, (kind, data))
 
     def _carry_out(self) -> None:
         try:
@@ -109,12 +109,12 @@ class Pieces:
             return
         finally:
             if not self._left.is_set():
-                self._loop.call_soon_threadsafe(self._told.put_nowait, None)
+                self._loop.call_soon_threadsafe(self._reports.put_nowait, None)
 
     async def _next(self, seconds: float) -> tuple[str, Any] | None:
         """The next report; ``None`` if there is none for this long."""
         try:
-            report = await asyncio.wait_for(self._told.get(), seconds)
+            report = await asyncio.wait_for(self._reports.get(), seconds)
         except TimeoutError:
             return None
         return ("end", None) if report is None else report

@@ -158,7 +158,7 @@ class Front:
 
 
 @dataclass(frozen=True)
-class _Given:
+class _WorkerArguments:
     """The arguments that a worker starts with."""
 
     first: bool
@@ -167,7 +167,7 @@ class _Given:
     folder: Path
 
 
-def work(given: _Given, sockets: list[socket.socket], line: Connection) -> None:
+def work(arguments: _WorkerArguments, sockets: list[socket.socket], line: Connection) -> None:
     """Run as a worker until told to end, or until the process that started it is gone."""
     for number in SIGNALS:
         if number != signal.SIGTERM:  # those of the terminal are for the process that started it, which then signals us
@@ -178,7 +178,7 @@ def work(given: _Given, sockets: list[socket.socket], line: Connection) -> None:
     threading.Thread(target=_end_with, args=(line,), daemon=True).start()
     code = 0
     try:
-        (_first if given.first else _other)(given, sockets, lambda: line.send(None))
+        (_first if arguments.first else _other)(arguments, sockets, lambda: line.send(None))
     except Ended:
         code = 0
     except MemorySystemError as error:
@@ -196,14 +196,14 @@ def _end_with(line: Connection) -> None:
 
 
 @contextmanager
-def _opened(arguments: _Given, board: Board) -> Iterator[tuple[World, InUse]]:
+def _opened(arguments: _WorkerArguments, board: Board) -> Iterator[tuple[World, InUse]]:
     named = board.world
     settings = arguments.settings if named is None else arguments.settings.model_copy(update={"world": named})
     with World(settings, author=COMMAND_LINE) as world, closing(InUse(lambda: world)) as in_use:
         yield world, in_use
 
 
-def _first(arguments: _Given, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
+def _first(arguments: _WorkerArguments, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
     board, settings = Board(arguments.folder), arguments.settings
     with _opened(arguments, board) as (world, in_use), in_use.serving(arguments.where):
         if board.world is None:
@@ -215,7 +215,7 @@ def _first(arguments: _Given, sockets: list[socket.socket], ready: Callable[[], 
         Answering(configured(app, log_level="warning"), mine(arguments.folder), ready).run(sockets)
 
 
-def _other(arguments: _Given, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
+def _other(arguments: _WorkerArguments, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
     board, settings = Board(arguments.folder), arguments.settings
     turn = board.turn
     with _opened(arguments, board) as (_, in_use):
@@ -237,11 +237,11 @@ class _Worker:
     It has ended when its end of the line is closed; the process it was forked from may have ended long before.
     """
 
-    def __init__(self, arguments: _Given, sockets: list[socket.socket]) -> None:
-        self.given = arguments
+    def __init__(self, arguments: _WorkerArguments, sockets: list[socket.socket]) -> None:
+        self.arguments = arguments
         self.failures = 0
         self.process: BaseProcess | None = None
-        self.told: str | None = None
+        self.problem: str | None = None
         self._sockets = sockets
 
     def start(self) -> None:
@@ -259,9 +259,9 @@ class _Worker:
         if way == "forkserver":
             context.set_forkserver_preload([__name__])
         self.line, theirs = context.Pipe()
-        process = context.Process(target=work, args=(self.given, self._sockets, theirs))  # type: ignore[attr-defined]
+        process = context.Process(target=work, args=(self.arguments, self._sockets, theirs))  # type: ignore[attr-defined]
         process.start()
-        self.process, self.told = process, None
+        self.process, self.problem = process, None
         theirs.close()
 
     def until_ready(self) -> None:
@@ -272,8 +272,8 @@ class _Worker:
         """
         wait([self.line])
         gone = self.gone()
-        if self.told is not None:
-            raise StoreError(self.told)
+        if self.problem is not None:
+            raise StoreError(self.problem)
         if gone:
             raise Exhausted(f"A worker {self.end()} before it served anything.")
 
@@ -281,7 +281,7 @@ class _Worker:
         """Whether it has ended; what it reported before is kept."""
         try:
             while self.line.poll():
-                self.told = self.line.recv()
+                self.problem = self.line.recv()
         except (EOFError, OSError):
             return True
         return False
@@ -357,7 +357,7 @@ def serve(settings: Settings, port: int, where: str, count: int, ready: Callable
         Board(mine(Path(folder)).parent)
         try:
             for number in range(count):
-                workers.append(_Worker(_Given(number == 0, settings, where, Path(folder)), sockets))
+                workers.append(_Worker(_WorkerArguments(number == 0, settings, where, Path(folder)), sockets))
                 workers[-1].start()
                 if number == 0:
                     workers[0].until_ready()  # it repairs what was left half done, and makes what is missing
@@ -384,7 +384,7 @@ def _look_after(workers: list[_Worker]) -> NoReturn:
             how = worker.end()
             worker.failures = worker.failures + 1 if time.monotonic() - worker.since < _STEADY_SECONDS else 0
             if worker.failures >= _MOST_FAILURES:
-                raise StoreError(worker.told or f"A worker {how}, {_MOST_FAILURES} times in a row. The server ends.")
+                raise StoreError(worker.problem or f"A worker {how}, {_MOST_FAILURES} times in a row. The server ends.")
             sys.stderr.write(f"A worker {how}; it is started again.\n")
             sys.stderr.flush()
             time.sleep(0.5 * worker.failures)

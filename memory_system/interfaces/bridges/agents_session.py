@@ -45,7 +45,7 @@ class MemorySession(SessionABC):
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items of the talk in their order, or the last ``limit`` of them."""
         most = limit if limit is not None or self.session_settings is None else self.session_settings.limit
-        entries = await asyncio.to_thread(self._held)
+        entries = await asyncio.to_thread(self._entries)
         return [_item(entry) for entry in (entries if most is None else entries[max(len(entries) - most, 0) :])]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
@@ -62,14 +62,14 @@ class MemorySession(SessionABC):
         """Remove all items; one undo brings them back."""
         await asyncio.to_thread(self._take, "Clear a session")
 
-    def _held(self) -> list[MemoryEntry]:
-        mine = [entry for entry in self._notes.held().values() if entry.extras[_OF] == self.session_id]
+    def _entries(self) -> list[MemoryEntry]:
+        mine = [entry for entry in self._notes.entries().values() if entry.extras[_OF] == self.session_id]
         return sorted(mine, key=lambda entry: entry.id)
 
     def _take(self, title: str, last: int = 0) -> list[MemoryEntry]:
         """Remove items: this many of the last ones, or all."""
         with self._notes.alone():
-            if taken := self._held()[-last:]:
+            if taken := self._entries()[-last:]:
                 self._notes.apply("forget", title, [(entry, None) for entry in taken])
             return taken
 
@@ -79,7 +79,7 @@ class MemorySession(SessionABC):
 
     def _made(self, items: list[TResponseInputItem]) -> list[Ends]:
         """Entries for items that follow the stored ones."""
-        entries, now = self._held(), self._notes.agent.now
+        entries, now = self._entries(), self._notes.agent.now
         last = _number(entries[-1]) if entries else 0
         of = hashlib.sha256(self.session_id.encode()).hexdigest()[:16]
         made: list[Ends] = []

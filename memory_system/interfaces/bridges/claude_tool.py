@@ -55,7 +55,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def view(self, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
         """The text of a file with its line numbers, or the files of a folder."""
-        path, files = _path(command.path), self._notes.held()
+        path, files = _path(command.path), self._notes.entries()
         if path in files:
             lines = _text(files[path]).split("\n")
             if len(command.view_range or [1, -1]) != 2:
@@ -73,7 +73,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def create(self, command: beta.BetaMemoryTool20250818CreateCommand) -> str:
         """Write a new file."""
-        path, files = _path(command.path), self._notes.held()
+        path, files = _path(command.path), self._notes.entries()
         if _is_taken(path, files):
             raise ToolError(f"File {path} already exists, or lies below a file")
         self._write(f"Create {path}", path, command.file_text, None)
@@ -112,7 +112,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         """Give a file, or all of a folder, another path."""
         new = _path(command.new_path)
         path, moved = self._moved(command.old_path)
-        if _is_taken(new, self._notes.held()) or new.startswith(f"{path}/"):
+        if _is_taken(new, self._notes.entries()) or new.startswith(f"{path}/"):
             raise ToolError(f"The destination {new} already exists, or lies below a file")
         ends = [
             (entry, self._notes.named(entry, **{_KEY: new + name.removeprefix(path)})) for name, entry in moved.items()
@@ -122,7 +122,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def _moved(self, raw_path: str) -> tuple[str, Mapping[str, MemoryEntry]]:
         """The file of a path, or those below it."""
-        path, files = _path(raw_path), self._notes.held()
+        path, files = _path(raw_path), self._notes.entries()
         moved = {path: files[path]} if path in files else _inside(path, files)
         if path == ROOT:
             raise ToolError("Cannot delete or rename the /memories directory itself")
@@ -132,7 +132,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def _file(self, raw_path: str) -> tuple[str, MemoryEntry]:
         path = _path(raw_path)
-        if (entry := self._notes.held().get(path)) is None:
+        if (entry := self._notes.entries().get(path)) is None:
             raise ToolError(f"The path {path} does not exist. Please provide a valid path.")
         return path, entry
 

@@ -50,7 +50,7 @@ class MemoryStore(base.BaseStore):
             return self._done(asked)
 
     def _done(self, ops: list[Op]) -> list[Result]:
-        entries, puts, results = self._notes.held(), dict[str, base.PutOp](), list[Result]()
+        entries, puts, results = self._notes.entries(), dict[str, base.PutOp](), list[Result]()
         for op in ops:
             base.validate_op_namespace(op)
             if isinstance(op, base.PutOp):

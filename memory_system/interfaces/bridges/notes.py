@@ -29,7 +29,7 @@ class Notes:
         self.agent = agent.acting_as(author)
         self.key, self.tier = key, tier
 
-    def held(self) -> dict[str, MemoryEntry]:
+    def entries(self) -> dict[str, MemoryEntry]:
         """The entries by the other program's names; touches nothing."""
         return {
             str(entry.extras[self.key]): entry for entry in self.agent.entries(self.tier) if self.key in entry.extras

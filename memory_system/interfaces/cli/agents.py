@@ -40,7 +40,7 @@ def agents(json: Json = False) -> None:
     Example: python -m memory_system agents
     """
     with the_world(json=json) as world:
-        rows = [_told(world, name) for name in world.agents()]
+        rows = [_agent_fields(world, name) for name in world.agents()]
         now = world.clock()
         if json:
             show_json({"world": world.name, "now": now.isoformat(), "agents": rows})
@@ -123,7 +123,7 @@ def delete(agent: Agent, dry_run: DryRun = False, json: Json = False) -> None:
     """Move an agent to the bin; undelete brings it back. Example: python -m memory_system delete mira --dry-run."""
     with the_world(json=json) as world:
         name = world.agent(agent).name
-        row = _told(world, name)
+        row = _agent_fields(world, name)
         if not dry_run:
             world.delete_agent(name)
         done = f"The agent {name!r} is in the bin. To bring it back: python -m memory_system undelete {quote(name)}"
@@ -154,13 +154,13 @@ def _say_done(
 ) -> None:
     """Say what was done, or that it could be; ``told`` is what was known of the agent before."""
     if json:
-        known = told or (None if dry_run else _told(world, name))
+        known = told or (None if dry_run else _agent_fields(world, name))
         show_json({"done": not dry_run, "name": name, "agent": known})
     else:
         say("It can be done. Nothing was changed." if dry_run else done)
 
 
-def _told(world: World, name: str) -> dict[str, Any]:
+def _agent_fields(world: World, name: str) -> dict[str, Any]:
     """What is known of one agent; if it cannot be opened, why."""
     fields: dict[str, Any] = dict.fromkeys(("name", "static", "stm", "stm_size", "ltm", "unrated", "revision"))
     fields = {"agent": name, **fields, "rehearsal_of": None, "read_only": None, "problem": None}

@@ -150,7 +150,7 @@ def as_of(
             if json:
                 show_json({**_moment(then), **shapes.recalled(agent, found)})
             else:
-                say(_told(then))
+                say(_heading(then))
                 show_recalled(found)
             return
         memories = [entry for tier in _TIERS for entry in sorted(then.entries(tier), key=by_age, reverse=True)]
@@ -158,7 +158,7 @@ def as_of(
         if json:
             show_json({**_moment(then), "held": len(memories), "memories": [shapes.memory(entry) for entry in shown]})
             return
-        say(_told(then))
+        say(_heading(then))
         if shown:
             show_memories(shown, then.now)
         else:
@@ -209,5 +209,5 @@ def _moment(then: AgentMemory) -> dict[str, Any]:
     return {"agent": then.name, "revision": then.revision, "now": then.now.isoformat()}
 
 
-def _told(then: AgentMemory) -> str:
+def _heading(then: AgentMemory) -> str:
     return f"{one_line(then.display_name)} after revision {then.revision}, at {stamp(then.now)} of the world:"

@@ -95,7 +95,7 @@ def restore(
             "backup": _plain(done.manifest),
             "findings": [asdict(finding) for finding in done.findings],
         }
-        _tell(body, _told(world, done), json=json)
+        _tell(body, _report(world, done), json=json)
     if name is not None and not json:
         typer.echo(f"Open it with: MEMORY_WORLD={name!r} make run")
 
@@ -150,7 +150,7 @@ def _nothing_yet(world: World, names: Sequence[str]) -> dict[str, Any]:
     return {"world": world.name, "made_at": None, "agents": agents, "deleted": len(world.deleted_agents())}
 
 
-def _told(world: World, done: Restored) -> str:
+def _report(world: World, done: Restored) -> str:
     lines = [as_text(done.manifest)]
     lines += [f"{finding.agent}: {finding.what} {finding.state.value}. {finding.sentence}" for finding in done.findings]
     lines.append(f"Checked, and restored into {world.folder}")

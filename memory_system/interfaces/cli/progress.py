@@ -30,7 +30,7 @@ class ProgressLine:
     def __init__(self, patience: float = 0.0) -> None:
         self._terminal = sys.stderr.isatty()
         self._tenth = -1
-        self._held = False
+        self._line_open = False
         self._from = time.monotonic() + patience
 
     def __call__(self, done: float, doing: str) -> None:
@@ -47,16 +47,16 @@ class ProgressLine:
             full = round(min(max(done, 0.0), 1.0) * _BAR)
             bar = "█" * full + "░" * (_BAR - full)
             typer.echo(f"\r{f'{bar} {line}'[:_WIDTH]:{_WIDTH}}", nl=done >= 1, err=True)
-            self._held = done < 1
+            self._line_open = done < 1
         elif int(done * _TENTHS) != self._tenth:
             self._tenth = int(done * _TENTHS)
             typer.echo(line[:_WIDTH], err=True)
 
     def end(self) -> None:
         """Erase the bar if it is still there."""
-        if self._held:
+        if self._line_open:
             typer.echo(f"\r{'':{_WIDTH}}\r", nl=False, err=True)
-        self._held = False
+        self._line_open = False
 
 
 class Lines:
@@ -64,18 +64,18 @@ class Lines:
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
-        self._held = False
+        self._line_open = False
 
     def say(self, line: str) -> None:
         """Show a line."""
         typer.echo(f"\r\x1b[K{line}" if self._live else line, err=True, nl=not self._live)
-        self._held = self._live
+        self._line_open = self._live
 
     def end(self) -> None:
         """Erase the line if it is still there."""
-        if self._held:
+        if self._line_open:
             typer.echo("\r\x1b[K", err=True, nl=False)
-        self._held = False
+        self._line_open = False
 
 
 @contextmanager

@@ -91,7 +91,7 @@ class Asking:
     expand: Expand = 0
     now: Now = None
 
-    def given(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """The arguments for ``query_memory`` and ``explain``; a preset brings its thresholds along."""
         chosen = PRESETS[self.preset] if self.preset else None
         threshold, static = self.threshold, self.static_threshold
@@ -141,7 +141,7 @@ def recall(agent: Agent, asking: Asking, dry_run: DryRun = False, json: Json = F
     with the_world(json=json) as world:
         character = opened(world, agent)
         query = character.explain if dry_run else character.query_memory
-        found: Recall = query(**asking.given())
+        found: Recall = query(**asking.arguments())
         warn_of_poor_recall(character)
         if json:
             show_json(shapes.recalled(agent, found))
@@ -165,7 +165,7 @@ def explain(
     """
     with the_world(json=json) as world:
         character = opened(world, agent)
-        found = character.explain(**asking.given())
+        found = character.explain(**asking.arguments())
         warn_of_poor_recall(character)
         ways = character.ways(found.query, memory) if memory is not None else ()
         candidate = None if memory is None else found.candidates.of(memory)
@@ -298,15 +298,15 @@ def _lines(agent: AgentMemory, result: CueResult, width: int) -> Iterator[str]:
     yield f"  {state}  {result.saved.name.ljust(width)}  {one_line(result.saved.cue, _SHORT)}".rstrip()
     for entry_id in result.missing:
         forgotten = ", which is forgotten" if entry_id in result.gone else ""
-        yield f"        must be recalled: {_told(agent, entry_id)}{forgotten}"
+        yield f"        must be recalled: {_quotation(agent, entry_id)}{forgotten}"
     for entry_id in result.unwanted:
-        yield f"        must not be recalled: {_told(agent, entry_id)}"
+        yield f"        must not be recalled: {_quotation(agent, entry_id)}"
     for entry_id in result.gone:
         if entry_id in result.saved.must_not:
-            yield f"        skipped, because it is forgotten: {_told(agent, entry_id)}"
+            yield f"        skipped, because it is forgotten: {_quotation(agent, entry_id)}"
 
 
-def _told(agent: AgentMemory, entry_id: str) -> str:
+def _quotation(agent: AgentMemory, entry_id: str) -> str:
     return f"“{one_line(_document(agent, entry_id), _SHORT)}”"
 
 

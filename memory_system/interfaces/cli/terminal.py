@@ -199,7 +199,7 @@ def show_changes(done: ChangeSet) -> None:
     if done.changes:
         show_table(
             _CHANGES,
-            [(_what(change), one_line(_held(change).document), one_line(change.reason)) for change in done.changes],
+            [(_what(change), one_line(_entry(change).document), one_line(change.reason)) for change in done.changes],
         )
     for text in done.texts:
         say(f"Changes the {one_line(text.words)}.")
@@ -344,10 +344,10 @@ def taken_back(agent: str, done: ChangeSet) -> str:
 
 
 def _what(change: Change) -> str:
-    return f"to {NAMES[_held(change).tier]}" if change.verb == "move" else change.verb
+    return f"to {NAMES[_entry(change).tier]}" if change.verb == "move" else change.verb
 
 
-def _held(change: Change) -> MemoryEntry:
+def _entry(change: Change) -> MemoryEntry:
     entry = change.after or change.before
     assert entry is not None, "a change has a before or an after"
     return entry

@@ -44,7 +44,7 @@ from ...store.staleness import Stale
 from ..serialize import RemoteChangeSet, read
 from .declared import looked, planned
 from .view import RemoteView
-from .wire import event, events, filed, given, long, plain, segment
+from .wire import event, events, filed, long, plain, present_fields, segment
 
 _LINES = 500
 """From how many events they are sent as lines, of which a body may have more."""
@@ -110,14 +110,14 @@ class RemoteAgent(RemoteView):
         """
         taken = intake.read(events, None, lambda: self.now.tzinfo)
         sent = [event(entry) for entry in taken.entries]
-        how = {"overwrite_existing": overwrite_existing, "rate": rate, **given(wait=wait)}
+        how = {"overwrite_existing": overwrite_existing, "rate": rate, **present_fields(wait=wait)}
         said = {"preview": str(preview).lower()}
         if len(sent) > _LINES:
             text = "\n".join(json.dumps(item) for item in sent).encode()
-            said |= {name: str(value).lower() for name, value in how.items()} | given(now=now)
+            said |= {name: str(value).lower() for name, value in how.items()} | present_fields(now=now)
             added = read(Added, self._long("POST", f"{self._of}/events.ndjson", text, progress, **said))
         else:
-            body = {"events": sent, **how, **given(now=now)}
+            body = {"events": sent, **how, **present_fields(now=now)}
             added = read(Added, self._long("POST", f"{self._of}/events", body, progress, **said))
         done = added.change_set
         return replace(added, change_set=replace(done, notes=(*taken.notes, *done.notes)))
@@ -137,14 +137,14 @@ class RemoteAgent(RemoteView):
     def reembed(self, *, progress: Progress = no_progress, cancelled: Callable[[], bool] = lambda: False) -> Reembedded:
         """As ``AgentMemory.reembed``; ``cancelled`` is called whenever the server reports its progress."""
 
-        def told(done: float, doing: str) -> None:
+        def report(done: float, doing: str) -> None:
             progress(done, doing)
             if cancelled():
                 raise Stopped
 
         before = self.waiting_for_vectors
         try:
-            done = self._long("POST", f"{self._of}/vectors", None, told)
+            done = self._long("POST", f"{self._of}/vectors", None, report)
         except Stopped:
             waiting = self.waiting_for_vectors
             return Reembedded(before - waiting, waiting, store_made_anew=False)
@@ -206,7 +206,7 @@ class RemoteAgent(RemoteView):
         world_time: datetime | None = None,
     ) -> RemoteView:
         """As ``AgentMemory.as_of``."""
-        moment = given(at=at, revision=revision, access=access, world_time=world_time)
+        moment = present_fields(at=at, revision=revision, access=access, world_time=world_time)
         if not moment:
             raise InvalidParameter("A moment is exactly one of a real time, 'revision' or 'world_time'.")
         view = RemoteView(self._wire, self.name, moment)
@@ -231,7 +231,7 @@ class RemoteAgent(RemoteView):
             since: a revision; the changes after it come first.
             seconds: how long to listen; until the server ends if not given.
         """
-        yield from events(self._wire.lines(f"{self._of}/changes", **given(since=since, seconds=seconds)))
+        yield from events(self._wire.lines(f"{self._of}/changes", **present_fields(since=since, seconds=seconds)))
 
     def _changed(self, method: str, address: str, body: Any, preview: bool) -> RemoteChangeSet:
         answer = self._wire.write(method, f"{self._of}/{address}", body, preview=str(preview).lower())
@@ -370,7 +370,7 @@ class RemoteAgent(RemoteView):
         top_k: int | None = None,
     ) -> dict[str, Precision]:
         """As ``AgentMemory.precision``."""
-        body = given(cue=cue, presets=None if presets is None else listed(presets), now=now, top_k=top_k)
+        body = present_fields(cue=cue, presets=None if presets is None else listed(presets), now=now, top_k=top_k)
         items = self._wire.ask(f"{self._of}/precision", body)["items"]
         return {
             item["preset"]: Precision(item["right"], item["wrong"], item["unjudged"], item["top_k"]) for item in items
@@ -388,8 +388,8 @@ class RemoteAgent(RemoteView):
         now: datetime | None = None,
     ) -> Preview:
         """As ``AgentMemory.read_material``."""
-        how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
-        return read(Preview, self._wire.ask(f"{self._of}/material", given(material=filed(material)) | how))
+        how = present_fields(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
+        return read(Preview, self._wire.ask(f"{self._of}/material", present_fields(material=filed(material)) | how))
 
     def bring_in(
         self,
@@ -407,8 +407,8 @@ class RemoteAgent(RemoteView):
         progress: Progress = no_progress,
     ) -> Imported:
         """As ``AgentMemory.bring_in``."""
-        how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
-        body = given(material=filed(material)) | how | {"rate": rate, "ask_model": ask_model}
+        how = present_fields(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
+        body = present_fields(material=filed(material)) | how | {"rate": rate, "ask_model": ask_model}
         answer = self._long("POST", f"{self._of}/imports", body, progress, preview=str(preview).lower())
         return read(Imported, answer)
 
@@ -423,15 +423,15 @@ class RemoteAgent(RemoteView):
         without: Sequence[str] = (),
     ) -> Versus:
         """As ``AgentMemory.versus``."""
-        asked = given(first=first, second=second, now=now, top_k=top_k)
-        asked |= given(cues=None if cues is None else listed(cues), without=listed(without))
+        asked = present_fields(first=first, second=second, now=now, top_k=top_k)
+        asked |= present_fields(cues=None if cues is None else listed(cues), without=listed(without))
         return compared(self, asked)
 
     # -- what was asked, and what has happened ---------------------------------------------------------
 
     def touch(self, ids: MemoryIds, *, now: datetime | None = None) -> None:
         """As ``AgentMemory.touch``."""
-        self._wire.write("POST", f"{self._of}/touch", given(ids=ids_of(ids), now=now))
+        self._wire.write("POST", f"{self._of}/touch", present_fields(ids=ids_of(ids), now=now))
 
     def forgotten(self, limit: int = 100, contains: str = "") -> list[Forgotten]:
         """The bin: forgotten memories that can be restored, the last forgotten first."""

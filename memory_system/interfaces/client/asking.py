@@ -25,7 +25,7 @@ from ...operations.edit import listed
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent
 from .talking import RemoteConversation, answered
-from .wire import given, long, segment
+from .wire import long, present_fields, segment
 
 
 class RemoteInterview:
@@ -50,11 +50,11 @@ class RemoteInterview:
         self.transcript: tuple[Message, ...] = ()
         wire, of = agent.reached
         self._wire, self._path = wire, f"{of}/interview"
-        self._begun = given(settings=settings, human=human, conversation=conversation and conversation.id)
+        self._begun = present_fields(settings=settings, human=human, conversation=conversation and conversation.id)
 
     def context(self, now: datetime | None = None) -> Context:
         """As ``Interview.context``."""
-        return read(Context, self._wire.ask(f"{self._path}/context", self._begun | given(now=now)))
+        return read(Context, self._wire.ask(f"{self._path}/context", self._begun | present_fields(now=now)))
 
     def step(
         self,
@@ -88,7 +88,7 @@ class RemoteInterview:
         *,
         keep: bool,
     ) -> Step:
-        body = given(text=text, now=now, muted=listed(muted), without=listed(without), keep=keep)
+        body = present_fields(text=text, now=now, muted=listed(muted), without=listed(without), keep=keep)
         done = answered(self._wire, self._path, self._begun | body, heard, told)
         self._begun = {"interview": done["interview"]}
         return read(Step, done)
@@ -98,7 +98,9 @@ def whisper(agent: RemoteAgent, text: str, *, now: datetime | None = None, previ
     """As ``memory_system.conversation.whisper``: plant a thought."""
     wire, of = agent.reached
     address = f"{of}/operations/whisper"
-    return read(RemoteChangeSet, wire.write("POST", address, given(text=text, now=now), preview=str(preview).lower()))
+    return read(
+        RemoteChangeSet, wire.write("POST", address, present_fields(text=text, now=now), preview=str(preview).lower())
+    )
 
 
 def people(agent: RemoteAgent) -> tuple[Person, ...]:
@@ -118,7 +120,7 @@ def describe_person(
 ) -> RemoteChangeSet:
     """As ``memory_system.conversation.describe_person``: write down what an agent knows of a person."""
     wire, of = agent.reached
-    body = given(name=name, text=text, trust=trust, now=now)
+    body = present_fields(name=name, text=text, trust=trust, now=now)
     address = f"{of}/operations/describe-person"
     return read(RemoteChangeSet, wire.write("POST", address, body, preview=str(preview).lower()))
 
@@ -134,8 +136,8 @@ def reflect_on_person(
     """As ``memory_system.conversation.reflect_on_person``: think a person over."""
     wire, of = agent.reached
     address = f"{of}/operations/reflect-on-person"
-    said = given(preview=str(preview).lower())
-    return read(RemoteChangeSet, long(wire, "POST", address, given(name=name, now=now), progress, **said))
+    said = present_fields(preview=str(preview).lower())
+    return read(RemoteChangeSet, long(wire, "POST", address, present_fields(name=name, now=now), progress, **said))
 
 
 def trust_over_time(agent: RemoteAgent, person: str) -> tuple[TrustPoint, ...]:
@@ -162,7 +164,7 @@ def load_document(
     called = name if name is not None or isinstance(source, bytes) else Path(source).name
     if called is None:
         raise InvalidParameter("A document that comes as bytes needs a name, such as “cakes.pdf”.")
-    said = given(name=called, now=now, preview=str(preview).lower())
+    said = present_fields(name=called, now=now, preview=str(preview).lower())
     return read(RemoteChangeSet, long(wire, "POST", f"{of}/documents", raw, progress, **said))
 
 
@@ -195,7 +197,7 @@ def remove_document(
 ) -> RemoteChangeSet:
     """As ``memory_system.conversation.remove_document``."""
     wire, of = agent.reached
-    said = given(now=now, preview=str(preview).lower())
+    said = present_fields(now=now, preview=str(preview).lower())
     return read(RemoteChangeSet, wire.write("DELETE", f"{of}/documents/{segment(document)}", None, **said))
 
 
@@ -244,14 +246,16 @@ def memory_search(
 ) -> dict[str, Any]:
     """What ``memory_system.conversation.memory_search`` finds, as plain values: ``text``, ``sources``, ``passages``."""
     wire, of = agent.reached
-    asked = given(query=question, form=form, top_k=top_k, within=None if within is None else list(within), touch=touch)
+    asked = present_fields(
+        query=question, form=form, top_k=top_k, within=None if within is None else list(within), touch=touch
+    )
     answer: dict[str, Any] = wire.ask(f"{of}/search", asked)
     return answer
 
 
 def _found(agent: RemoteAgent, where: str, **asked: Any) -> Page:
     wire, of = agent.reached
-    return read(Page, wire.get(f"{of}/search/{where}", **given(**asked)))
+    return read(Page, wire.get(f"{of}/search/{where}", **present_fields(**asked)))
 
 
 def _read(source: str | Path) -> bytes:

@@ -47,7 +47,7 @@ async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[Any] = loop.create_future()
 
-    def told(function: Callable[..., Any]) -> Callable[..., Any]:
+    def in_loop(function: Callable[..., Any]) -> Callable[..., Any]:
         async def called(*said: Any, **named: Any) -> Any:
             done = None if answer.cancelled() else function(*said, **named)
             if inspect.isawaitable(done):
@@ -62,12 +62,12 @@ async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
 
     def taken(value: Any) -> Any:
         if isinstance(value, _Awaited):
-            return value._held
+            return value._remote
         if isinstance(value, Action):
-            return value if value.do is None else replace(value, do=told(value.do))
+            return value if value.do is None else replace(value, do=in_loop(value.do))
         if isinstance(value, list | tuple) and any(isinstance(item, Action | _Awaited) for item in value):
             return [taken(item) for item in value]
-        return told(value) if callable(value) and not isinstance(value, type) else value
+        return in_loop(value) if callable(value) and not isinstance(value, type) else value
 
     def settle(settled: Callable[[Any], None], value: Any) -> None:
         if not answer.cancelled():
@@ -83,7 +83,7 @@ async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
             loop.call_soon_threadsafe(settle, *how)
 
     threading.Thread(target=contextvars.copy_context().run, args=(run,), name="memory", daemon=True).start()
-    return _held_by(await answer)
+    return _awaited_form(await answer)
 
 
 async def _one_by_one(call: Callable[..., Any], *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
@@ -114,8 +114,8 @@ class _Awaited:
     _kind: ClassVar[type]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        keywords = {name: getattr(value, "_held", value) for name, value in kwargs.items()}
-        self._held = self._kind(*(getattr(value, "_held", value) for value in args), **keywords)
+        keywords = {name: getattr(value, "_remote", value) for name, value in kwargs.items()}
+        self._remote = self._kind(*(getattr(value, "_remote", value) for value in args), **keywords)
 
     def __init_subclass__(cls, of: type) -> None:
         cls._kind = of
@@ -134,21 +134,21 @@ class _Awaited:
         """An attribute that needs no server, such as the name of an agent."""
         if name.startswith("_"):
             raise AttributeError(name)
-        return _held_by(getattr(self._held, name))
+        return _awaited_form(getattr(self._remote, name))
 
 
 _KINDS: dict[type, type[_Awaited]] = {}
 
 
-def _held_by(value: Any) -> Any:
+def _awaited_form(value: Any) -> Any:
     """An object of the client in its awaited form; anything else as it is."""
     if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(map(_held_by, value))
+        return tuple(map(_awaited_form, value))
     kind = _KINDS.get(type(value))
     if kind is None:
         return value
     made = kind.__new__(kind)
-    made._held = value
+    made._remote = value
     return made
 
 

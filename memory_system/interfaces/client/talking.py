@@ -24,7 +24,7 @@ from ...operations.edit import listed
 from ...recall.versus import Versus
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent, compared
-from .wire import Wire, given, long, plain, segment
+from .wire import Wire, long, plain, present_fields, segment
 
 
 class RemoteConversation:
@@ -51,7 +51,7 @@ class RemoteConversation:
     ) -> Self:
         """As ``Conversation.begin``."""
         wire, of = agent.reached
-        first = given(
+        first = present_fields(
             title=title,
             human=human,
             persona=persona,
@@ -59,7 +59,7 @@ class RemoteConversation:
             now=now,
             others=listed(others, "'others'"),
         )
-        answer = wire.write("POST", f"{of}/conversations", first | given(settings=settings))
+        answer = wire.write("POST", f"{of}/conversations", first | present_fields(settings=settings))
         return cls(agent, answer["id"])
 
     @classmethod
@@ -89,7 +89,7 @@ class RemoteConversation:
 
     def context(self, now: datetime | None = None) -> Context:
         """As ``Conversation.context``."""
-        return read(Context, self._wire.get(f"{self._of}/context", **given(now=now)))
+        return read(Context, self._wire.get(f"{self._of}/context", **present_fields(now=now)))
 
     def messages(self, start: int = 0, count: int = 100) -> tuple[Message, ...]:
         """As ``Conversation.messages``."""
@@ -102,7 +102,7 @@ class RemoteConversation:
 
     def versus(self, first: str, second: str, *, now: datetime | None = None) -> Versus:
         """As ``Conversation.versus``."""
-        return compared(self.agent, given(first=first, second=second, now=now, conversation=self.id))
+        return compared(self.agent, present_fields(first=first, second=second, now=now, conversation=self.id))
 
     # -- talking -----------------------------------------------------------------------------------------
 
@@ -125,7 +125,9 @@ class RemoteConversation:
         Actions that have a callable are carried out here, and their results sent.
         """
         offered = [action.told for action in checked_actions(actions, RESERVED)]
-        body = given(text=text, now=now, muted=listed(muted), without=listed(without), hold=hold, speaker=speaker)
+        body = present_fields(
+            text=text, now=now, muted=listed(muted), without=listed(without), hold=hold, speaker=speaker
+        )
         body |= {"actions": offered} if offered else {}
         step = spoken(self._wire, f"{self._of}/steps", body, heard, told, preview=str(preview).lower())
         return self._acted(step, actions, heard, told, preview=preview, hold=hold)
@@ -141,7 +143,9 @@ class RemoteConversation:
         actions: Sequence[Action] = (),
     ) -> Step:
         """As ``Conversation.heartbeat``; actions that have a callable are carried out here."""
-        body = given(now=now, hold=hold, actions=[action.told for action in checked_actions(actions, RESERVED)])
+        body = present_fields(
+            now=now, hold=hold, actions=[action.told for action in checked_actions(actions, RESERVED)]
+        )
         step = spoken(self._wire, f"{self._of}/heartbeats", body, heard, told, preview=str(preview).lower())
         return self._acted(step, actions, heard, told, preview=preview, hold=hold)
 
@@ -189,11 +193,11 @@ class RemoteConversation:
 
     def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
         """As ``Conversation.edit_core``."""
-        return self._changed("PUT", f"core/{segment(block)}", given(text=text, now=now), preview)
+        return self._changed("PUT", f"core/{segment(block)}", present_fields(text=text, now=now), preview)
 
     def change(self, settings: TalkSettings, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
         """As ``Conversation.change``."""
-        return self._changed("PATCH", "settings", plain(settings), preview, **given(now=now))
+        return self._changed("PATCH", "settings", plain(settings), preview, **present_fields(now=now))
 
     def replay(self, revision: Revision | None = None) -> Replay:
         """As ``Conversation.replay``."""
@@ -205,11 +209,13 @@ class RemoteConversation:
     ) -> ChangeSet:
         """As ``Conversation.synopsis``."""
         said = {"preview": str(preview).lower()}
-        return read(RemoteChangeSet, long(self._wire, "POST", f"{self._of}/synopsis", given(now=now), progress, **said))
+        return read(
+            RemoteChangeSet, long(self._wire, "POST", f"{self._of}/synopsis", present_fields(now=now), progress, **said)
+        )
 
     def remove(self, *, events: bool = False, now: datetime | None = None, preview: bool = False) -> ChangeSet:
         """As ``Conversation.remove``."""
-        said = {"events": str(events).lower(), "preview": str(preview).lower(), **given(now=now)}
+        said = {"events": str(events).lower(), "preview": str(preview).lower(), **present_fields(now=now)}
         return read(RemoteChangeSet, self._wire.write("DELETE", self._of, None, **said))
 
     def note(
@@ -222,7 +228,7 @@ class RemoteConversation:
         speaker: str = "",
     ) -> ChangeSet:
         """As ``Conversation.note``."""
-        return self._changed("POST", "notes", given(heard=heard, said=said, now=now, speaker=speaker), preview)
+        return self._changed("POST", "notes", present_fields(heard=heard, said=said, now=now, speaker=speaker), preview)
 
     def _changed(self, method: str, part: str, body: Any, preview: bool, **query: Any) -> RemoteChangeSet:
         answer = self._wire.write(method, f"{self._of}/{part}", body, preview=str(preview).lower(), **query)
@@ -248,4 +254,4 @@ def answered(wire: Wire, path: str, body: Any, heard: Heard, told: Hearing, **qu
         elif kind == "function":
             told(read(FunctionRun, data))
 
-    return wire.told("POST", path, body, hear, **query)
+    return wire.stream("POST", path, body, hear, **query)

@@ -13,7 +13,7 @@ from ...errors import EntryNotFound
 from ...recall.query import QueryOptions
 from ...recall.rank import Recall
 from ..serialize import RemoteExplanation, read, read_explanation
-from .wire import Wire, given, segment
+from .wire import Wire, present_fields, segment
 
 EVERY = 100_000
 """How many candidates of an explanation are requested: more than an agent has."""
@@ -50,14 +50,14 @@ class RemoteView(HeldOpen):
         **options: Unpack[QueryOptions],
     ) -> Recall:
         """As ``AgentMemory.query_memory``."""
-        asked = given(cue=prompt, top_k=top_k, threshold=threshold, touch=touch, **options)
+        asked = present_fields(cue=prompt, top_k=top_k, threshold=threshold, touch=touch, **options)
         return read(Recall, self._wire.ask(f"{self._of}/query", asked | self._as_of))
 
     def explain(
         self, prompt: str, top_k: int | None = None, threshold: float | None = None, **options: Unpack[QueryOptions]
     ) -> RemoteExplanation:
         """As ``AgentMemory.explain``."""
-        asked = given(cue=prompt, top_k=top_k, threshold=threshold, limit=EVERY, **options)
+        asked = present_fields(cue=prompt, top_k=top_k, threshold=threshold, limit=EVERY, **options)
         return read_explanation(self._wire.ask(f"{self._of}/explain", asked | self._as_of))
 
     def entries(self, tier: Tier) -> list[MemoryEntry]:

@@ -102,10 +102,10 @@ class Wire:
         """The result of a write. It has a key of its own, so that an attempt that broke off is never done twice."""
         return self._answer(method, path, body, query, {"Idempotency-Key": uuid.uuid4().hex})
 
-    def told(self, method: str, path: str, body: Any, told: Hear, **query: Any) -> Any:
+    def stream(self, method: str, path: str, body: Any, hear: Hear, **query: Any) -> Any:
         """The answer to what may take long, reported as it progresses.
 
-        If ``told`` raises, it ends, and what was not applied by then is not applied.
+        If ``hear`` raises, it ends, and what was not applied by then is not applied.
         """
         with closing(self._lines(method, path, body, {"Accept": EVENTS}, query)) as lines:
             for kind, data in events(lines):
@@ -113,7 +113,7 @@ class Wire:
                     return data
                 if kind == "problem":
                     raise raised(data["code"], data["detail"])
-                told(kind, data)
+                hear(kind, data)
         unknown = "" if method == "GET" else _UNKNOWN
         raise ServerUnavailable(f"The server at {self._address} stopped before it had answered.{unknown}")
 
@@ -202,11 +202,11 @@ def long(wire: Wire, method: str, path: str, body: Any, progress: Progress, **qu
     if progress is no_progress:
         return wire.get(path, **query) if method == "GET" else wire.write(method, path, body, **query)
 
-    def told(kind: str, data: Any) -> None:
+    def hear(kind: str, data: Any) -> None:
         if kind == "progress":
             progress(data["done"], data["doing"])
 
-    return wire.told(method, path, body, told, **query)
+    return wire.stream(method, path, body, hear, **query)
 
 
 def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
@@ -322,7 +322,7 @@ def filed(material: bytes | str) -> str:
     return as_address(material) if isinstance(material, bytes) else material
 
 
-def given(**fields: Any) -> dict[str, Any]:
+def present_fields(**fields: Any) -> dict[str, Any]:
     """The fields that are not ``None``."""
     return {name: plain(value) for name, value in fields.items() if value is not None}
 
@@ -334,4 +334,4 @@ _UNSENT = ("tier", "last_access", "depth", "metadata")
 def event(entry: MemoryEntry) -> dict[str, Any]:
     """An event."""
     said = {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry) if field.name not in _UNSENT}
-    return given(**said, metadata=entry.extras)
+    return present_fields(**said, metadata=entry.extras)

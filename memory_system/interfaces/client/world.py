@@ -46,7 +46,7 @@ from ...world.together import Together
 from ...world.trail import Hop
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent, Stopped
-from .wire import Wire, event, filed, given, long, plain, raised, segment
+from .wire import Wire, event, filed, long, plain, present_fields, raised, segment
 
 _Value = TypeVar("_Value")
 
@@ -179,8 +179,8 @@ class RemoteWorld(HeldOpen):
         """As ``World.bring_character``."""
         if name in self.agents():
             raise AlreadyExists(f"There is an agent {name!r} already.")
-        how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates)
-        body = given(material=filed(material)) | how | {"ask_model": ask_model, "create": True}
+        how = present_fields(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates)
+        body = present_fields(material=filed(material)) | how | {"ask_model": ask_model, "create": True}
         path, said = f"/v1/agents/{segment(name)}/imports", {"preview": str(preview).lower()}
         return read(Imported, long(self._by(author or None), "POST", path, body, progress, **said))
 
@@ -291,7 +291,7 @@ class RemoteWorld(HeldOpen):
         Only the history shows what was done before it was stopped.
         """
 
-        def told(done: float, doing: str) -> None:
+        def report(done: float, doing: str) -> None:
             progress(done, doing)
             if cancelled():
                 raise Stopped
@@ -299,8 +299,8 @@ class RemoteWorld(HeldOpen):
         coming = expected(events, self._now) if events else {}
         sent = {name: [event(entry) for entry in some] for name, some in coming.items()}
         try:
-            body = {**given(to=plain(to)), "events": sent, "preview": preview}
-            return read(Advanced, long(self._wire, "POST", "/v1/advance", body, told))
+            body = {**present_fields(to=plain(to)), "events": sent, "preview": preview}
+            return read(Advanced, long(self._wire, "POST", "/v1/advance", body, report))
         except Stopped:
             return Advanced(self._now, (), stopped=True)
 
@@ -357,7 +357,7 @@ class RemoteWorld(HeldOpen):
         """As ``Worlds.restore``."""
         if not isinstance(binned, Binned):
             raise InvalidParameter("Only one of ``deleted_worlds()`` can be restored.")
-        body = {"name": binned.name, "deleted_at": plain(binned.deleted_at), **given(to=to)}
+        body = {"name": binned.name, "deleted_at": plain(binned.deleted_at), **present_fields(to=to)}
         return read(Saved, self._wire.write("POST", "/v1/worlds-bin/restore", body))
 
     def prompt_texts(self) -> dict[str, str]:
@@ -403,7 +403,7 @@ class RemoteWorld(HeldOpen):
             "events": plain(_many("The events", events)),
             "overwrite_existing": overwrite_existing,
             "rate": rate,
-            **given(now=now, wait=wait),
+            **present_fields(now=now, wait=wait),
         }
         return _answered(self._wire.write("POST", "/v1/events", body), Outcome, "outcome")
 
@@ -423,7 +423,7 @@ class RemoteWorld(HeldOpen):
         """As ``World.happened``."""
         tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told, "'told'"), "")
         who = {"seen_by": listed(seen_by, "'seen_by'"), "heard_by": listed(heard_by, "'heard_by'"), "told": tellers}
-        body = given(text=text, at=at, now=now, wait=wait, **who)
+        body = present_fields(text=text, at=at, now=now, wait=wait, **who)
         wire = self._by(author)
         return read(Happened, wire.write("POST", "/v1/happened", body, preview=str(preview).lower()))
 
@@ -442,7 +442,7 @@ class RemoteWorld(HeldOpen):
         """As ``World.know``."""
         times = {"known_from": plain(known_from), "known_until": plain(known_until)}
         return self._changed(
-            "know", given(text=text, to=to, rating=rating, id=fact_id, **times), author, preview=preview
+            "know", present_fields(text=text, to=to, rating=rating, id=fact_id, **times), author, preview=preview
         )
 
     def unknow(self, ids: str | Sequence[str], *, author: str | None = None, preview: bool = False) -> RemoteChangeSet:
@@ -469,7 +469,7 @@ class RemoteWorld(HeldOpen):
     ) -> Together:
         """As ``World.tune``."""
         wire, said = self._by(author), {"preview": str(preview).lower()}
-        return read(Together, long(wire, "POST", "/v1/operations/tune-cast", given(now=now), progress, **said))
+        return read(Together, long(wire, "POST", "/v1/operations/tune-cast", present_fields(now=now), progress, **said))
 
     def carry_out_all(self, planned: Together) -> Together:
         """As ``World.carry_out_all``, for what this server previewed.
@@ -516,7 +516,7 @@ class RemoteWorld(HeldOpen):
         progress: Progress = no_progress,
     ) -> tuple[Cell, ...]:
         """As ``World.who_knows``."""
-        asked = given(fact=fact, names=listed(names, "'names'"), at=at, ask_model=str(ask_model).lower())
+        asked = present_fields(fact=fact, names=listed(names, "'names'"), at=at, ask_model=str(ask_model).lower())
         answer = long(self._wire, "GET", "/v1/who-knows", None, progress, **asked)
         return tuple(read(Cell, item) for item in answer["items"])
 
@@ -529,7 +529,7 @@ class RemoteWorld(HeldOpen):
         progress: Progress = no_progress,
     ) -> Spread:
         """As ``World.spread``."""
-        asked = given(fact=fact, at=at, ask_model=str(ask_model).lower())
+        asked = present_fields(fact=fact, at=at, ask_model=str(ask_model).lower())
         return read(Spread, long(self._wire, "GET", "/v1/spread", None, progress, **asked))
 
     def correct(
@@ -544,7 +544,7 @@ class RemoteWorld(HeldOpen):
     ) -> RemoteChangeSet:
         """As ``World.correct``."""
         said = None if verdict is None else str(verdict)
-        body = given(name=name, fact=fact, verdict=said, memory=id_of(memory))
+        body = present_fields(name=name, fact=fact, verdict=said, memory=id_of(memory))
         return self._changed("correct", body, author, preview=preview)
 
     def labels(self) -> tuple[Label, ...]:
@@ -584,7 +584,8 @@ class RemoteWorld(HeldOpen):
             "/v1/query",
             {
                 "queries": [
-                    given(**query) if isinstance(query, Mapping) else query for query in _many("The queries", queries)
+                    present_fields(**query) if isinstance(query, Mapping) else query
+                    for query in _many("The queries", queries)
                 ]
             },
         )
@@ -611,7 +612,7 @@ class RemoteWorld(HeldOpen):
 
     def branch(self, name: str, as_: str | None = None, *, purpose: str = "", author: str | None = None) -> RemoteAgent:
         """Begin a rehearsal of a character; see ``World.branch``."""
-        body = given(name=as_, purpose=purpose)
+        body = present_fields(name=as_, purpose=purpose)
         return self._known(self._by(author).write("POST", f"/v1/agents/{segment(name)}/rehearsals", body))
 
     def compare(self, branch: str) -> Apart:
@@ -642,7 +643,7 @@ class RemoteWorld(HeldOpen):
         named = {"ids": ids, "overwrite": overwrite}
         chosen = {name: None if some is None else list(map(id_of, some)) for name, some in named.items()}
         others = {"texts": texts, "revisions": revisions}
-        body = given(**chosen, **{name: None if some is None else list(some) for name, some in others.items()})
+        body = present_fields(**chosen, **{name: None if some is None else list(some) for name, some in others.items()})
         address = f"/v1/agents/{segment(branch)}/keep"
         return read(RemoteChangeSet, self._by(author).write("POST", address, body, preview=str(preview).lower()))
 
@@ -661,11 +662,13 @@ class RemoteWorld(HeldOpen):
 
     def whereabouts(self, *, at: datetime | None = None) -> tuple[Whereabouts, ...]:
         """As ``World.whereabouts``."""
-        return tuple(read(Whereabouts, item) for item in self._wire.get("/v1/whereabouts", **given(at=at))["items"])
+        return tuple(
+            read(Whereabouts, item) for item in self._wire.get("/v1/whereabouts", **present_fields(at=at))["items"]
+        )
 
     def beside(self, one: str, other: str, cue: str, *, at: datetime | None = None) -> Beside:
         """As ``World.beside``."""
-        return read(Beside, self._wire.get("/v1/beside", **given(one=one, other=other, cue=cue, at=at)))
+        return read(Beside, self._wire.get("/v1/beside", **present_fields(one=one, other=other, cue=cue, at=at)))
 
     def bonds(self) -> tuple[Bond, ...]:
         """As ``World.bonds``."""

@@ -66,7 +66,7 @@ class Changed(Answer):
             left_out=max(0, len(done.changes) - _MOST),
         )
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """The title, the changes by their ids, the notes, and the revision."""
         lines = [f"- {change.verb} {change.id}: {change.reason}" for change in self.changes]
         more = [f"{self.left_out} more changes are not listed here."] if self.left_out else []
@@ -99,7 +99,7 @@ class ChangedTogether(Answer):
         ]
         return cls(title=done.title, notes=list(done.notes), shares=shares)
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """The title, the notes, and what becomes of each agent."""
         lines = [f"- {share.agent}: {share.note} {_done(share.change)}" for share in self.shares]
         return "\n".join([f"{self.title}.", *self.notes, *lines])
@@ -112,7 +112,7 @@ def _done(change: Changed | None) -> str:
 class Looked(RootModel[Any]):
     """The answer of a read, as the HTTP API gives it."""
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """The answer as JSON on one line."""
         return json.dumps(self.root, ensure_ascii=False)
 
@@ -128,14 +128,14 @@ class Declared(Tool):
         made = super().schema(agent=agent)
         said = says(self.takes)
         fields = {
-            name: _told(known, said[name]) if name in said else known
+            name: _field_schema(known, said[name]) if name in said else known
             for name, known in made["properties"].items()
             if name not in self.refuses
         }
         return {**made, "properties": fields}
 
 
-def _told(known: Mapping[str, Any], said: Says) -> dict[str, Any]:
+def _field_schema(known: Mapping[str, Any], said: Says) -> dict[str, Any]:
     """The schema of a field with its description; without a ``null`` that a client might send for "as it is"."""
     left = {key: value for key, value in known.items() if (key, value) != ("default", None)}
     words = ", ".join(f"{word}: {json.dumps(value)}" for word, value in said.words.items())

@@ -30,7 +30,7 @@ class Agents(Answer):
 
     agents: list[str]
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """The names, one per line."""
         return "\n".join(self.agents) or "There are no agents in this world yet: write a personality file."
 
@@ -121,7 +121,7 @@ class Recalled(Answer):
     instances: list[str]
     unexpanded: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """The memories as a text for a prompt."""
         more = [self.unexpanded] if self.unexpanded else []
         if not self.memories:
@@ -193,7 +193,7 @@ class HappenedTold(Answer):
     known: list[Knows]
     note: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Who remembers what."""
         return "\n".join(f"{knows.agent} ({knows.source}): {knows.text}" for knows in self.known) or self.note
 
@@ -207,7 +207,7 @@ class Stored(Answer):
     revision: int | None
     note: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """What became of it, in sentences."""
         rated = f"rated {self.rating:g} of 10" if self.rating is not None else "not rated"
         why = f" ({self.explanation})" if self.explanation else ""
@@ -238,7 +238,7 @@ class Reflected(Answer):
     notes: list[str]
     revision: int | None
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """The insights, one per line."""
         lines = [f"- {insight.text} (rests on {', '.join(insight.evidence)})" for insight in self.insights]
         kept = f"Kept in long-term memory as revision {self.revision}." if self.revision else "Nothing was changed."
@@ -281,6 +281,6 @@ class Searched(Answer):
     note: str
     text: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """The answer as a text."""
         return self.text

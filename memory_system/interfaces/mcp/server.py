@@ -83,7 +83,7 @@ def create_server(world: World, tools: Tools) -> Server[object]:
             _LOG.exception("The tool %r failed.", called.name)
             raise MCPError(types.INTERNAL_ERROR, "Something is wrong with this server; its log says what.") from error
         return types.CallToolResult(
-            content=[_text(answer.told())], structured_content=answer.model_dump(mode="json"), is_error=False
+            content=[_text(answer.as_text())], structured_content=answer.model_dump(mode="json"), is_error=False
         )
 
     return Server(

@@ -66,7 +66,7 @@ class Talked(Answer):
     revision: int | None
     notes: list[str]
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """The answer; or that there is none if the character stays silent."""
         return "\n".join([self.answer or "(silence)", *(f"({note})" for note in self.notes)])
 
@@ -86,7 +86,7 @@ class Sent(Answer):
     messages: int
     revision: int | None
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """A sentence that it is kept."""
         return f"Kept; the conversation holds {counted(self.messages, 'message')} (revision {self.revision})."
 
@@ -116,7 +116,7 @@ class Core(Answer):
     room: int
     revision: int | None
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Both blocks as JSON, so that neither can pass for the other."""
         return json.dumps({"persona": self.persona, "human": self.human}, ensure_ascii=False, indent=1)
 
@@ -166,7 +166,7 @@ class Results(Answer):
     pages: int
     total: int
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """What was found, one per line."""
         if not self.results:
             return f"Nothing was found on page {self.page} of {self.pages}."
@@ -240,12 +240,12 @@ def _send(caller: Caller, agent: AgentMemory, arguments: SendArguments) -> Sent:
 
 
 def _core(caller: Caller, agent: AgentMemory, _given: Nothing) -> Core:
-    talk = _held(caller, agent) or _fresh(agent)
-    return _told(talk.blocks, talk.settings.block_room, None)
+    talk = _own_talk(caller, agent) or _fresh(agent)
+    return _core_of(talk.blocks, talk.settings.block_room, None)
 
 
 def _edit(function: str, edit: AppendArguments | ReplaceArguments, caller: Caller, agent: AgentMemory) -> Core:
-    talk = _held(caller, agent) or _fresh(agent)
+    talk = _own_talk(caller, agent) or _fresh(agent)
     room = talk.settings.block_room
     arguments = json.dumps(edit.model_dump(exclude={HEARTBEAT}))
     run = Functions(AgentExternal(agent, agent.now), room, _RESULT_ROOM).run(
@@ -254,7 +254,7 @@ def _edit(function: str, edit: AppendArguments | ReplaceArguments, caller: Calle
     if run.failed:
         raise InvalidParameter(str(_read(run.result)["message"]))
     done = _own(caller, agent).edit_core(edit.name, getattr(run.blocks, edit.name))
-    return _told(run.blocks, room, done.revision)
+    return _core_of(run.blocks, room, done.revision)
 
 
 def _append(caller: Caller, agent: AgentMemory, arguments: AppendArguments) -> Core:
@@ -285,7 +285,7 @@ def _title(caller: Caller) -> str:
     return authored_by("Over MCP:", caller.client) if caller.client else "Over MCP"
 
 
-def _held(caller: Caller, agent: AgentMemory) -> Talk | None:
+def _own_talk(caller: Caller, agent: AgentMemory) -> Talk | None:
     """The client's own conversation with an agent, without its messages; ``None`` before the first."""
     title = _title(caller)
     conversation_id = next((listed.id for listed in conversations(agent) if listed.title == title), None)
@@ -306,13 +306,13 @@ def _refuse_empty(message: str) -> None:
 
 def _own(caller: Caller, agent: AgentMemory) -> Conversation:
     """The client's own conversation with an agent, begun if there is none."""
-    talk = _held(caller, agent)
+    talk = _own_talk(caller, agent)
     if talk is not None:
         return Conversation.open(agent, talk.id)
     return Conversation.begin(agent, title=_title(caller))
 
 
-def _told(blocks: Blocks, room: int, revision: int | None) -> Core:
+def _core_of(blocks: Blocks, room: int, revision: int | None) -> Core:
     return Core(persona=blocks.persona, human=blocks.human, room=room, revision=revision)
 
 

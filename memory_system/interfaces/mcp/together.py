@@ -44,7 +44,7 @@ class Together(Answer):
     conversations: list[str]
     problem: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """What was said, each on a line of its own."""
         lines = [f"{line.speaker}: {line.text}" for line in self.said]
         return "\n".join([*lines, *([f"({self.problem})"] if self.problem else [])])

@@ -30,9 +30,9 @@ class Arguments(BaseModel):
 
 
 class Answer(BaseModel):
-    """The structured answer of a tool; a client that reads no structure gets ``told``."""
+    """The structured answer of a tool; a client that reads no structure gets ``as_text``."""
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """The answer as a text."""
         raise NotImplementedError
 
@@ -125,7 +125,7 @@ class Tool:
         try:
             return self.takes.model_validate(dict(arguments))
         except ValidationError as error:
-            raise InvalidParameter(f"{self.name} cannot take these arguments. {_told(self, error)}") from error
+            raise InvalidParameter(f"{self.name} cannot take these arguments. {_sentence(self, error)}") from error
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Tools:
             return tool.run(caller, agent, checked)
 
 
-def _told(tool: Tool, error: ValidationError) -> str:
+def _sentence(tool: Tool, error: ValidationError) -> str:
     parts, near = [], ""
     for problem in error.errors(include_url=False, include_input=False)[:3]:
         where = ".".join(str(part) for part in problem["loc"])[:80]

@@ -155,7 +155,7 @@ class Turn(Body):
     text: Text
     timestamp: AwareDatetime | None = None
 
-    def given(self) -> dict[str, Any]:
+    def turn_fields(self) -> dict[str, Any]:
         """The turn as it is taken."""
         return self.model_dump(exclude_none=True)
 
@@ -297,9 +297,9 @@ class Configure(SettingsBody):
         Literal["classic", "paper", "balanced"] | None, Says("A way of scoring, with the thresholds that fit it.")
     ] = None
 
-    def given(self, own: AgentSettings) -> dict[str, Any]:
+    def arguments(self, own: AgentSettings) -> dict[str, Any]:
         """What ``configure`` is to be called with; what is named beside a preset counts."""
-        named = super().given(own)
+        named = super().arguments(own)
         if self.preset is None:
             return named
         chosen = PRESETS[self.preset]
@@ -379,11 +379,11 @@ class Operation:
 
 def _edit_many(agent: AgentMemory, body: EditMany) -> ChangeSet:
     add, remove = body.add_tags, body.remove_tags
-    return agent.edit_many(body.ids, add_tags=add, remove_tags=remove, preview=True, **body.given())
+    return agent.edit_many(body.ids, add_tags=add, remove_tags=remove, preview=True, **body.arguments())
 
 
 def _edit(agent: AgentMemory, body: EditOne) -> ChangeSet:
-    return agent.edit(body.id, preview=True, **body.given())
+    return agent.edit(body.id, preview=True, **body.arguments())
 
 
 OPERATIONS = (
@@ -456,7 +456,7 @@ OPERATIONS = (
         "Remember the turns of a conversation, and a synopsis linked to them.",
         Conversation,
         lambda agent, body, progress: agent.remember_conversation(
-            [turn.given() for turn in body.turns], rate=body.rate, now=body.now, preview=True, progress=progress
+            [turn.turn_fields() for turn in body.turns], rate=body.rate, now=body.now, preview=True, progress=progress
         ),
         "talk.txt --no-rate",
         slow=True,
@@ -468,7 +468,7 @@ OPERATIONS = (
         "Import a file from another program: who the character is, facts, and memories with their dates.",
         ImportMaterial,
         lambda agent, body, progress: agent.import_material(
-            **body.given(), rate=body.rate, ask_model=body.ask_model, preview=True, progress=progress
+            **body.arguments(), rate=body.rate, ask_model=body.ask_model, preview=True, progress=progress
         ),
         "card.png --dry-run",
         slow=True,
@@ -704,7 +704,7 @@ BESIDE = (
         "Change settings",
         "Change the agent's own settings; those that are not named stay.",
         Configure,
-        lambda agent, body: agent.configure(preview=True, **body.given(agent.settings)),
+        lambda agent, body: agent.configure(preview=True, **body.arguments(agent.settings)),
         "--stm-size 50 --preset paper",
         kind="settings",
         label="Settings",

@@ -199,7 +199,7 @@ READS = (
         "What a file would become",
         "What would become of a file from another program, line by line, with what is left out and why; a dry run.",
         MaterialBody,
-        lambda agent, form: agent.read_material(**form.given()),
+        lambda agent, form: agent.read_material(**form.arguments()),
         Preview,
         "material",
         "card.png",

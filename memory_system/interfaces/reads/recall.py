@@ -63,7 +63,7 @@ _PRECISION = Shape(
 
 
 def _explained(view: View, form: ExplainBody) -> Json:
-    found = view.explain(**form.given(view.settings))
+    found = view.explain(**form.arguments(view.settings))
     start = len(found.hits)
     others = found.candidates[start : start + form.limit]
     answer = {name: getattr(found, name) for name in model(Recall).model_fields}

@@ -44,13 +44,13 @@ def routes(desk: Desk) -> APIRouter:
                 raise
             made = desk.world().bring_character(
                 name, ask_model=body.ask_model, author=desk.author, preview=preview, progress=progress(tell),
-                **{key: value for key, value in body.given().items() if key != "now"},
+                **{key: value for key, value in body.arguments().items() if key != "now"},
             )  # fmt: skip
             revision = 0 if preview else 1
             return JSONResponse(serialize.plain(made), 200 if preview else 201, headers=tag(revision))
         refuse_stale(agent, if_match)
         brought = agent.bring_in(
-            **body.given(), rate=body.rate, ask_model=body.ask_model, preview=preview or bool(if_match),
+            **body.arguments(), rate=body.rate, ask_model=body.ask_model, preview=preview or bool(if_match),
             progress=progress(tell),
         )  # fmt: skip
         assert brought.change_set is not None, "the character is there"
@@ -69,5 +69,5 @@ def routes(desk: Desk) -> APIRouter:
         response_model=model(Imported),
         responses={201: {"model": model(Imported)}, **TOLD},
         dependencies=[Depends(documents_key)],
-    )(desk.lanes.told(bring))
+    )(desk.lanes.reporting(bring))
     return router

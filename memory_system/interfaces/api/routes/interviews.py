@@ -37,7 +37,7 @@ MOST = 200
 
 
 @dataclass
-class _Held:
+class _Slot:
     agent: str
     interview: Interview
     until: float
@@ -56,14 +56,14 @@ class Interviews:
     def __init__(self, seconds: float = SECONDS, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds
         self._most, self._clock = most, clock
-        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
         self._lock = threading.Lock()
 
     def begin(self, agent: str, interview: Interview) -> str:
         """Keep a new one; returns its id."""
         with self._lock:
             name = new_id()
-            self._held[name] = _Held(agent, interview, self._clock() + self.seconds)
+            self._slots[name] = _Slot(agent, interview, self._clock() + self.seconds)
             self._tidy()
             return name
 
@@ -76,7 +76,7 @@ class Interviews:
         """
         with self._lock:
             self._tidy()
-            slot = self._held.get(name)
+            slot = self._slots.get(name)
             if slot is None or slot.agent != agent:
                 raise ConversationNotFound(
                     f"There is no interview {shown(name)} here; one is kept for {self.seconds / 60:.0f} minutes after "
@@ -86,15 +86,15 @@ class Interviews:
             yield slot.interview
         with self._lock:
             slot.until = self._clock() + self.seconds
-            if name in self._held:
-                self._held.move_to_end(name)
+            if name in self._slots:
+                self._slots.move_to_end(name)
 
     def _tidy(self) -> None:
         now = self._clock()
-        for name, slot in list(self._held.items()):
-            if slot.until > now and len(self._held) <= self._most:
+        for name, slot in list(self._slots.items()):
+            if slot.until > now and len(self._slots) <= self._most:
                 break
-            del self._held[name]
+            del self._slots[name]
 
 
 _SAT = Shape(
@@ -126,11 +126,11 @@ def routes(desk: Desk) -> APIRouter:
         with interviews.going_on(agent.name, name_of) as interview:
             before = interview.talk, interview.transcript
             try:
-                done = interview.step(**body.given(), **pieces(tell))
+                done = interview.step(**body.arguments(), **pieces(tell))
             finally:
                 if not body.keep:
                     interview.talk, interview.transcript = before
-        return desk.told(agent, serialize.plain(done) | {"interview": name_of})
+        return desk.response(agent, serialize.plain(done) | {"interview": name_of})
 
     def context(name: AgentName, body: LookBody) -> Response:
         """What is in the prompt of an interview right now, before a message; one that has not begun does not begin."""
@@ -140,7 +140,7 @@ def routes(desk: Desk) -> APIRouter:
         else:
             with interviews.going_on(agent.name, body.interview) as interview:
                 found = interview.context(body.now)
-        return desk.told(agent, serialize.plain(found))
+        return desk.response(agent, serialize.plain(found))
 
     def seated(tell: Tell, name: AgentName, body: SitBody) -> Response:
         """Put questions to an agent, each on its own and without a trace; the answers are kept, to be compared."""
@@ -166,10 +166,10 @@ def routes(desk: Desk) -> APIRouter:
         """Delete an interview that is kept."""
         return desk.change(name, lambda agent: drop(agent, sitting, preview=True), preview=preview, if_match=if_match)
 
-    quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
+    quick, reporting, write = desk.lanes.quick, desk.lanes.reporting, [Depends(documents_key)]
     of = "/agents/{name}"
-    router.post(f"{of}/interview", response_model=model(Step), responses=TOLD)(told(ask))
+    router.post(f"{of}/interview", response_model=model(Step), responses=TOLD)(reporting(ask))
     router.post(f"{of}/interview/context", response_model=model(Context))(quick(context))
-    router.post(f"{of}/interviews", response_model=_SAT.model, responses=TOLD, dependencies=write)(told(seated))
+    router.post(f"{of}/interviews", response_model=_SAT.model, responses=TOLD, dependencies=write)(reporting(seated))
     router.delete(f"{of}/interviews/{{sitting}}", response_model=model(ChangeSet), dependencies=write)(quick(dropped))
     return router

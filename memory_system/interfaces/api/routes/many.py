@@ -41,9 +41,9 @@ class AgentsEvent(Event):
 
     agent: Name
 
-    def given(self) -> dict[str, Any]:
+    def entry_fields(self) -> dict[str, Any]:
         """The event as ``add_short_term`` accepts it."""
-        return {name: value for name, value in super().given().items() if name != "agent"}
+        return {name: value for name, value in super().entry_fields().items() if name != "agent"}
 
 
 class AgentsQuery(QueryBody):
@@ -72,14 +72,14 @@ class ManyQueries(Body):
     ]
 
 
-def _told(name: str, about: str, **more: Any) -> Shape:
+def _shape(name: str, about: str, **more: Any) -> Shape:
     return Shape(name, about, {"agent": str | None, "revision": int | None, **more, "problem": Problem | None})
 
 
 EVENTS_TOLD = items(
     "EventsTold",
     "What became of each event, in the order in which they were sent.",
-    _told(
+    _shape(
         "EventTold",
         "What became of an event, the agent's revision that holds it, and in ``notes`` what was read differently from "
         "how it was written; or the ``problem`` for which it was refused.",
@@ -90,7 +90,7 @@ EVENTS_TOLD = items(
 ANSWERS = items(
     "QueriesTold",
     "The answer to each query, in the order in which they were sent.",
-    _told(
+    _shape(
         "QueryAnswered",
         "The answer to a query, and the revision of the agent that gave it; or the ``problem`` with it.",
         recall=Recall | None,
@@ -116,7 +116,7 @@ def routes(desk: Desk) -> APIRouter:
             try:
                 event = _formed(AgentsEvent, item, InvalidEntry)
                 zone = partial(_zone, desk.agent(event.agent))
-                fields = event.given()
+                fields = event.entry_fields()
                 (entry,) = intake.read([fields], None, zone).entries
                 if fields.get("id") in {other.get("id") for other in found[event.agent].values()} - {None}:
                     raise InvalidEntry(
@@ -161,7 +161,7 @@ def routes(desk: Desk) -> APIRouter:
                     raise InvalidParameter(
                         f"One request recalls {MAX_TOP_K:,} memories at most: ask the rest in another."
                     )
-                recall = view.query_memory(**asked.given(view.settings), touch=asked.touch)
+                recall = view.query_memory(**asked.arguments(view.settings), touch=asked.touch)
                 answers[place] |= {"recall": recall, "revision": view.stamp[0]}
             except MemorySystemError as error:
                 answers[place]["problem"] = _of_place("Query", place, error)
@@ -169,7 +169,7 @@ def routes(desk: Desk) -> APIRouter:
 
     _happening(desk, router)
     router.post("/events", tags=["events"], response_model=EVENTS_TOLD.model, responses=TOLD)(
-        desk.lanes.told(add, light=partial(_light, desk))
+        desk.lanes.reporting(add, light=partial(_light, desk))
     )
     router.post("/query", tags=["recall"], response_model=ANSWERS.model, dependencies=[Depends(documents_key)])(
         desk.lanes.quick(query)
@@ -217,7 +217,7 @@ def _happening(desk: Desk, router: APIRouter) -> None:
         response_model=model(Happened),
         responses=TOLD,
         dependencies=[Depends(documents_key)],
-    )(desk.lanes.told(happen, lambda body, **_given: desk.world().rerater.waits(body.wait) is False))
+    )(desk.lanes.reporting(happen, lambda body, **_given: desk.world().rerater.waits(body.wait) is False))
 
 
 def _nothing(item: Any, gives: str) -> Json:

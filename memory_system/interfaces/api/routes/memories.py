@@ -60,7 +60,7 @@ def routes(desk: Desk) -> APIRouter:
         """Change fields of a memory; those that are not named stay."""
 
         def plan(agent: AgentMemory) -> ChangeSet:
-            return agent.edit(entry_id, preview=True, **body.given())
+            return agent.edit(entry_id, preview=True, **body.arguments())
 
         return desk.change(name, plan, preview=preview, if_match=if_match)
 
@@ -92,7 +92,7 @@ def character_routes(desk: Desk) -> APIRouter:
         """Change settings; those that are not named stay."""
 
         def plan(agent: AgentMemory) -> ChangeSet:
-            return agent.configure(preview=True, **body.given(agent.settings))
+            return agent.configure(preview=True, **body.arguments(agent.settings))
 
         return desk.change(name, plan, preview=preview, if_match=if_match)
 
@@ -180,7 +180,7 @@ def _added(desk: Desk, tell: Tell, name: str, body: EventsBody, *, preview: bool
         desk,
         tell,
         name,
-        body.given(),
+        body.rows(),
         overwrite=body.overwrite_existing,
         now=body.now,
         preview=preview,
@@ -233,7 +233,7 @@ def event_routes(desk: Desk) -> APIRouter:
     def few(name: str, text: bytes, rate: bool, wait: bool | None, **_given: Any) -> bool:
         return len(text) < _LIGHT_BYTES and not (rate and desk.asks_a_model(name, wait))
 
-    run_lines = desk.lanes.told(add_lines, light=few)
+    run_lines = desk.lanes.reporting(add_lines, light=few)
 
     async def stream(
         request: Request,
@@ -272,7 +272,7 @@ def event_routes(desk: Desk) -> APIRouter:
 
     quick, of = desk.lanes.quick, "/agents/{name}"
     router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(
-        desk.lanes.told(add, light=partial(few_and_rated, desk))
+        desk.lanes.reporting(add, light=partial(few_and_rated, desk))
     )
     taken = {"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}}
     router.post(f"{of}/events.ndjson", response_model=model(Added), responses=TOLD, openapi_extra=taken)(stream)
@@ -333,7 +333,7 @@ def operation_routes(desk: Desk) -> APIRouter:
         address = f"/agents/{{name}}/operations/{operation.name}"
         words: dict[str, Any] = {"summary": operation.about, "name": operation.name, **changed}
         if operation.slow:
-            router.post(address, responses=TOLD, **words)(desk.lanes.told(_progressing(desk, operation)))
+            router.post(address, responses=TOLD, **words)(desk.lanes.reporting(_progressing(desk, operation)))
         else:
             router.post(address, **words)(desk.lanes.quick(_endpoint(desk, operation)))
 
@@ -344,7 +344,7 @@ def operation_routes(desk: Desk) -> APIRouter:
     for operation in OF_CAST:
         words = {"summary": operation.about, "name": operation.name, **changed, "response_model": model(Together)}
         router.post(f"/operations/{operation.name}", responses=TOLD, **words)(
-            desk.lanes.told(_of_cast(desk, operation))
+            desk.lanes.reporting(_of_cast(desk, operation))
         )
 
     def apply_all(body: ApplyAllBody) -> Response:
@@ -356,7 +356,7 @@ def operation_routes(desk: Desk) -> APIRouter:
     def waiting(name: AgentName, preview_id: str) -> JSONResponse:
         """A preview that waits."""
         agent = desk.agent(name)
-        return desk.told(agent, serialize.plain(desk.shown(agent, preview_id)))
+        return desk.response(agent, serialize.plain(desk.shown(agent, preview_id)))
 
     def apply(name: AgentName, preview_id: str, body: ApplyBody, if_match: IfMatch = None) -> JSONResponse:
         """Carry out what a preview showed, without asking a language model again; once, however often it is sent."""
@@ -493,6 +493,6 @@ def answered(desk: Desk, name: str, body: QueryBody) -> Response:
     view = body.view(desk.agent(name))
     # a language model that expands the cue may take long; others go on meanwhile
     with nullcontext() if body.expand else view.contents.still([body.cue, *body.instances]):
-        found = view.query_memory(**body.given(view.settings), touch=body.touch)
+        found = view.query_memory(**body.arguments(view.settings), touch=body.touch)
         revision = view.revision
     return Response(serialize.dumped(found), headers=tag(revision), media_type="application/json")

@@ -24,7 +24,7 @@ def routes(desk: Desk) -> APIRouter:
     router = APIRouter()
     for read in READS:
         address = "/".join(part for part in ("/agents/{name}" if read.of_agent else "", read.address) if part)
-        lane = desk.lanes.told if read.told else desk.lanes.slow if read.slow else desk.lanes.quick
+        lane = desk.lanes.reporting if read.told else desk.lanes.slow if read.slow else desk.lanes.quick
         words: dict[str, Any] = {"response_model": read.model, "tags": [read.tag], "summary": read.title}
         if read.told:
             words["responses"] = TOLD

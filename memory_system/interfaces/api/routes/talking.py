@@ -37,7 +37,7 @@ def steps(desk: Desk) -> APIRouter:
         """
         agent = desk.agent(name)
         done = Conversation.open(agent, conversation).step(
-            **body.given(),
+            **body.arguments(),
             hold=body.hold,
             speaker=body.speaker,
             actions=body.offered(),
@@ -66,17 +66,17 @@ def steps(desk: Desk) -> APIRouter:
         agent = desk.agent(name)
         waiting = desk.previews.get(agent.name, step)
         done = Conversation.open(agent, conversation).go_on(
-            waiting, body.given(), hold=body.hold, preview=preview, **pieces(tell)
+            waiting, body.results_by_call(), hold=body.hold, preview=preview, **pieces(tell)
         )
         return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
 
-    told, address, write = desk.lanes.told, _ONE, [Depends(documents_key)]
-    router.post(f"{address}/steps", response_model=model(Step), responses=TOLD, dependencies=write)(told(say))
+    reporting, address, write = desk.lanes.reporting, _ONE, [Depends(documents_key)]
+    router.post(f"{address}/steps", response_model=model(Step), responses=TOLD, dependencies=write)(reporting(say))
     router.post(f"{address}/heartbeats", response_model=model(Step), responses=TOLD, dependencies=write)(
-        told(heartbeat)
+        reporting(heartbeat)
     )
     router.post(f"{address}/steps/{{step}}/results", response_model=model(Step), responses=TOLD, dependencies=write)(
-        told(results)
+        reporting(results)
     )
     return router
 
@@ -160,13 +160,13 @@ def routes(desk: Desk) -> APIRouter:
             name, lambda agent: planned(Conversation.open(agent, conversation)), preview=preview, if_match=if_match
         )
 
-    quick, told, address = desk.lanes.quick, desk.lanes.told, _ONE
+    quick, reporting, address = desk.lanes.quick, desk.lanes.reporting, _ONE
     write = [Depends(documents_key)]
     changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": write}
     router.patch(f"{address}/settings", **changed)(quick(settings))
     router.put(f"{address}/core/{{block}}", **changed)(quick(core))
     router.post(f"{address}/notes", **changed)(quick(noted))
-    router.post(f"{address}/synopsis", responses=TOLD, **changed)(told(synopsis))
+    router.post(f"{address}/synopsis", responses=TOLD, **changed)(reporting(synopsis))
     router.delete(address, **changed)(quick(remove))
     return router
 

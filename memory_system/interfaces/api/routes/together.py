@@ -73,9 +73,11 @@ def routes(desk: Desk) -> APIRouter:
             tell("said", item)
         return JSONResponse({"items": items})
 
-    quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
+    quick, reporting, write = desk.lanes.quick, desk.lanes.reporting, [Depends(documents_key)]
     router.post("/duets", response_model=_DUET.model, status_code=201, dependencies=write)(quick(duet))
-    router.post("/duets/turns", response_model=_TURNS.model, responses=TOLD, dependencies=write)(told(turns))
+    router.post("/duets/turns", response_model=_TURNS.model, responses=TOLD, dependencies=write)(reporting(turns))
     router.post("/groups", response_model=_GROUP.model, status_code=201, dependencies=write)(quick(group))
-    router.post("/groups/turns", response_model=_TURNS.model, responses=TOLD, dependencies=write)(told(group_turns))
+    router.post("/groups/turns", response_model=_TURNS.model, responses=TOLD, dependencies=write)(
+        reporting(group_turns)
+    )
     return router

@@ -63,14 +63,14 @@ def routes(desk: Desk) -> APIRouter:
 
     def advance(tell: Tell, body: AdvanceBody) -> Response:
         """Let time pass: each character does what is due by itself, and the clock moves on. ``/v1/due`` says what."""
-        events = {name: [event.given() for event in some] for name, some in body.events.items()}
+        events = {name: [event.entry_fields() for event in some] for name, some in body.events.items()}
         done = desk.world().advance(body.to, events=events, preview=body.preview, progress=progress(tell))
         return JSONResponse(serialize.plain(done))
 
     quick, write = desk.lanes.quick, [Depends(documents_key)]
     router.patch("/world", response_model=WORLD.model, dependencies=write)(quick(change))
     router.post("/advance", response_model=model(Advanced), responses=TOLD, dependencies=write)(
-        desk.lanes.told(advance)
+        desk.lanes.reporting(advance)
     )
     return router
 
@@ -108,7 +108,7 @@ def agent_routes(desk: Desk) -> APIRouter:
         if body.events:
             made = desk.world().create_with_events(
                 body.name, body.personality or {"identity": {"name": body.name}},
-                [event.given() for event in body.events], author=desk.author, progress=progress(tell),
+                [event.entry_fields() for event in body.events], author=desk.author, progress=progress(tell),
             )  # fmt: skip
         else:
             made = desk.world().create_agent(body.name, body.personality)
@@ -138,7 +138,7 @@ def agent_routes(desk: Desk) -> APIRouter:
 
     quick, write = desk.lanes.quick, [Depends(documents_key)]
     router.post("/agents", response_model=STATS.model, status_code=201, responses=TOLD, dependencies=write)(
-        desk.lanes.told(create, light=lambda body: all(event.has_rating for event in body.events))
+        desk.lanes.reporting(create, light=lambda body: all(event.has_rating for event in body.events))
     )
     router.delete("/agents/{name}", response_model=model(Binned), dependencies=write)(quick(delete))
     router.post("/agents/{name}/rename", response_model=STATS.model, dependencies=write)(quick(rename))
@@ -278,18 +278,20 @@ def keeping_routes(desk: Desk) -> APIRouter:
     def reembed(tell: Tell, name: AgentName) -> Response:
         """Make the missing vectors; what is done stays done, and the next call continues."""
         agent = desk.agent(name)
-        return desk.told(agent, serialize.plain(agent.reembed(progress=progress(tell))))
+        return desk.response(agent, serialize.plain(agent.reembed(progress=progress(tell))))
 
-    quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
+    quick, reporting, write = desk.lanes.quick, desk.lanes.reporting, [Depends(documents_key)]
     made: dict[str, Any] = {"status_code": 201, "dependencies": write, "responses": TOLD}
-    router.post("/doctor/repair", response_model=FINDINGS.model, responses=TOLD, dependencies=write)(told(repaired))
+    router.post("/doctor/repair", response_model=FINDINGS.model, responses=TOLD, dependencies=write)(
+        reporting(repaired)
+    )
     router.get("/backups", response_model=_BACKUPS.model)(quick(backups))
-    router.post("/backups", response_model=_BACKUP.model, **made)(told(make))
+    router.post("/backups", response_model=_BACKUP.model, **made)(reporting(make))
     zipped: dict[int | str, dict[str, Any]] = {200: {"content": {ZIP: {"schema": {"type": "string"}}}}}
     router.get("/backups/{file}", response_class=FileResponse, responses=zipped)(quick(content))
-    router.post("/backups/{file}/restore", response_model=_RESTORED.model, **made)(told(restore))
+    router.post("/backups/{file}/restore", response_model=_RESTORED.model, **made)(reporting(restore))
     router.post("/agents/{name}/vectors", response_model=model(Reembedded), responses=TOLD, dependencies=write)(
-        told(reembed)
+        reporting(reembed)
     )
     return router
 
@@ -359,7 +361,7 @@ def rating_routes(desk: Desk) -> APIRouter:
         """Rate memories that have no rating, storing them as it goes. Send it again to continue."""
         agent = desk.agent(name)
         done = agent.rate_unrated(most=body.most, only_wanted=body.only_wanted, but=body.but)
-        return desk.told(agent, serialize.plain(done))
+        return desk.response(agent, serialize.plain(done))
 
     def set_prices(body: PricesBody) -> Response:
         """Replace the prices; past calls keep their cost."""
@@ -394,7 +396,7 @@ def archive_routes(desk: Desk) -> APIRouter:
         agent = desk.agent(name)  # whose passages are embedded while progress is reported
         return desk.applied(agent, lambda: loading(agent), if_match)
 
-    run = desk.lanes.told(load)
+    run = desk.lanes.reporting(load)
 
     async def loaded(
         request: Request,

@@ -51,7 +51,7 @@ class Event(Body):
         """Whether it comes with a rating."""
         return self.rating is not None or self.importance_score is not None or _RATED & self.metadata.keys() != set()
 
-    def given(self) -> dict[str, Any]:
+    def entry_fields(self) -> dict[str, Any]:
         """The event as ``add_short_term`` accepts it."""
         return self.model_dump(exclude_defaults=True) | {"document": self.document}
 
@@ -79,7 +79,7 @@ class EventsBody(Body):
             metadata = self.metadatas[row] if self.metadatas and row < len(self.metadatas) else None
             yield bool(metadata and _RATED & metadata.keys())
 
-    def given(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         """The events as ``add_short_term`` accepts them.
 
         Raises:
@@ -91,7 +91,7 @@ class EventsBody(Body):
         if (self.events is None) == (not apart):
             raise InvalidEntry("Events come as 'events', or as 'documents' with 'metadatas' and 'ids'.")
         if self.events is not None:
-            return [event.given() for event in self.events]
+            return [event.entry_fields() for event in self.events]
         if "documents" not in apart:
             raise InvalidEntry("'metadatas' and 'ids' belong to 'documents', which are not there.")
         return columns(apart, "the body")
@@ -244,7 +244,7 @@ class Asking(Body):
     muted: Ids = Field(default_factory=list)
     without: Blocks = Field(default_factory=list)
 
-    def given(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """The arguments for ``step``."""
         return {"text": self.text, "now": self.now, "muted": self.muted, "without": list(self.without)}
 
@@ -301,7 +301,7 @@ class ResultsBody(Body):
     results: Annotated[list[ResultBody], Field(max_length=100)]
     hold: StrictBool = False
 
-    def given(self) -> dict[str, object]:
+    def results_by_call(self) -> dict[str, object]:
         """The results as ``go_on`` accepts them."""
         return {
             result.call_id: RuntimeError(str(result.result)) if result.failed else result.result
