@@ -99,6 +99,7 @@ def test_tab_goes_into_an_open_popover_and_back_to_its_button(page: Page, dashbo
     inside = page.get_by_test_id("stPopoverBody").locator(":focus")
     button.press("Enter")
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+    settled(page)  # what it holds comes piece by piece
     page.keyboard.press("Tab")
     expect(inside).to_have_count(1)
     page.keyboard.press("Shift+Tab")

@@ -249,7 +249,7 @@ def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, dashboard: Da
     dashboard.show(page, "", agent="juno")
     waits = page.locator(".st-key-waiting")
     expect(waits).to_contain_text("Failing cues 1")
-    press(page, "Undo")
+    press(page, "Undo", exact=False)
     expect(waits.filter(has_text="Failing cues")).to_have_count(0)
 
     dashboard.show(page, "recall", agent="juno", cue="What is for supper?")

@@ -204,7 +204,7 @@ def test_nothing_recalled_is_said_and_ends_with_0(cli: CommandLine) -> None:
 def test_add_remembers_and_a_dry_run_only_says_so(cli: CommandLine, agent: AgentMemory) -> None:
     before = agent.stamp
     dry = cli("add", "mira", "Saw smoke over the north field", "--dry-run")
-    assert (dry.code, dry.err) == (0, "")
+    assert (dry.code, said(dry.err)) == (0, [])
     assert "Nothing was changed" in dry.out
     assert agent.stamp == before
     done = cli(
