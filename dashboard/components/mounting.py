@@ -113,38 +113,38 @@ def keep_unsent(field: str, form: str = "", began: str = "") -> None:
 
 def hold_clicks() -> None:
     """Make a click that leaves a page during an open edit wait until the edit has arrived."""
-    with st.sidebar:
-        st.components.v2.component("memory_leaving", js=_read("leaving.js"))(key="leaving")
+    _listen("leaving")
 
 
 def step_back() -> None:
     """Make "Back" lead to the previous page once a page is as it was at first, such as after closing a memory."""
-    with st.sidebar:
-        st.components.v2.component("memory_stepping", js=_read("stepping.js"))(key="stepping")
+    _listen("stepping")
 
 
 def show_refusals() -> None:
     """Scroll to a page's refusal of a click, or to what it offers after it, if out of sight."""
-    with st.sidebar:
-        st.components.v2.component("memory_refusals", js=_read("refusals.js"))(key="refusals")
+    _listen("refusals")
 
 
 def say_what_does_not_fit() -> None:
     """Say so when somebody types or pastes more into a field than it takes."""
-    with st.sidebar:
-        st.components.v2.component("memory_fitting", js=_read("fitting.js"))(key="fitting")
+    _listen("fitting")
 
 
 def enter_popovers() -> None:
     """Make Tab go from the button of an open popover into it, and back."""
-    with st.sidebar:
-        st.components.v2.component("memory_popovers", js=_read("popovers.js"))(key="popovers")
+    _listen("popovers")
 
 
 def keep_focus() -> None:
     """Give the field of a chat the focus back that it loses while an answer comes."""
+    _listen("refocus")
+
+
+def _listen(name: str) -> None:
+    """Let a script of ours listen on the whole page; it shows nothing where it is mounted."""
     with st.sidebar:
-        st.components.v2.component("memory_refocus", js=_read("refocus.js"))(key="refocus")
+        st.components.v2.component(f"memory_{name}", js=_read(f"{name}.js"))(key=name)
 
 
 @cache

@@ -38,6 +38,8 @@ _FEW_FILES = 24
 """More than a database opens."""
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+MAKE_ROOM = "Make room on its disk, and do it again."
+"""What to do when the disk of a database is full."""
 
 
 class HeldOpen:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ...core.files import MAKE_ROOM
 from ...errors import StoreDamaged, StoreError
 from .files import BESIDE, OUR_DISTANCE, wipe_spare
 
@@ -125,7 +126,7 @@ class InFolder(Home):
         return (ChromaError, RuntimeError, OSError)
 
     def as_ours(self, error: Exception) -> StoreError:  # noqa: D102
-        help_by = ". Make room on its disk, and do it again." if "disk is full" in str(error) else ""
+        help_by = f". {MAKE_ROOM}" if "disk is full" in str(error) else ""
         return StoreDamaged(f"Chroma could not use {self.folder}: {error}{help_by}")
 
     def get(self, tier: str) -> chromadb.Collection:  # noqa: D102

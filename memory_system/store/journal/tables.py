@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.util import LRUCache
 
-from ...core.files import exhausted, out_of
+from ...core.files import MAKE_ROOM, exhausted, out_of
 from ...errors import Exhausted, ForeignStore, JournalDamaged, StoreDamaged, StoreError
 from . import postgres
 from .postgres import ASKS_ONCE, NUMBER, TEXT, WRITES
@@ -203,7 +203,7 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 def with_help(sentence: str, error: BaseException | None) -> str:
     """A sentence about an error of SQLite's, and what to do if the disk is full."""
     full = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
-    return f"{sentence} Make room on its disk, and do it again." if full else sentence
+    return f"{sentence} {MAKE_ROOM}" if full else sentence
 
 
 def as_damage(sentence: str, error: BaseException | None) -> StoreError:
