@@ -27,7 +27,7 @@ def show(agent: AgentMemory) -> None:
         widgets.problem(error)
         return
     if not story_tests:
-        widgets.empty("No tests yet.", f"Open a cell above and keep it as a test. They stand in {FILE}.")
+        widgets.empty("No tests yet.", f"Open a cell above and keep it as a test. They are kept in {FILE}.")
         return
     if st.button(words.RUN_TESTS, icon=":material/play_arrow:", help="In Python: World.run_tests"):
         with st.spinner("Running"):
