@@ -96,6 +96,19 @@ def test_a_talk_is_remembered_its_name_corrected_and_the_last_turn_undone(page: 
     said(page, re.compile("Remembered: 1 memory"))
 
 
+@pytest.mark.parametrize("mode", ["interview", "play"])
+def test_on_a_small_screen_one_talks_without_scrolling(page: Page, dashboard: Dashboard, mode: str) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    dashboard.show(page, "interview", agent="edda", mode=mode)
+    if mode == "play":
+        press(page, "Begin")
+    field = page.get_by_test_id("stChatInputTextArea").first
+    expect(field).to_be_in_viewport(ratio=1)
+    say(page, QUESTION)
+    expect(field).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.querySelector(\"[data-testid='stMain']\").scrollTop") == 0
+
+
 @pytest.mark.full
 def test_a_muted_memory_changes_the_answer_and_the_prompt(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "interview", agent="mira", show="ablation")

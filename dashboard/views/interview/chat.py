@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from memory_system import AgentMemory
 from memory_system.conversation import Step
@@ -15,13 +16,17 @@ from ...components import card, mounting, widgets
 from ...data import tables
 from . import live as talk_live
 from . import talk_tables
-from .talk_state import PLAY, OpenTalk
+from .talk_state import INTERVIEW, PLAY, OpenTalk
 
-HEIGHT = 560
+_HIGHEST, _LOWEST = 720, 260
+"""Pixels: how high the box with what is said is at most and at least."""
+_NARROW = 12
+"""On a narrow screen, where the page is scrolled anyway, the rem that are left for the field below the box."""
 TURNS = 30
 """How many turns are shown; a button shows more."""
 _A_TURN = 12
 """The number of messages that a turn rarely exceeds."""
+_REST = {INTERVIEW: 26.5, PLAY: 31.5}
 _USER, _CHARACTER = ":material/person:", ":material/face:"
 MOST_CHARACTERS = 8000
 _ICONS = {
@@ -50,7 +55,7 @@ def show(agent: AgentMemory, mode: str, open_talk: OpenTalk, ask: Ask) -> None:
         _taken(open_talk, talk_live.take(key), field)
     running = live is not None and live.running
     begun = None
-    with st.container(height=HEIGHT, border=True, autoscroll=True, key=f"chat-{mode.lower()}"):
+    with box(f"chat-{mode.lower()}", _REST[mode]):
         turns = _shown(open_talk)
         for turn in turns:
             _turn(agent, turn, open_talk.steps.get(turn.number), heard=_only_heard(open_talk, turn))
@@ -78,6 +83,23 @@ def show(agent: AgentMemory, mode: str, open_talk: OpenTalk, ask: Ask) -> None:
     if text := said or begun:
         talk_live.begin(key, text, lambda listening: ask(text, listening), typed=said is not None)
         st.rerun()
+
+
+def box(key: str, rest: float) -> DeltaGenerator:
+    """The box with what is said, as high as the screen allows: the field below it is in view without scrolling.
+
+    Args:
+        key: its key, which is also a name in the page's style.
+        rest: the height of what is above and below it, in rem.
+    """
+    high = f"clamp({_LOWEST}px,100dvh - var(--rest) - var(--show-foot,0px),{_HIGHEST}px)"
+    around = f"[data-testid='stLayoutWrapper']:has(>.st-key-{key})"
+    st.html(
+        f"<style>:is({around},.st-key-{key}){{--rest:{rest}rem;height:{high}!important}}"
+        f"{around}{{flex-basis:{high}!important}}"
+        f"@media(max-width:640px){{:is({around},.st-key-{key}){{--rest:{_NARROW}rem}}}}</style>"
+    )
+    return st.container(height=_HIGHEST, border=True, autoscroll=True, key=key)
 
 
 def _shown(open_talk: OpenTalk) -> list[talk_tables.Turn]:

@@ -149,7 +149,7 @@ def _begin(agent: AgentMemory, key: str) -> None:
         placeholder="They meet at the bakery before the vote.",
     )
     mounting.keep_unsent(drafts.turn(f"{key}-opening"), f"{key}-opening")
-    with st.expander("How it is held", icon=":material/tune:"):
+    with st.expander("Settings of the talk", icon=":material/tune:"):
         settings = talk_settings.fields(f"{key}-settings", talk_state.wanted_settings(agent))
     if st.button(
         words.LET_THEM_TALK, type="primary", icon=":material/forum:", disabled=settings is None, key=f"{key}-begin",
@@ -185,7 +185,7 @@ def _transcript(stage: Stage, *, links: bool) -> None:
     agents = stage.agents
     called = session.told_apart({name: tables.visible(agent.display_name) for name, agent in agents.items()})
     places = {name: place for place, name in enumerate(agents)}
-    with st.container(height=chat.HEIGHT, border=True, autoscroll=True, key="duet-chat"):
+    with chat.box("duet-chat", 26.5):
         for number, line in enumerate(list(stage.said)):
             assert line.step.change_set is not None, "what is said in a talk is kept"
             speaker = line.step.change_set.agent
@@ -228,6 +228,6 @@ def _go_on(stage: Stage, key: str) -> None:
                 whoever = "none of them" if isinstance(stage.talk, Group) else "neither"
                 widgets.say_next(f"Undone: {whoever} remembers that they talked.")
                 st.rerun()
-        if st.button("Others", icon=":material/group:", key=f"{key}-other-pair", help="What was said stays."):
+        if st.button("Other characters", icon=":material/group:", key=f"{key}-other-pair", help="What was said stays."):
             _let_go(key)
             st.rerun()
