@@ -164,7 +164,7 @@ def _prices(used: set[str]) -> None:
     )
     if not _as_begun(by_model):
         st.caption(":material/info: The prices were changed elsewhere since you opened this table.")
-        if st.button("Load them again", icon=":material/refresh:", help="Your entries here are discarded."):
+        if st.button("Reload", icon=":material/refresh:", help="Your entries here are discarded."):
             _begin_again()
             st.rerun()
     if st.button("Save the prices", icon=":material/save:", help="In Python: world.models.set_prices(...)"):

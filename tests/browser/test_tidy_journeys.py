@@ -45,7 +45,7 @@ def test_duplicates_and_contradictions_are_settled_and_undone(page: Page, dashbo
     press(page, "Undo")
     expect(same).to_be_visible()
     open_expander(page, "Merge with a text of your own")
-    write(page, "What the one memory says", "A spare net needle lies under the boathouse's third step")
+    write(page, "Text of the merged memory", "A spare net needle lies under the boathouse's third step")
     press(page, "Merge into one")
     expect(other).to_have_count(0)
     press(page, "Undo")

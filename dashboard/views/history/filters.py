@@ -84,8 +84,8 @@ def _days(agent: AgentMemory) -> tuple[date | None, date | None]:
     """The first and the last day, in real time, UTC."""
     begin, end = (_begun(agent, name, _day(session.from_link(name))) for name in ("from", "to"))
     with st.popover("Days", icon=":material/date_range:", help="Real time of the change, in UTC."):
-        first = st.date_input("From", key=begin, min_value=_FIRST, max_value=_LAST, persist_state="session")
-        last = st.date_input("Until and with", key=end, min_value=_FIRST, max_value=_LAST, persist_state="session")
+        first = st.date_input("First day", key=begin, min_value=_FIRST, max_value=_LAST, persist_state="session")
+        last = st.date_input("Last day", key=end, min_value=_FIRST, max_value=_LAST, persist_state="session")
     if first and last and first > last:
         st.caption("The first day comes after the last.")
         return first, first

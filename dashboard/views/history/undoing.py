@@ -96,7 +96,7 @@ def _choose(
             help=f"In Python: AgentMemory.{label.lower()}(revision, keep=..., overwrite=...)",
         ):
             _do(agent, lambda: agent.apply(plan), label, record.change_set.title, lambda: drafts.next_turn(choices))
-        if st.button("Leave it", icon=":material/close:"):
+        if st.button("Cancel", icon=":material/close:", key="leave-choices"):
             st.session_state.pop(f"choosing-{agent.name}-{record.revision}", None)
             st.rerun()
 
@@ -135,6 +135,6 @@ def _go_back_preview(agent: AgentMemory, record: Applied) -> None:
     with change_set.foot(f"back-{record.revision}"):
         if st.button("Apply", type="primary", icon=":material/check:", key="apply-back", disabled=not plan):
             bulk.apply(agent, _back_key(agent, record), plan, f"{plan.title}. {history_tables.did(plan)}")
-        if st.button("Leave it", icon=":material/close:", key="leave-back"):
+        if st.button("Cancel", icon=":material/close:", key="leave-back"):
             del st.session_state[_back_key(agent, record)]
             st.rerun()

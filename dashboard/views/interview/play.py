@@ -77,7 +77,7 @@ def _begin(agent: AgentMemory) -> None:
             persist_state="session",
             placeholder="made of your name and the date",
         )
-        with st.expander("How it is held", icon=":material/tune:"):
+        with st.expander("Settings of the talk", icon=":material/tune:"):
             settings = talk_settings.fields(f"begin-{agent.name}", talk_state.wanted_settings(agent))
         if st.button(
             "Begin", type="primary", icon=":material/play_arrow:", disabled=settings is None, key="talk-begin",
@@ -101,7 +101,7 @@ def _settings(open_talk: OpenTalk) -> None:
         chosen = talk_settings.fields(f"talk-{talk.id}", talk.settings)
         changed = chosen is not None and chosen != talk.settings
         if st.button(
-            "Hold it so", type="primary", icon=":material/check:", disabled=not changed, key=f"change-{talk.id}",
+            "Save settings", type="primary", icon=":material/check:", disabled=not changed, key=f"change-{talk.id}",
             help="In Python: Conversation.change",
         ):  # fmt: skip
             assert chosen is not None, "the button is not disabled"

@@ -51,9 +51,9 @@ with st.container(horizontal=True):
     exporting.control(agent)
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
-    if agent.personality_text and st.button("Put the good one back", icon=":material/settings_backup_restore:"):
+    if agent.personality_text and st.button("Restore the last good one", icon=":material/settings_backup_restore:"):
         agent.curation.put_personality_back()
-        widgets.say_next("The good personality was put back; a broken file is kept beside it.")
+        widgets.say_next("The last good personality was restored; the broken file is kept beside it.")
         st.rerun()
 
 loaded, draft, base, field, drawn, aside = (

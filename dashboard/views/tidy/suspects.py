@@ -123,11 +123,11 @@ def _merge_with_text(agent: AgentMemory, suspicion: Suspicion, key: str) -> None
     draft = drafts.Draft(
         f"{_merging(agent)}{key}", {"text": suspicion.entries[0].document}, {"text": "The first memory"}
     )
-    text = st.text_area("What the one memory says", key=draft.field("text"), height=90, persist_state="session")
+    text = st.text_area("Text of the merged memory", key=draft.field("text"), height=90, persist_state="session")
     if not draft.settle_clashes():
         return
     place = st.radio(
-        "It has the time and kind of",
+        "Time and kind from",
         range(2),
         format_func=lambda at: widgets.plain(tables.told_apart(suspicion.entries[at])),
         key=f"whose-{key}",

@@ -135,7 +135,7 @@ def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None, 
         if cell.memory and st.button(words.OPEN_MEMORY, icon=":material/open_in_new:", key=f"memory-{number}"):
             places.to_memory(cell.agent, memory=cell.memory)
         verdict = st.selectbox(
-            "It is so that the character",
+            "Correction: the character",
             [str(verdict) for verdict in Verdict],
             index=list(Verdict).index(cell.verdict),
             key=f"is-{number}-{cell.agent}",

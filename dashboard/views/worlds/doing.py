@@ -53,7 +53,7 @@ def _made(world: Saved) -> None:
 
 def with_one(worlds: Worlds, saved_worlds: list[Saved]) -> None:
     """Choose a world, and an action with it."""
-    st.header("One of them", anchor=False)
+    st.header("Manage a world", anchor=False)
     names = [world.name for world in saved_worlds]
     if _NEXT in st.session_state:
         st.session_state["worlds-chosen"] = st.session_state.pop(_NEXT)
@@ -91,7 +91,7 @@ _BRANCH = "A copy linked to its original, for trying something out and comparing
 
 def new(worlds: Worlds) -> None:
     """Make a new world, empty or with the sample."""
-    st.header("A new one", anchor=False)
+    st.header("New world", anchor=False)
     name = st.text_input(
         words.NEW_WORLD_NAME, key=drafts.turn("worlds-new"), max_chars=64, persist_state="session"
     ).strip()
