@@ -6,6 +6,9 @@ The sixty memories of ``tests/data/paraphrases.json``, or the first so many of t
 asked for by their cues and by sixty cues that none of them answers: as written, with the time at which each was
 lived through ("How did the young woodworker hurt his hand last week?"), and with the same time for all, which is wrong
 for most. The defaults are used, and nothing is forgotten.
+
+Then the six characters of the sample world are asked what happened in parts of its last days: how much of what they
+recall happened then, and how much they recall of what did.
 """
 
 from __future__ import annotations
@@ -18,15 +21,28 @@ from pathlib import Path
 
 import numpy as np
 
-from memory_system import AgentMemory, Settings, World
+from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 from memory_system.evaluation.threshold import Pairs, read_pairs
+from memory_system.maintenance import fill_world
 
 PAIRS = Path(__file__).parents[1] / "tests" / "data" / "paraphrases.json"
 NOW = datetime.fromisoformat("2026-03-28T18:00:00+00:00")  # a Saturday
 AGO = {"today": 0, "yesterday": 1, "this week": 3, "last week": 8, "last month": 35}
 """When something was lived through, and how many days before now that is."""
 FIRST = 5
+SAMPLE = Path(__file__).parents[1] / "database" / "samples" / "harrow_quay"
+PARTS = {
+    "this morning": (0, 4, 12),
+    "this afternoon": (0, 12, 18),
+    "last night": (1, 18, 30),
+    "yesterday morning": (1, 4, 12),
+    "yesterday evening": (1, 17, 24),
+    "on Wednesday afternoon": (2, 12, 18),
+    "on Monday night": (4, 18, 30),
+}
+"""Parts of days: how many days ago the day was, and the hours from and until."""
+QUESTIONS = ("What happened {}?", "What did I do {}?", "Whom did I meet {}?")
 
 
 def asked(cue: str, when: str) -> str:
@@ -51,6 +67,46 @@ def measured(agent: AgentMemory, pairs: Pairs, lived: Sequence[str], when: str) 
         own = lived[number % len(lived)]
         answered += bool(agent.query_memory(asked(cue, own if when == "its own" else when), touch=False).hits)
     return found / len(lived), answered / len(pairs.unrelated)
+
+
+def of_a_part(agents: Sequence[AgentMemory], words: str, begins: datetime, ends: datetime) -> tuple[float, float]:
+    """The share of what is recalled that happened in a part of a day, and of what happened then that is recalled.
+
+    At most five memories are recalled, so no more than five count as missing.
+
+    Args:
+        agents: who is asked; those to whom nothing happened then are left out.
+        words: what the part is called.
+        begins: when it begins.
+        ends: when it ends.
+    """
+    right = recalled = possible = 0
+    for agent in agents:
+        times = [entry.timestamp for tier in (Tier.STM, Tier.LTM) for entry in agent.entries(tier)]
+        happened = sum(at is not None and begins <= at < ends for at in times)
+        if not happened:
+            continue
+        for question in QUESTIONS:
+            hits = agent.query_memory(question.format(words), FIRST, touch=False).hits
+            then = (hit.entry.timestamp for hit in hits)
+            right += sum(at is not None and begins <= at < ends for at in then)
+            recalled += len(hits)
+            possible += min(FIRST, happened)
+    return right / max(recalled, 1), right / max(possible, 1)
+
+
+def parts_of_days(home: str) -> None:
+    """Print how well the sample's characters know what happened in each part of its last days."""
+    print("\n| part of a day | of what is recalled, %, happened then | of what happened then, %, is recalled |")
+    print("|---|---:|---:|")
+    with World(_settings(home)) as world:
+        fill_world(world, SAMPLE)
+        agents = [world.agent(name) for name in world.agents()]
+        midnight = world.clock().replace(hour=0, minute=0)
+        for words, (days, first, last) in PARTS.items():
+            begins, ends = (midnight + timedelta(days=-days, hours=hour) for hour in (first, last))
+            right, found = of_a_part(agents, words, begins, ends)
+            print(f"| {words} | {right * 100:.0f} | {found * 100:.0f} |", flush=True)
 
 
 def _settings(home: str) -> Settings:
@@ -78,6 +134,8 @@ def main() -> None:
             for when in ("", "its own", "yesterday", "this week", "last month"):
                 found, answered = measured(agent, pairs, lived, when)
                 print(f"| {when or 'none'} | {count} | {found * 100:.0f} | {(1 - answered) * 100:.0f} |", flush=True)
+    with tempfile.TemporaryDirectory() as home:
+        parts_of_days(home)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from ..core.scoring import Measure, Seats
 from . import hybrid as relevancy
 from .expansion import Expanded, Measured, Relevancy
 from .hybrid import Cue, Evidence, Joint, Kept, Texts, TokenStates, evidence, hybrid
+from .hybrid.dates import SMALL_HOURS, names_hours
 from .query import Query
 from .rank import by_vectors
 from .table import Table
@@ -168,12 +169,15 @@ def _read(query: Query, tables: Mapping[Tier, Table]) -> Cue:
 
 def _reading(query: Query, names: frozenset[str]) -> Cue:
     zone = query.now.tzinfo
-    if len(query.cue) > _SHORT or not isinstance(zone, Hashable):
+    if len(query.cue) > _SHORT or not isinstance(zone, Hashable) or names_hours(query.cue):
         return Cue.read(query.cue, query.now, names)
-    return _remembered(query.cue, query.now.date(), zone, names)
+    return _remembered(query.cue, query.now.date(), query.now.hour < SMALL_HOURS, zone, names)
 
 
 @lru_cache(maxsize=256)
-def _remembered(text: str, day: date, zone: tzinfo | None, names: frozenset[str]) -> Cue:
-    """The analysis of a cue, with "yesterday" relative to the day and its zone: the time of day does not matter."""
-    return Cue.read(text, datetime.combine(day, time(), zone), names)
+def _remembered(text: str, day: date, small: bool, zone: tzinfo | None, names: frozenset[str]) -> Cue:
+    """The analysis of a cue, with "yesterday" relative to the day and its zone.
+
+    The time of day does not matter, except whether it is still ``small`` hours: "tonight" began the day before then.
+    """
+    return Cue.read(text, datetime.combine(day, time(0 if small else SMALL_HOURS), zone), names)

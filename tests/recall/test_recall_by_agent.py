@@ -38,6 +38,77 @@ def test_explaining_touches_nothing(told: AgentMemory) -> None:
     assert set(accesses(told).values()) == {None}
 
 
+@pytest.fixture
+def days(agent: AgentMemory, remember: Callable[..., str]) -> AgentMemory:
+    """Mira with events of two days; it is 18:00 now."""
+    for text, hours_ago in (
+        ("Lent Tobias the brass key", 34),  # 08:00 on the day before
+        ("Oiled the hinges of the oven door", 30),
+        ("Argued with Edda about the seed loaves", 22),
+        ("Saw a lamp in the locked mill", 17),  # one in the morning
+        ("Baked forty loaves", 12),
+        ("Chalked the times of the tide on the door", 9),
+        ("Sold the last of the buns", 4),
+        ("Swept the shop", 2),
+    ):
+        remember(text, id=text, hours_ago=hours_ago)
+    return agent
+
+
+@pytest.mark.parametrize(
+    ("cue", "found"),
+    [
+        ("What happened this morning?", ["Baked forty loaves", "Chalked the times of the tide on the door"]),
+        ("What happened this afternoon?", ["Sold the last of the buns", "Swept the shop"]),
+        ("What happened last night?", ["Argued with Edda about the seed loaves", "Saw a lamp in the locked mill"]),
+        ("What happened yesterday evening?", ["Argued with Edda about the seed loaves"]),
+        ("What happened yesterday at 8 am?", ["Lent Tobias the brass key"]),
+        ("What happened two hours ago?", ["Swept the shop"]),
+        ("What happened in the last five hours?", ["Sold the last of the buns", "Swept the shop"]),
+        ("What happened today at 14:00?", ["Sold the last of the buns"]),
+    ],
+)
+def test_what_happened_in_a_part_of_a_day_is_what_is_recalled(days: AgentMemory, cue: str, found: list[str]) -> None:
+    assert sorted(hit.entry.document for hit in days.query_memory(cue, 8, touch=False).hits) == sorted(found)
+
+
+def test_the_same_cue_is_counted_from_the_time_at_which_it_is_asked(days: AgentMemory) -> None:
+    def recalled(cue: str, hours: float) -> list[str]:
+        found = days.query_memory(cue, 1, touch=False, now=NOW + timedelta(hours=hours))
+        return [hit.entry.document for hit in found.hits]
+
+    assert recalled("What happened two hours ago?", 0) == ["Swept the shop"]
+    assert recalled("What happened two hours ago?", -2) == ["Sold the last of the buns"]
+    assert recalled("What happened this evening?", -15) == ["Argued with Edda about the seed loaves"]  # three at night
+
+
+def test_where_nothing_is_known_of_a_part_of_a_day_the_day_answers(
+    agent: AgentMemory, remember: Callable[..., str]
+) -> None:
+    remember("The fair was held on the green", hours_ago=30)  # at noon, as what is known to the day alone
+    remember("Baked forty loaves", hours_ago=12)
+    (hit,) = agent.query_memory("What happened yesterday evening?", touch=False).hits
+    assert hit.entry.document == "The fair was held on the green"
+
+
+def test_what_is_told_later_in_the_day_is_of_the_hours_that_it_names(
+    agent: AgentMemory, remember: Callable[..., str]
+) -> None:
+    remember("Swept the shop", hours_ago=3)
+    remember("Edda came by to say that she had sold her boat this morning", hours_ago=1)
+    (hit,) = agent.query_memory("What happened this morning?", touch=False).hits
+    assert "sold her boat" in hit.entry.document
+
+
+def test_a_plan_is_of_its_hours_and_not_of_the_whole_day(agent: AgentMemory, remember: Callable[..., str]) -> None:
+    plans = [f"Plan for Friday 27 March, {hours}" for hours in ("08:00 to 09:00: bake", "20:00 to 21:00: read")]
+    for plan in plans:
+        remember(plan, hours_ago=14)
+    assert agent.now.date().isoformat() == "2026-03-27"
+    recalled = [hit.entry.document for hit in agent.query_memory("What happens tonight?", touch=False).hits]
+    assert recalled == [plans[1]]
+
+
 def test_what_was_recalled_at_the_end_of_time_is_still_read(told: AgentMemory) -> None:
     end = datetime.max.replace(tzinfo=UTC)
     assert told.query_memory("Who has the brass key?", now=end, threshold=0).hits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -31,10 +32,7 @@ def days(text: str, now: datetime = NOW) -> list[tuple[str, str]]:
         ("yesterday", "2023-10-17", "2023-10-17"),
         ("the day before yesterday", "2023-10-16", "2023-10-16"),
         ("What happened today?", "2023-10-18", "2023-10-18"),
-        ("tonight", "2023-10-18", "2023-10-18"),
         ("tomorrow", "2023-10-19", "2023-10-19"),
-        ("last night", "2023-10-17", "2023-10-17"),
-        ("this morning", "2023-10-18", "2023-10-18"),
         ("last Tuesday", "2023-10-17", "2023-10-17"),
         ("last Wednesday", "2023-10-11", "2023-10-11"),
         ("on Sunday", "2023-10-15", "2023-10-15"),
@@ -80,6 +78,92 @@ def test_words_for_a_time_become_their_days(text: str, first: str, last: str) ->
 
 
 @pytest.mark.parametrize(
+    ("text", "begins", "ends"),
+    [
+        ("this morning", "18 04:00", "18 12:00"),
+        ("this afternoon", "18 12:00", "18 18:00"),
+        ("tonight", "18 17:00", "19 06:00"),
+        ("last night", "17 18:00", "18 06:00"),
+        ("last evening", "17 17:00", "18 00:00"),
+        ("tomorrow morning", "19 04:00", "19 12:00"),
+        ("yesterday evening", "17 17:00", "18 00:00"),
+        ("on Monday night", "16 18:00", "17 06:00"),
+        ("last Tuesday  afternoon", "17 12:00", "17 18:00"),
+        ("on 3 October in the evening", "03 17:00", "04 00:00"),
+        ("the evening of 3 October", "03 17:00", "04 00:00"),
+        ("the morning of the 3rd of October", "03 04:00", "03 12:00"),
+        ("2023-10-03, at night", "03 18:00", "04 06:00"),
+        ("two days ago in the morning", "16 04:00", "16 12:00"),
+        ("an hour ago", "18 14:00", "18 15:00"),
+        ("half an hour ago", "18 14:30", "18 15:30"),
+        ("two hours ago", "18 13:00", "18 14:00"),
+        ("a few hours ago", "18 11:00", "18 14:00"),
+        ("eight hours ago", "18 05:30", "18 09:30"),
+        ("20 minutes ago", "18 15:00", "18 15:20"),
+        ("in the last hour", "18 14:30", "18 15:31"),
+        ("yesterday at 14:00", "17 13:30", "17 14:30"),
+        ("last Tuesday around 3 pm", "17 14:30", "17 15:30"),
+        ("on 3 October at 9 o'clock", "03 08:30", "03 09:30"),
+        ("3 October 2023, 16:45", "03 16:15", "03 17:15"),
+        ("2023-10-03T16:45:00", "03 16:15", "03 17:15"),
+        ("today from 9:00 to 11:30", "18 09:00", "18 11:30"),
+        ("yesterday 10am-1pm", "17 10:00", "17 13:00"),
+        ("Tuesday 23:00 to 1:00", "17 23:00", "18 01:00"),
+        ("the past three hours", "18 12:30", "18 15:31"),
+    ],
+)
+def test_a_part_of_a_day_and_hours_before_now_are_read(text: str, begins: str, ends: str) -> None:
+    (one,) = stretches(text, NOW + timedelta(seconds=40))  # the minute counts
+    meant = one.narrowed
+    assert [f"{datetime.fromtimestamp(at, UTC):%d %H:%M}" for at in (meant.start, meant.end)] == [begins, ends]
+    assert one.start <= meant.start < meant.end <= one.end
+    assert one.words == " ".join(text[slice(*one.place)].split())
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"), [("tonight", 17), ("this evening", 17), ("last night", 18), ("this Wednesday evening", 41)]
+)
+def test_in_the_small_hours_the_evening_is_the_one_just_over(text: str, begins: int) -> None:
+    (one,) = stretches(text, datetime(2023, 10, 18, 1, 30, tzinfo=UTC))
+    day_before = datetime(2023, 10, 17, tzinfo=UTC)
+    assert one.narrowed.start == (day_before + timedelta(hours=begins)).timestamp()
+
+
+@pytest.mark.parametrize(
+    "text", ["yesterday 12 people came", "yesterday at 99:99", "yesterday at 3", "yesterday, 3:4", "yesterday 25:00"]
+)
+def test_other_numbers_after_a_day_are_no_time_on_the_clock(text: str) -> None:
+    assert stretches(text, NOW)[0].words == "yesterday"
+    assert stretches(text, NOW)[0].part is None
+
+
+@pytest.mark.parametrize("text", ["at the last minute", "the last minutes", "in the evening", "a night out"])
+def test_a_part_of_no_day_in_particular_is_no_time(text: str) -> None:
+    assert stretches(f"Now and then, this or last, {text}", NOW) == ()
+
+
+def test_a_whole_day_does_not_count_as_of_its_evening_and_an_hour_does() -> None:
+    (evening,) = (one.narrowed for one in stretches("yesterday evening", NOW))
+    for text, counts in (
+        ("yesterday", False),
+        ("yesterday at 20:00", True),
+        ("last week", False),
+        ("last night", True),
+    ):
+        (other,) = stretches(text, NOW)
+        assert evening.covers(other.narrowed) is counts
+        assert other.covers(other)
+    (day,) = stretches("yesterday", NOW)
+    assert day.covers(evening)
+
+
+def test_a_night_keeps_the_clock_of_its_zone_when_the_clocks_change() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    (night,) = stretches("last night", datetime(2026, 10, 25, 9, 0, tzinfo=berlin))  # an hour more
+    assert night.narrowed.end - night.narrowed.start == 13 * 3600
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
@@ -103,6 +187,8 @@ def test_what_is_no_time_becomes_none(text: str) -> None:
     [
         ("Who broke her leg one year ago?", {"broke", "leg", "one", "year", "ago"}),
         ("What was stolen last week?", {"stolen", "last", "week"}),
+        ("What was stolen two hours ago?", {"stolen", "two", "hours", "ago"}),
+        ("What was stolen yesterday evening?", {"stolen"}),
         ("What was stolen in May 2023?", {"stolen"}),
         ("What was stolen on 7 May?", {"stolen"}),
     ],
@@ -148,5 +234,5 @@ def test_a_text_that_does_not_say_when_is_known(text: str) -> None:
 
 @given(st.text(max_size=200), st.datetimes(timezones=st.just(UTC)))
 def test_any_text_at_any_time_is_read_without_failing(text: str, now: datetime) -> None:
-    for one in stretches(text + " three years ago, next month, last winter", now):
+    for one in stretches(text + " three years ago, next month, last winter, a few hours ago, last night", now):
         assert one.start < one.end

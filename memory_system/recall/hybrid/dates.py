@@ -1,4 +1,4 @@
-"""Dates in a text as periods of time: "last Tuesday", "in May 2023", "two weeks ago".
+"""Dates in a text as periods of time: "last Tuesday", "in May 2023", "yesterday evening", "two hours ago".
 
 A small grammar of our own, since existing parsers return a point where a period is meant ("in May 2023" becomes
 one day of May) and take milliseconds, and every memory is read too: what is described as "yesterday" happened
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
 _MONTHS = [
@@ -29,7 +29,8 @@ _MONTHS = [
 _DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _SEASONS = {"winter": 12, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
 _COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-_VAGUE = {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 4}
+_SEVERAL = {"couple": 2, "few": 3, "several": 4}
+_VAGUE = {"a": 1, "an": 1, **_SEVERAL}
 
 _MONTH = "(?:" + "|".join([*_MONTHS, *(f"{name[:3]}\\b\\.?" for name in _MONTHS), r"sept\b\.?"]) + ")"
 _DAY = "(?:" + "|".join(_DAYS) + ")"
@@ -37,6 +38,16 @@ _SEASON = "(?:" + "|".join(_SEASONS) + ")"
 _YEAR = r"(?:19|20)\d\d"
 _COUNT = r"(?:\d{1,3}|" + "|".join([*_COUNTS, *_VAGUE]) + r")(?:\s+of)?"
 _UNIT = "(?:day|week|weekend|month|year)"
+_SHORT = "(?:hour|minute)"
+_HOURS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30), "tonight": (17, 30)}
+"""When parts of a day begin and end; night ends at six the next morning."""
+_AROUND = 0.5
+"""How many hours before and after a time on the clock are meant by it."""
+_CLOCK = r"(\d{1,2})(?::(\d\d)(?::\d\d)?)?\s*(am|pm|o'clock)?"
+_PART = "(?:morning|afternoon|evening|night)"
+SMALL_HOURS = 4
+"""The hour until which "tonight" began the day before."""
+_JUST_OVER = frozenset({"this afternoon", "this evening", "this night", "tonight"})
 
 _FORMS = (
     rf"(?P<iso>{_YEAR}-\d\d(?:-\d\d)?)(?!\d)",
@@ -44,21 +55,30 @@ _FORMS = (
     rf"(?P<month_before>{_MONTH})\s+(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<year_2>{_YEAR})\b)?",
     rf"(?P<month>{_MONTH})(?:,?\s+(?:of\s+)?(?P<year_3>{_YEAR})\b)?",
     rf"(?P<ago>{_COUNT})\s+(?P<ago_unit>{_UNIT})s?\s+(?:ago|back|earlier)\b",
+    rf"(?P<hours>half\s+an|{_COUNT})\s+(?P<hours_unit>{_SHORT})s?\s+(?:ago|back|earlier)\b",
+    rf"(?:last|past|previous)\s+(?:(?P<recent>{_COUNT})\s+(?P<recent_unit>{_SHORT})s?|(?P<recent_hour>hour))\b",
     rf"(?:last|past|previous)\s+(?P<span>{_COUNT})\s+(?P<span_unit>{_UNIT})s\b",
-    rf"(?P<which>last|past|previous|this|next)\s+(?P<what>{_UNIT}|{_DAY}|{_SEASON}|night|morning|evening|{_MONTH})\b",
+    rf"(?P<which>last|past|previous|this|next)\s+(?P<what>{_UNIT}|{_DAY}|{_SEASON}|{_PART}|{_MONTH})\b",
     rf"(?P<season>{_SEASON})\s+(?:of\s+)?(?P<year_4>{_YEAR})\b",
     r"(?P<word>the\s+day\s+before\s+yesterday|yesterday|today|tonight|tomorrow)\b",
     rf"(?P<weekday>{_DAY})\b",
     rf"(?P<year>{_YEAR})(?![\d-])",
 )
-_RELATIVE = ("ago", "span", "which")
+_RELATIVE = ("ago", "hours", "recent", "recent_hour", "span", "which")
 _ASCII = re.IGNORECASE | re.ASCII
 """Without ASCII, i and s would match letters that lower() does not turn into them."""
+_PART_AFTER = re.compile(rf"(?:,?\s+in\s+the|,?\s+at)?\s+(?P<part>{_PART})\b", _ASCII)
+_CLOCK_AFTER = re.compile(
+    rf"(?:T|,?\s+(?:(?:at|from|around|about|between)\s+)?){_CLOCK}(?:\s*(?:to|until|till|and|-|–)\s*{_CLOCK})?(?!\w|:\d)",
+    _ASCII,
+)
+_PART_BEFORE = re.compile(rf"\b(?P<part>{_PART})\s+(?:of|on)\s+(?:the\s+)?$", _ASCII)
 _ANY = re.compile(r"(?<![\w-])(?:" + "|".join(_FORMS) + ")", _ASCII)
 _HINT = re.compile(
     rf"{_YEAR}|{_MONTH}|{_DAY}|yesterday|today|tonight|tomorrow|\bago|last|past|previous|this|next",
     _ASCII,
 )
+_OF_HOURS = re.compile(rf"\b{_SHORT}", _ASCII)
 _WORDS_TOO = re.compile(r"(?:may|march|mar|sun|sat|second|dec|jan|fall)", _ASCII)
 
 _SAYS_WHEN = frozenset(
@@ -72,6 +92,10 @@ _SAYS_WHEN = frozenset(
 ) - {"may", "march", "fall", "spring"}  # mostly other words
 _PLAIN_WORD = re.compile(r"[a-z]+|\d+")
 
+_LEAST_OF_A_DAY = 23 * 3600.0
+"""Seconds of the shortest day, on which the clocks go forward."""
+_NEAR = 40
+"""Characters before a date in which "the evening of" is looked for."""
 MOST_READ = 4000
 """Characters of a text to search for dates: dates far down a long text do not say when it happened."""
 
@@ -93,10 +117,22 @@ class Stretch:
     end: float
     place: tuple[int, int] = (0, 0)
     relative: bool = False
+    part: tuple[float, float] | None = None
+    """The part of it that is meant, such as the evening of a day, from and until; ``None`` for all of it."""
+
+    @property
+    def narrowed(self) -> Stretch:
+        """Only the part that is meant."""
+        start, end = self.part or (self.start, self.end)
+        return replace(self, start=start, end=end, part=None)
 
     def overlaps(self, other: Stretch) -> bool:
         """Whether the two have a moment in common."""
         return self.start < other.end and other.start < self.end
+
+    def covers(self, other: Stretch) -> bool:
+        """Whether what happened in the other one counts as of this one: of an evening, the whole day does not."""
+        return self.overlaps(other) and not self.end - self.start < _LEAST_OF_A_DAY <= other.end - other.start
 
 
 def stretches(text: str, now: datetime) -> tuple[Stretch, ...]:
@@ -111,6 +147,11 @@ def stretches(text: str, now: datetime) -> tuple[Stretch, ...]:
     return tuple(_read(head, now)) if _HINT.search(head) else ()
 
 
+def names_hours(text: str) -> bool:
+    """Whether the periods that a text names may depend on the minute: it has the word "hour" or "minute"."""
+    return _OF_HOURS.search(text) is not None
+
+
 def mentions_time(text: str) -> bool:
     """Whether a text says when: by a date, a weekday, "yesterday", "last week", "two years"; or just "recently"."""
     said = set(_PLAIN_WORD.findall(text[:MOST_READ].lower()))
@@ -120,14 +161,91 @@ def mentions_time(text: str) -> bool:
 def _read(text: str, now: datetime) -> Iterator[Stretch]:
     for found in _ANY.finditer(text):
         try:
-            days = _days(found, now.date())
-            if days is None:
-                continue
-            start, end = (datetime.combine(day, time(), now.tzinfo).timestamp() for day in days)
+            stretch = _short(found, now) or _of_days(found, now)
         except (ValueError, OverflowError):  # 31 April, or a day before the year 1
             continue
-        relative = any(found[name] for name in _RELATIVE)
-        yield Stretch(" ".join(found.group().split()), start, end, found.span(), relative)
+        if stretch is not None:
+            yield stretch
+
+
+def _short(found: re.Match[str], now: datetime) -> Stretch | None:
+    """Some hours or minutes before now; ``None`` if the match is of something else.
+
+    "Two hours ago" is the middle of a period whose length grows with the number, and the more if it is vague. The
+    minute counts, not the second, so that the same cue means the same for a minute.
+    """
+    unit = found["hours_unit"] or found["recent_unit"] or found["recent_hour"]
+    if unit is None:
+        return None
+    count = (found["hours"] or found["recent"] or "one").lower()
+    one = 3600.0 if unit.lower() == "hour" else 60.0
+    before = one * (0.5 if count.startswith("half") else _count(count))
+    minute = now.timestamp() // 60 * 60
+    if found["hours"] is None:
+        return _stretch(found, minute - before, minute + 60, found.span())
+    vague = count.split(maxsplit=1)[0] in _SEVERAL or one < 3600
+    away = max(before / 2 if vague else before / 4, one / 2, 120.0)
+    around = _stretch(found, minute - before - 2 * away, min(minute - before + 2 * away, minute + 60), found.span())
+    return replace(around, part=(minute - before - away, minute - before + away))
+
+
+def _of_days(found: re.Match[str], now: datetime) -> Stretch | None:
+    """Whole days, or a part of one."""
+    days = _days(found, now.date())
+    if days is None:
+        return None
+    (first, last), place, part = days, found.span(), None
+    if last - first == timedelta(1):
+        part, place = _part(found)
+    if part is None:
+        return _stretch(found, _at(first, 0, now), _at(last, 0, now), place)
+    if now.hour < SMALL_HOURS and " ".join(found.group().lower().split()) in _JUST_OVER:
+        first -= timedelta(1)
+    begins, ends = (_at(first, hour, now) for hour in part)
+    whole = _stretch(found, min(_at(first, 0, now), begins), max(_at(first, 24, now), ends), place)
+    return replace(whole, part=(begins, ends))
+
+
+def _part(found: re.Match[str]) -> tuple[tuple[float, float] | None, tuple[int, int]]:
+    """The hours of a day that are meant, if only a part of it is, and where the text says so."""
+    text, (start, end) = found.string, found.span()
+    own = (found["what"] or found["word"] or "").lower()
+    if own in _HOURS:
+        return _HOURS[own], (start, end)
+    if after := _PART_AFTER.match(text, end):
+        return _HOURS[after["part"].lower()], (start, after.end())
+    if (clock := _CLOCK_AFTER.match(text, end)) and (hours := _clock_hours(*clock.groups())):
+        return hours, (start, clock.end())
+    before = _PART_BEFORE.search(text, max(0, start - _NEAR), start)
+    return (_HOURS[before["part"].lower()], (before.start(), end)) if before else (None, (start, end))
+
+
+def _clock_hours(*clock: str | None) -> tuple[float, float] | None:
+    """From when until when two times on the clock are, or about when one is; ``None`` if they are other numbers."""
+    first, last = (_hour(*clock[number : number + 3]) for number in (0, 3))
+    if first is None or (last is None and clock[3] is not None):
+        return None
+    if last is None:
+        return first - _AROUND, first + _AROUND
+    return first, last if last > first else last + 24
+
+
+def _hour(hour: str | None, minute: str | None, half: str | None) -> float | None:
+    """A time on the clock in hours; ``None`` if it has neither minutes nor "am", "pm" or "o'clock", or is none."""
+    if hour is None or (minute is None and half is None) or int(hour) > 24 or int(minute or 0) > 59:
+        return None
+    twelve = 12 if half and half.lower() == "pm" else 0
+    return (int(hour) % 12 + twelve if half and half.lower() in ("am", "pm") else int(hour)) + int(minute or 0) / 60
+
+
+def _stretch(found: re.Match[str], start: float, end: float, place: tuple[int, int]) -> Stretch:
+    words = " ".join(found.string[slice(*place)].split())
+    return Stretch(words, start, end, place, any(found[name] for name in _RELATIVE))
+
+
+def _at(day: date, hour: float, now: datetime) -> float:
+    """Unix seconds of an hour of a day, which may also be of the day before or after, on the clock of now's zone."""
+    return (datetime.combine(day, time(), now.tzinfo) + timedelta(hours=hour)).timestamp()
 
 
 def _days(found: re.Match[str], today: date) -> tuple[date, date] | None:
@@ -236,7 +354,7 @@ def _relative(which: str, what: str, today: date) -> tuple[date, date]:
             return monday + timedelta(7 * step + 4), monday + timedelta(7 * step + 7)
         case "day":
             return _day(today + timedelta(step))
-        case "night" | "morning" | "evening":
+        case "morning" | "afternoon" | "evening" | "night":
             return _day(today + timedelta(step))
         case "month":
             months = today.year * 12 + today.month - 1 + step

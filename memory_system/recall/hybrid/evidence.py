@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cue import Cue
-from .joint import Texts
+from .joint import Texts, meant
 from .late import UNRELATED, cosines, token_weights
 from .neighbours import strength
 from .states import PackedStates, TokenStates
@@ -121,11 +121,11 @@ def _words(cue: Cue, document: str, index: Texts) -> tuple[WordMatch, ...]:
 def _dates(cue: Cue, row: int, index: Texts) -> tuple[DateMatch, ...]:
     found = []
     timestamp = index.entries[row].timestamp
-    for asked in cue.asked:
+    for asked in meant(cue.asked, index):
         if timestamp is not None and asked.start <= timestamp.timestamp() < asked.end:
             found.append(DateMatch(asked.words, ""))
         stretches = index.mentions(row)
-        found += [DateMatch(asked.words, stretch.words) for stretch in stretches if asked.overlaps(stretch)]
+        found += [DateMatch(asked.words, stretch.words) for stretch in stretches if asked.covers(stretch)]
     return tuple(found)
 
 

@@ -33,7 +33,7 @@ SATURATION = 1.2
 """BM25's k1: how much the second and third occurrence of a word count."""
 LENGTH_SHARE = 0.75
 """BM25's b: how strongly long texts are discounted."""
-FORM = 3
+FORM = 4
 """Increases when texts are read in another way: a saved index of an older form is then discarded."""
 
 
@@ -338,7 +338,7 @@ class TextIndex:
         for stretch in asked:
             found[(times >= stretch.start) & (times < stretch.end)] = 1.0
         for row, mentions in self._mentions.items():
-            if any(stretch.overlaps(other) for stretch in asked for other in mentions):
+            if any(stretch.covers(other) for stretch in asked for other in mentions):
                 found[row] = 1.0
         return found
 
@@ -375,8 +375,8 @@ class TextIndex:
             self._heard[row] = self._numbers.setdefault(heard, len(self._numbers))
         if mentions_time(said):
             self._tells.add(row)
-            if entry.timestamp is not None and (mentions := stretches(said, entry.timestamp)):
-                self._mentions[row] = mentions
+        if entry.timestamp is not None and (mentions := stretches(said, entry.timestamp)):
+            self._mentions[row] = tuple(stretch.narrowed for stretch in mentions)
         self._neighbours.put(row, place_of(entry))
 
     def _leave(self, row: int) -> None:

@@ -110,6 +110,15 @@ Texts = TextIndex | Joint
 """What relevancy is measured over: one index, or several read as one."""
 
 
+def meant(asked: Sequence[Stretch], index: Texts) -> tuple[Stretch, ...]:
+    """The same periods, each narrowed to the part that is meant, unless nothing happened in that part.
+
+    So "yesterday evening" also finds what is known to the day alone, with noon for its time.
+    """
+    narrowed = ((stretch, stretch.narrowed) for stretch in asked)
+    return tuple(part if stretch.part and index.within([part]).any() else stretch for stretch, part in narrowed)
+
+
 def _within(ends: Sequence[int], row: int) -> tuple[int, int]:
     """The part that a row is in, and its row there, given where the parts end."""
     part = bisect_right(ends, row)

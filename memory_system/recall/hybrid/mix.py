@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from .confidence import FITTED, FITTED_WITHOUT_STATES, Odds, beyond_chance, standing, stands_out
 from .cue import Cue
-from .joint import Texts
+from .joint import Texts, meant
 from .late import late
 from .states import TokenStates
 from .words import asks
@@ -235,7 +235,7 @@ def signals(cue: Cue, similarity: Floats, index: Texts) -> Signals:
         {"similarity": pairing.best(cosine), "words": pairing.best(words), "late": nothing},
         nothing,
         index.named(cue.names),
-        index.within(cue.asked),
+        index.within(meant(cue.asked, index)),
         cue.asks_of_a_time,
         index.telling_times() if cue.asks_when else nothing,
         standing(np.where(lacking, np.nan, cosine)),
