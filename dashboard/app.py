@@ -41,6 +41,7 @@ try:
     mounting.step_back()
     mounting.show_refusals()
     mounting.say_what_does_not_fit()
+    mounting.keep_to_ranges()
     mounting.enter_popovers()
     if session.world().agents():
         with room:

@@ -127,6 +127,11 @@ def done(agent: AgentMemory, made: ChangeSet, sentence: str, why: str = "") -> N
         done_to([(agent.name, made)], f"{sentence.rstrip('.')}. {why}".strip(), made.title)
 
 
+def as_done(made: ChangeSet) -> str:
+    """A change set's title as a report: alone, it reads like a command."""
+    return f"Done: {made.title}"
+
+
 def done_to(made: Sequence[tuple[str, ChangeSet]], sentence: str, title: str) -> None:
     """Make ``last`` say what was done to one character or several, in that order, and offer its undo.
 
@@ -170,7 +175,7 @@ def do(
     counted = tables.counted(len(made.changes), "memory", "memories")
     left = list(dict.fromkeys(kept.reason for kept in made.kept))
     why = f"{tables.counted(len(made.kept), 'is', 'are')} left as before: {' '.join(left[:3])}" if left else ""
-    done(agent, made, sentence or (f"{name}: {counted}" if name else made.title), why)
+    done(agent, made, sentence or (f"{name}: {counted}" if name else as_done(made)), why)
     let_go()
     then()
     st.rerun()

@@ -131,6 +131,11 @@ def say_what_does_not_fit() -> None:
     _listen("fitting")
 
 
+def keep_to_ranges() -> None:
+    """Make a click that stores a form lead to its first number that is out of its range, instead of leaving it out."""
+    _listen("ranges")
+
+
 def enter_popovers() -> None:
     """Make Tab go from the button of an open popover into it, and back."""
     _listen("popovers")

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from ..core import personality as static_memory
-from ..core.change_set import Change, ChangeSet, ModelCall, TextChange, text_given, texts_given
-from ..core.entry import MemoryEntry, MemoryId, MemoryIds, Tier, id_of
+from ..core.change_set import Change, ChangeSet, ModelCall, TextChange, excerpt, text_given, texts_given
+from ..core.dismissed import fingerprint
+from ..core.entry import DECAYING, MemoryEntry, MemoryId, MemoryIds, Tier, id_of
 from ..core.files import as_store_errors
 from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter, StaleChange, kind_of
@@ -112,9 +113,22 @@ class Curation(Part):
         moment = "" if until is None else moment_given("'until'", until).isoformat()
         made = [put_off.PutOff(kind, of, moment, mark)] if moment or mark else []
         after = put_off.dump_put_off([*left, *made][-put_off.MOST :])
-        title = f"Put off: {words}" if made else f"No longer put off: {words}"
+        which = self._which(kind, of)
+        about = f"{words}, {which}" if which else words
+        title = f"Put off: {about}" if made else f"No longer put off: {about}"
         texts = (TextChange(put_off.TEXT, before, after),) if after != (before or "[]") else ()
         return self.context.plan("put-off", title if texts else "Nothing to change", texts=texts, revision=revision)
+
+    def _which(self, kind: str, of: str) -> str:
+        """Which decision of its kind it is, in words; empty if there is at most one, or its memories are gone."""
+        if kind in (put_off.Matter.CONTRADICTION, put_off.Matter.DUPLICATE):
+            marks, entries = of.split(), [entry for tier in DECAYING for entry in self.context.entries(tier)]
+            texts = [entry.document for entry in entries if marks and fingerprint(entry.document) in marks]
+            return " and ".join(dict.fromkeys(map(excerpt, texts)))
+        if kind == put_off.Matter.STALE:
+            stale = self.context.find(of)
+            return excerpt(stale.document) if stale else ""
+        return excerpt(of) if of else ""
 
     def set_portrait(self, portrait: str | None, *, preview: bool = False) -> ChangeSet:
         """Give the agent a picture, as ``data:image/webp;base64,...``, or take it away.

@@ -225,11 +225,8 @@ class ChangeSet:
             refused |= set(adding[entry_id].evidence) & {change.entry_id for change in self.of("forget")}
         spared = refused & ({change.entry_id for change in self.of("forget")} | adding.keys())
         left = tuple(_without_evidence(change, spared) for change in self.changes if change.entry_id not in refused)
-        title = (
-            self.title
-            if len(left) == len(self.changes)
-            else f"{self.title}; {len(left)} of {len(self.changes)} accepted"
-        )
+        most, some = _offered(self.operation, self.changes), _offered(self.operation, left)
+        title = self.title if len(left) == len(self.changes) else f"{self.title}; {some} of {most} accepted"
         return dataclasses.replace(self, changes=left, title=title, id=uuid.uuid4().hex)
 
 
@@ -364,6 +361,11 @@ def texts_given(name: str, values: object) -> list[str]:
 def paired(text: str) -> str:
     """The text with a replacement for each half of a surrogate pair, which can be neither stored nor sent."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _offered(operation: str, changes: Sequence[Change]) -> int:
+    """How many of the changes are accepted one by one: what a new plan of the day replaces goes without being asked."""
+    return sum(operation != "plan" or change.verb != "forget" for change in changes)
 
 
 def _without_evidence(change: Change, spared: set[str]) -> Change:

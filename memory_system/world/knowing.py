@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
+from ..agent import AgentMemory
 from ..agent_parts.knowledge import Knowledge
 from ..core.change_set import Change, ChangeSet, excerpt, short, text_given
 from ..core.entry import MemoryEntry
@@ -14,7 +15,7 @@ from ..core.kinds import Tier
 from ..core.known import EVERYBODY, OF_GROUP, WORLD_AGENT, Fact, Group, Label, group_name, new_fact_id
 from ..core.names import checked_name
 from ..core.times import Clock, stamp
-from ..errors import AgentNotFound, Conflict, EntryNotFound, InvalidEntry, InvalidParameter, shown
+from ..errors import AgentNotFound, Conflict, EntryNotFound, InvalidEntry, InvalidParameter, MemorySystemError, shown
 from ..operations.edit import listed
 
 KNOW, UNKNOW, GROUP = "fact", "unknow", "group"
@@ -77,6 +78,16 @@ class Keeps(Protocol):
     @property
     def knowledge(self) -> Knowledge:
         """What the world knows."""
+
+
+class Casts(Protocol):
+    """What a world must offer to name its characters."""
+
+    def agent(self, name: str) -> AgentMemory:
+        """The agent of this name."""
+
+    def characters(self) -> list[str]:
+        """The names of its characters."""
 
 
 def kept_by(world: Keeps, author: str | None = None) -> Kept:
@@ -160,11 +171,12 @@ def _named(there: Collection[Group], name: str) -> Group | None:
     return next((group for group in there if group.name.casefold() == name.strip().casefold()), None)
 
 
-def group(kept: Kept, characters: Collection[str], name: str, members: str | Sequence[str]) -> ChangeSet:
+def group(kept: Kept, world: Casts, name: str, members: str | Sequence[str]) -> ChangeSet:
     """Plan to define a group; see ``World.group``."""
     called, names = group_name(name), listed(members, "'members'")
     if not names:
         raise InvalidParameter(f"Say who is in {shown(called)}; “unknow” dissolves a group.")
+    characters = world.characters()
     for member in names:
         if member not in characters:
             raise AgentNotFound(f"There is no character {shown(member)}; there are {', '.join(characters) or 'none'}.")
@@ -176,8 +188,20 @@ def group(kept: Kept, characters: Collection[str], name: str, members: str | Seq
         if before == after.entry
         else [Change(before, after.entry, f"{len(names)} {'are' if len(names) > 1 else 'is'} in it.")]
     )
-    title = f"{after.name}: {short(', '.join(names))}" if changes else "Nothing to change"
+    title = (
+        f"{after.name}: {short(', '.join(_called(world, member) for member in names))}"
+        if changes
+        else "Nothing to change"
+    )
     return kept.plan(GROUP, title, changes)
+
+
+def _called(world: Casts, name: str) -> str:
+    """A character's name for people; one that cannot be opened keeps its file's name."""
+    try:
+        return world.agent(name).display_name
+    except MemorySystemError:
+        return name
 
 
 def renamed(kept: Kept, name: str, to: str) -> ChangeSet:

@@ -524,7 +524,7 @@ class World(HeldOpen):
             InvalidParameter: the name cannot be accepted, or nobody is named.
             AgentNotFound: a member is not a character of this world. Nothing was changed.
         """
-        plan = knowing.group(knowing.kept_by(self, author), self.characters(), name, members)
+        plan = knowing.group(knowing.kept_by(self, author), self, name, members)
         return plan if preview else self.carry_out(plan)
 
     def carry_out(self, plan: ChangeSet) -> ChangeSet:

@@ -418,6 +418,24 @@ def test_what_is_open_when_back_is_pressed_is_there_when_one_comes_back(
     assert "Old Ana" in (found["relationships"][0]["name"], found["identity"]["profession"])
 
 
+def test_a_number_out_of_its_range_is_not_left_out_of_what_is_stored(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "installation", agent="mira", part="known")
+    write(page, words.WHAT_IS_KNOWN, "The well has run dry.")
+    number = page.get_by_role("spinbutton", name="How important, 1 to 10")
+    number.fill("99")
+    number.press("Tab")
+    settled(page)
+    press(page, words.LET_THEM_KNOW)
+    expect(number).to_be_focused()
+    expect(page.get_by_text("Not saved yet", exact=False)).to_be_visible()
+    number.fill("9")
+    number.press("Tab")
+    settled(page)
+    press(page, words.LET_THEM_KNOW)
+    said(page, "It is known.")
+    press(page, "Undo")
+
+
 def test_a_text_that_does_not_fit_into_a_field_is_left_out_and_a_note_says_so(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "rehearsal", agent="mira")
     field = page.get_by_role("textbox", name=words.WHAT_TO_TRY)

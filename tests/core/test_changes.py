@@ -54,6 +54,13 @@ def test_refusing_a_summary_refuses_the_forgetting_of_its_sources() -> None:
     assert left.title == "A title; 1 of 5 accepted"
 
 
+def test_what_a_new_plan_of_the_day_replaces_is_not_counted_as_accepted() -> None:
+    replaced = (Change(entry(key), None, "replaced") for key in "ab")
+    day = plan(*replaced, *(Change(None, entry(key), "an action") for key in "cde"))
+    left = dataclasses.replace(day, operation="plan").without(["d"])
+    assert left.title == "A title; 2 of 3 accepted"
+
+
 def test_refusing_to_forget_a_source_takes_it_out_of_the_evidence() -> None:
     left = SUMMARISE.without(["b"])
     assert shape(left) == [("add", "s"), ("forget", "a"), ("forget", "c"), ("update", "other")]

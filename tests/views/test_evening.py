@@ -15,6 +15,7 @@ from tests import sample_world
 from tests.conftest import NOW
 from tests.views import lines
 from tests.views.test_looking_back import STORY, at
+from tests.views.test_pages import press
 
 OpenPage = Callable[..., AppTest]
 
@@ -67,7 +68,8 @@ def test_an_event_is_in_two_heads_where_each_names_the_other_at_about_the_time()
 
 
 def test_the_first_screen_asks_all_and_nothing_is_touched_by_it(open_page: OpenPage) -> None:
-    page = open_page("overview")
+    page = press(open_page("overview"), words.ASK_ALL)
+    assert "Write a question first." in [one.value for one in page.error]
     before = {agent.name: agent.stamp for agent in session.opened()}
     box = next(one for one in page.text_input if one.label == words.ASK_ANYTHING)
     box.set_value("Why does a lamp burn in the locked mill at night?")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard import session, words
-from memory_system.core import known_to
+from memory_system.core import WORLD_AGENT, known_to
 from tests.views.test_pages import OpenPage, press, shown
 
 FACT = "The ferry sails at dusk."
@@ -17,7 +17,8 @@ def test_a_fact_is_known_to_a_group_edited_undone_and_recalled(open_page: OpenPa
     next(one for one in page.text_input if one.label == words.GROUP).set_value("the guard").run()  # keeps who is chosen
     press(page, "Save the group")
     assert world.groups()[0].members == ("mira",)
-    assert "the guard: " in shown(page)
+    assert "the guard: Mira Holloway" in shown(page)
+    assert world.agent(WORLD_AGENT).history(1)[0].change_set.title == "the guard: Mira Holloway"
     text = next(one for one in page.text_area if one.label == words.WHAT_IS_KNOWN)
     text.set_value(FACT).run()
     next(one for one in page.selectbox if one.label == "Who knows it").set_value("the guard").run()

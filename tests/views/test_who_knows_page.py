@@ -84,6 +84,27 @@ def test_a_test_of_a_fact_with_a_joined_emoji_is_kept_by_what_can_be_read_of_it(
     assert test.name.isprintable()
 
 
+def test_tests_of_two_facts_that_begin_alike_are_both_kept(open_page: OpenPage) -> None:
+    begins = "Nine and ninety white geese sat on the roof of the lighthouse of Selwyn and sang of the spring "
+    facts = [begins + end for end in ("at dawn.", "at dusk.")]
+    for fact in facts:
+        page = open_page("who_knows", fact=fact)
+        page.button(key="cell-0-juno").click().run()
+        press(page, words.KEEP_AS_TEST)
+    world = session.opened()
+    assert [test.fact for test in world.story_tests()] == facts
+    press(page, words.KEEP_AS_TEST)
+    assert [test.fact for test in world.story_tests()] == facts, "the same one again"
+
+
+def test_a_press_with_nothing_to_ask_is_answered(open_page: OpenPage) -> None:
+    page = press(open_page("who_knows"), words.ASK_EVERYBODY)
+    assert "Write a fact first." in [one.value for one in page.error]
+    page.text_input(key="who-knows-fact").set_value(STOLEN).run()  # as leaving the field for the button does
+    press(page, words.ASK_EVERYBODY)
+    assert not page.error, "it has just been asked"
+
+
 def test_characters_of_one_name_are_told_apart(open_page: OpenPage) -> None:
     session.opened().duplicate_agent("mira", "twin")
     page = open_page("who_knows", fact=STOLEN)

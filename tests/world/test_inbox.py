@@ -97,6 +97,14 @@ def test_what_is_put_off_waits_until_its_time_or_until_it_changes(world: World, 
     agent.put_off(migrate.kind, until=agent.now + DAY)
     done = agent.put_off(rate.kind, mark=rate.mark)
     assert done.title == "Put off: unrated memories"
+    for kind, which in (
+        (Matter.CONTRADICTION, "contradiction, “The ferry leaves the east pier at 18:00” and “The ferry leaves"),
+        (Matter.DUPLICATE, "duplicate, “Sold a loaf to Ines”"),
+        (Matter.STALE, "stale memory, “Geese matter”"),
+        (Matter.CUE, "failing cue, “The key”"),
+    ):
+        of = waiting(world, kind, compare=True)[0].of
+        assert agent.put_off(kind, of, mark="m", preview=True).title.startswith(f"Put off: {which}")
     found = world.inbox("mira")
     assert {(one.kind, one.until) for one in found.put_off} == {("migrate", agent.now + DAY), ("rate", None)}
     assert not waiting(world, Matter.MIGRATE)

@@ -84,8 +84,13 @@ def put_off(agent: AgentMemory, decision: Decision, until: str) -> None:
     when = {words.UNTIL_TOMORROW: morning_after(agent.now), words.FOR_A_WEEK: agent.now + timedelta(days=7)}
     moment: datetime | None = when.get(until)
     bulk.do(
-        agent, lambda: agent.put_off(decision.kind, decision.of, until=moment, mark="" if moment else decision.mark)
-    )
+        agent, lambda: agent.put_off(decision.kind, decision.of, until=moment, mark="" if moment else decision.mark),
+        sentence=f"Put off {_until(moment)}: {tables.short(decision.what, _LONGEST)}",
+    )  # fmt: skip
+
+
+def _until(moment: datetime | None) -> str:
+    return f"until {stamp(moment)}" if moment else "until something changes"
 
 
 def _mend(agent: AgentMemory, decision: Decision) -> None:
@@ -120,13 +125,16 @@ def later(agent: AgentMemory, put: Sequence[Decision]) -> None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-off-{number}"):
                 with st.container(width="stretch", gap=None):
                     st.text(tables.short(decision.what, _LONGEST))
-                    until = f"until {stamp(decision.until)}" if decision.until else "until something changes"
-                    st.caption(widgets.plain(f"{deciding.SHORT[decision.kind]} · {until}"))
+                    st.caption(widgets.plain(f"{deciding.SHORT[decision.kind]} · {_until(decision.until)}"))
                 if agent.read_only is None and st.button(
                     widgets.heard(words.ASK_AGAIN_NOW, decision.what), icon=":material/undo:",
                     key=f"inbox-again-{decision.kind}-{decision.of}", help="In Python: AgentMemory.put_off",
                 ):  # fmt: skip
-                    bulk.do(agent, lambda decision=decision: agent.put_off(decision.kind, decision.of))  # type: ignore[misc]
+                    _ask_again(agent, decision)
+
+
+def _ask_again(agent: AgentMemory, decision: Decision) -> None:
+    bulk.do(agent, lambda: agent.put_off(decision.kind, decision.of), sentence=f"It waits again: {decision.what}")
 
 
 def everybody() -> None:

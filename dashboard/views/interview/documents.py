@@ -114,7 +114,7 @@ def _ended(agent: AgentMemory, work: working.Work, name: str) -> None:
     elif work.result is None:
         st.info("Cancelled. Nothing was loaded.")
     else:
-        bulk.done(agent, work.result, work.result.title, " ".join(work.result.notes))
+        bulk.done(agent, work.result, bulk.as_done(work.result), " ".join(work.result.notes))
         st.rerun()
 
 
@@ -152,7 +152,7 @@ def _remove(agent: AgentMemory, document: Loaded) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    bulk.done(agent, done, done.title, " ".join(done.notes))
+    bulk.done(agent, done, bulk.as_done(done), " ".join(done.notes))
     st.rerun()
 
 

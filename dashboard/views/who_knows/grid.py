@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain, count
 
 import streamlit as st
 
@@ -19,6 +20,7 @@ from . import tests
 
 _FACTS, _OPEN, _HELD = "who-knows-facts", "who-knows-open", "who-knows-held"
 _LINK, TYPED = "fact", "who-knows-fact"
+_ASKED = "who-knows-asked"
 MOST_LETTERS = 1000
 """The most letters of a fact."""
 _MOST = 12
@@ -44,6 +46,14 @@ def ask() -> None:
     st.session_state[TYPED] = ""
     st.session_state[_FACTS] = [bare, *(fact for fact in _typed() if fact != bare)][:_MOST]
     st.query_params[_LINK] = st.session_state[_FACTS]
+    st.session_state[_ASKED] = 2  # for this run, and for that of the click that left the field
+
+
+def nothing_to_ask(pressed: bool) -> bool:
+    """Whether the button was pressed with nothing to ask; to leave the field asks, so a press then finds it empty."""
+    left = int(st.session_state.get(_ASKED, 0))
+    st.session_state[_ASKED] = max(0, left - 1)
+    return pressed and not left
 
 
 def _typed() -> list[str]:
@@ -175,6 +185,10 @@ def _keep(cell: Cell, at: datetime | None, called: str) -> None:
     sort = Sort.KNOWS if cell else Sort.MUST_NOT
     sentence = tables.visible(f"{called} {'knows' if cell else 'must not know'}: {cell.fact}")
     named = tables.short("".join(filter(str.isprintable, sentence)), _NAME)
-    test = StoryTest(named, sort, cell.fact, cell.agent, by=at)
-    others = (other for other in session.world().story_tests() if other.name != test.name)
+    about, held = (sort, cell.fact, cell.agent), session.world().story_tests()
+    taken = {other.name for other in held if (other.sort, other.fact, other.agent) != about}
+    names = chain([named], (f"{named} ({number})" for number in count(2)))  # two facts may begin alike
+    name = next(name for name in names if name not in taken)
+    test = StoryTest(name, sort, cell.fact, cell.agent, by=at)
+    others = (other for other in held if other.name != name)
     tests.keep([*others, test], "The test is kept with the world", "The tests are as before.")

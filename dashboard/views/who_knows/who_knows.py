@@ -16,7 +16,9 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         words.A_FACT, placeholder=f"{agent.display_name} has the key.", max_chars=grid.MOST_LETTERS, key=grid.TYPED,
         persist_state="session", on_change=grid.ask,
     )  # fmt: skip
-    st.button(words.ASK_EVERYBODY, type="primary", icon=":material/search:", on_click=grid.ask)
+    pressed = st.button(words.ASK_EVERYBODY, type="primary", icon=":material/search:", on_click=grid.ask)
+if grid.nothing_to_ask(pressed):
+    st.error("Write a fact first.", icon=":material/error:")
 mounting.keep_unsent(grid.TYPED, grid.TYPED)
 at = moment.slider("who-knows-at")
 view = tabs.segments("Shown as", {"cells": "Who knows it", "spread": "How it spread"}, "as")
