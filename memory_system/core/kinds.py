@@ -54,6 +54,10 @@ class Kind(StrEnum):
     PROCEDURE = "procedure"
 
 
+HAPPENED = frozenset({Kind.OBSERVATION, Kind.CONVERSATION, Kind.FACT, Kind.PROCEDURE})
+"""The kinds that come in as events; operations make the others."""
+
+
 class Source(StrEnum):
     """How an agent came to know of something."""
 

@@ -103,6 +103,19 @@ def test_exporting_changes_nothing_and_touches_no_access_time(form: Form, mira: 
     assert all(same) or form is Form.JSONL  # whose first line says that nothing can be changed
 
 
+def test_a_character_who_remembers_a_talk_by_its_synopsis_is_made_from_its_own_file(
+    mira: AgentMemory, world: World
+) -> None:
+    synopsis = MemoryEntry(
+        "Talked with Edda.", tier=Tier.STM, kind=Kind.SUMMARY, timestamp=NOW, rating=4, id="synopsis-t"
+    )
+    mira.import_material(
+        json.dumps({"agent": "x", "format": "memory-system/1"}) + "\n" + json.dumps(entry_to_json(synopsis))
+    )
+    world.bring_character("bo", mira.export_as(Form.CARD).content)
+    assert held(world.agent("bo")) == held(mira)
+
+
 def test_an_agent_with_nothing_is_exported_and_a_form_is_known_by_the_ending_of_a_file(world: World) -> None:
     bo = world.create_agent("bo")
     endings = {

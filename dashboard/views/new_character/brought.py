@@ -28,7 +28,7 @@ class Brought:
         looked: what becomes of each line.
         document: who it is.
         lived: what happened, for short-term memory.
-        kept: what goes to long-term memory as it is.
+        kept: what is stored as it is: long-term memory, and what was worked out elsewhere.
         card: the card's JSON, if it was one.
         portrait: its picture, as stored, if it has one.
     """

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...core.change_set import ChangeSet
-from ...core.entry import Kind, MemoryEntry, Tier
+from ...core.entry import MemoryEntry, Tier
 from ...core.files import read_at_most
 from ...core.json_source import parse_strict
+from ...core.kinds import HAPPENED
 from ...core.times import naive
 from ...errors import InvalidEntry, InvalidFile, kind_of, shown
 
@@ -158,7 +159,7 @@ def event_entry(item: Any, now: datetime | None) -> MemoryEntry:
             f"Memory {entry.id!r}: events go to short-term memory; only migration, plans, reflections and summaries "
             f"write {entry.tier.value} memory."
         )
-    if entry.kind not in (Kind.OBSERVATION, Kind.CONVERSATION, Kind.FACT, Kind.PROCEDURE):
+    if entry.kind not in HAPPENED:
         raise InvalidEntry(
             f"Memory {entry.id!r}: a {entry.kind.value} is made by its operation, not added as an event."
         )

@@ -13,7 +13,7 @@ from typing import Any
 from ...core import personality as static_memory
 from ...core.change_set import ChangeSet, short
 from ...core.entry import MemoryEntry
-from ...core.kinds import Kind, Tier
+from ...core.kinds import HAPPENED, Kind, Tier
 from ...core.languages import same_words
 from ...errors import InvalidPersonality
 from .forms import Material, Part, Piece
@@ -108,8 +108,8 @@ class Taken:
     Args:
         rows: what becomes of each thing.
         document: its new personality; ``None`` = unchanged.
-        pieces: the memories for STM.
-        kept: the memories that go to LTM as they are: what was worked out elsewhere, and facts without a time.
+        pieces: the events for STM.
+        kept: the memories that are stored as they are: what was worked out elsewhere, and facts without a time.
         portrait: its new picture; ``None`` = unchanged.
         notes: sentences about the whole.
     """
@@ -181,7 +181,8 @@ def taken(material: Material, inventory: Inventory, now: datetime, take: Iterabl
         else:
             again += same_words(piece.entry.document) in inventory.words
             entry = piece.entry if piece.exact else piece.entry.evolve(timestamp=piece.entry.timestamp or now)
-            (pieces if entry.tier is Tier.STM else kept).append(Piece(piece.place, entry))
+            arrives = entry.tier is Tier.STM and entry.kind in HAPPENED
+            (pieces if arrives else kept).append(Piece(piece.place, entry))
             rows.append(_row(piece.place, piece.entry))
     notes = list(material.notes)
     untimed = [piece for piece in material.pieces if piece.entry.timestamp is None and not piece.exact]

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from ....core import personality as static_memory
-from ....core.kinds import FLAGS, Kind, Source
+from ....core.kinds import FLAGS, HAPPENED, Kind, Source
 from ....errors import InvalidEntry, shown
 from ..columns import taken_for
 from ..dates import Order
@@ -21,7 +21,6 @@ from ..events import event_entry, rated_on_ten
 from ..text import NOW, Form, read_text
 from .material import Gathering, refusal
 
-_KINDS = frozenset({Kind.OBSERVATION, Kind.CONVERSATION, Kind.FACT, Kind.PROCEDURE})
 _RESERVED = frozenset({"id", "document", "metadata", "tier"})
 _VECTORS = frozenset({"embedding", "embeddings", "vector", "hash"})
 _UNREAD = "imported_timestamp"
@@ -166,7 +165,7 @@ def _fields(
         made["source"] = source
     elif source:
         extras["source"] = found["source"]
-    if (kind := str(found.get("kind", "")).lower()) in _KINDS:
+    if (kind := str(found.get("kind", "")).lower()) in HAPPENED:
         made["kind"] = kind
     if isinstance(found.get("id"), str | int):
         extras["imported_id"] = str(found["id"])
