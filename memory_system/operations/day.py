@@ -13,6 +13,9 @@ from ..recall.hybrid.words import stems
 
 _CLOCK = re.compile(r"[0-2]\d:[0-5]\d")
 _MIDNIGHT = "24:00"
+_ACTION = re.compile(rf"[^:]*, ({_CLOCK.pattern}) to ({_CLOCK.pattern}): (.+)", re.DOTALL)
+"""The text of a planned action, as ``planning.entry`` writes it."""
+_PLACED = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)
 _TELLS = (Kind.OBSERVATION, Kind.CONVERSATION)
 """The kinds of memories that say what happened at a time."""
 
@@ -67,6 +70,28 @@ class PlanNow:
         over = (("Done", self.done), ("Missed", self.missed))
         lines += [f"{name}: {'; '.join(map(str, some))}" for name, some in over if some]
         return "\n".join(lines) or "Nothing is planned."
+
+
+def rewritten(before: MemoryEntry, after: MemoryEntry) -> MemoryEntry:
+    """A planned action whose text was changed, with the time, the activity and the place that the text now gives.
+
+    Without a time in its text it stays at its time, and all of the text is the activity. A place that the text does not
+    name any more is taken off.
+    """
+    was = {name: str(after.extras.get(name, "")) for name in ("start", "end", "activity", "place")}
+    if after.kind is not Kind.PLAN or "plan_day" not in after.extras or after.document == before.document:
+        return after
+    start, end, activity, place = was["start"], was["end"], after.document, was["place"]
+    if (told := _ACTION.fullmatch(after.document.strip())) and told[1] < told[2]:
+        start, end, activity = told.groups()
+    placed = _PLACED.fullmatch(activity)
+    if placed and (place or not was["activity"].endswith(f"({placed[2]})")):
+        activity, place = placed.groups()
+    elif place.casefold() not in activity.casefold():
+        place = ""
+    return after.evolve(
+        metadata=after.extras | {"start": start, "end": end, "activity": activity, "place": place},
+    )
 
 
 def stand(at: datetime, held: Sequence[MemoryEntry], routine: Sequence[RoutineItem]) -> PlanNow:

@@ -16,6 +16,7 @@ from ..errors import Conflict, EntryNotFound, Immutable, InvalidEntry, InvalidPa
 from ..recall.cues import Judgment, SavedCue, dump_cues, dump_judgments, parse_cues, parse_judgments
 from ..recall.verdicts import NAMES
 from .context import Ground, bare
+from .day import rewritten
 from .importing.events import Outcome
 from .rating import Rated, rate_all
 
@@ -182,6 +183,8 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
         )
     settled = {"explanation": ""} if "rating" in fields and is_unrated(entry.explanation) else {}
     after = entry.evolve(**(settled | dict(fields)))
+    if "metadata" not in fields:
+        after = rewritten(entry, after)
     if entry.protected and set(fields) != {"protected"} and after != entry:
         raise Protected(f"The memory {excerpt(entry.document)} is protected; unprotect it first.")
     changes = [] if after == entry else [Change(bare(entry), bare(after), f"Edited: {', '.join(sorted(fields))}.")]

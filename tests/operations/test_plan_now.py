@@ -93,6 +93,24 @@ def test_plans_of_the_past_are_kept_as_what_was_intended(bo: AgentMemory) -> Non
     assert told(past.plan_now(DAY.replace(hour=15))) == told(bo.plan_now(DAY.replace(hour=15)))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Plan for today, 15:00 to 17:30: paints the boat (Slip)", "Now: 15:00 to 17:30 paints the boat (Slip)"),
+        ("Plan for today, 14:00 to 16:00: waits for Edda", "Now: 14:00 to 16:00 waits for Edda"),
+        ("Mend the nets on the quay after all", "Now: 14:00 to 16:00 Mend the nets on the quay after all (Quay)"),
+        ("Plan for today, 17:00 to 16:00: sleeps", "Now: 14:00 to 16:00 Plan for today, 17:00 to 16:00: sleeps"),
+    ],
+)
+def test_an_action_whose_text_was_changed_by_hand_is_what_is_done(bo: AgentMemory, text: str, expected: str) -> None:
+    (action,) = (one for one in bo.entries(Tier.LTM) if one.extras.get("start") == "14:00")
+    edited = bo.edit(action.id, document=text)
+    now = str(bo.plan_now(DAY.replace(hour=15, minute=30))).splitlines()[0]
+    assert now == expected
+    bo.undo(edited)
+    assert bo.find(action.id) == action
+
+
 def test_what_a_person_made_unreadable_is_passed_over(bo: AgentMemory) -> None:
     state = bo.plan_now(DAY.replace(hour=15))
     assert state.doing is not None
