@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, time, timedelta, timezone
 
 from streamlit.testing.v1 import AppTest
 
@@ -26,6 +27,17 @@ def test_the_clock_is_set_and_goes_as_before(open_page: OpenPage) -> None:
     press(page, "Undo")
     assert session.world().standing == before
     assert "The clock runs as before." in shown(page)
+
+
+def test_a_clock_that_is_set_stays_in_the_zone_of_its_world(open_page: OpenPage) -> None:
+    world, berlin = session.world(), timezone(timedelta(hours=2))
+    before = world.standing
+    world.stand_at(datetime(2026, 10, 24, 18, tzinfo=berlin))
+    page = open_page("installation", part="known")
+    next(one for one in page.time_input if one.label == "Time (UTC)").set_value(time(17, 30)).run()
+    press(page, words.SET_THE_CLOCK)
+    assert str(world.standing) == "2026-10-24 19:30:00+02:00"
+    world.stand_at(before)
 
 
 def test_a_clock_of_its_own_pace_is_not_taken_for_the_real_time(open_page: OpenPage) -> None:

@@ -28,7 +28,8 @@ def show() -> None:
         if not world.standing and not _follows(world):
             goes = f"runs {world.speed:g} times as fast" if world.speed != 1 else "runs apart from the real time"
             modes.append(goes)
-        at = (world.standing or world.clock()).astimezone(UTC)
+        stands = world.standing or world.clock()
+        at = stands.astimezone(UTC)
         minute = at.replace(second=0, microsecond=0)
         now = {"mode": goes, "day": minute.date(), "time": minute.time()}
         # the clock goes on while somebody writes, which needs no choice: what was written counts
@@ -45,6 +46,7 @@ def show() -> None:
             )
             same = (day, hour) == (minute.date(), minute.time())  # the fields have no seconds
             new_time = at if same and world.standing else datetime.combine(day, hour, UTC)
+            new_time = new_time.astimezone(stands.tzinfo)  # the world stays in its zone
         if st.button(
             words.SET_THE_CLOCK, icon=":material/schedule:", disabled=mode == goes and new_time == world.standing
         ):
