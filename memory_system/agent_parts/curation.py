@@ -15,7 +15,7 @@ from ..core.files import as_store_errors
 from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter, StaleChange, kind_of
 from ..operations import edit
-from ..operations.context import Progress, no_progress
+from ..operations.context import Progress, by_age, no_progress
 from ..operations.importing.events import Events, read
 from ..store import put_off
 from ..store.personality_file import PersonalityFile
@@ -122,9 +122,9 @@ class Curation(Part):
     def _which(self, kind: str, of: str) -> str:
         """Which decision of its kind it is, in words; empty if there is at most one, or its memories are gone."""
         if kind in (put_off.Matter.CONTRADICTION, put_off.Matter.DUPLICATE):
-            marks, entries = of.split(), [entry for tier in DECAYING for entry in self.context.entries(tier)]
-            texts = [entry.document for entry in entries if marks and fingerprint(entry.document) in marks]
-            return " and ".join(dict.fromkeys(map(excerpt, texts)))
+            every = (entry for tier in DECAYING for entry in self.context.entries(tier))
+            found = (entry for entry in every if fingerprint(entry.document) in of.split())
+            return " and ".join(dict.fromkeys(excerpt(entry.document) for entry in sorted(found, key=by_age)))
         if kind == put_off.Matter.STALE:
             stale = self.context.find(of)
             return excerpt(stale.document) if stale else ""

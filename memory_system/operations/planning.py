@@ -72,7 +72,8 @@ def plan(ground: Ground, routine: Sequence[RoutineItem], heeded: Sequence[Memory
     ]
     kept = tuple(Kept(old.id, "It is pinned, protected or marked “by a person”, so it stands.") for old in standing)
     over = len(actions) - len(free)
-    notes = (f"{over} new actions would overlap what stands of the earlier plan, and were left out.",) if over else ()
+    left_out = f"{over} new actions are" if over > 1 else "A new action is"
+    notes = (f"{left_out} left out because of an overlap with what stands of the earlier plan.",) if over else ()
     title = f"Plan {now:%A} {now.day} {now:%B}: {len(free)} action{'s' if len(free) != 1 else ''}"
     return ground.plan("plan", title, changes, calls=tuple(calls), kept=kept, notes=notes)
 

@@ -66,7 +66,7 @@ def test_a_new_plan_of_the_day_leaves_what_is_marked_and_nothing_overlaps_it(age
     second = agent.plan_from_memory(early)
     assert {one.entry_id for one in second.of("forget")} == {other}
     assert [one.entry_id for one in second.kept] == [marked]
-    assert second.notes == ("1 new actions would overlap what stands of the earlier plan, and were left out.",)
+    assert second.notes == ("A new action is left out because of an overlap with what stands of the earlier plan.",)
     spans = sorted(
         (str(one.extras["start"]), str(one.extras["end"])) for one in agent.entries(Tier.LTM) if one.kind is Kind.PLAN
     )
