@@ -151,6 +151,25 @@ def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
     assert "See what became of it" in {button.label for button in page.button}
 
 
+@pytest.mark.parametrize("events", [False, True])
+def test_a_talk_is_removed_with_what_was_remembered_of_it_or_without(open_page: OpenPage, *, events: bool) -> None:
+    talk = Conversation.begin(mira(), human="John", title="The cake")
+    talk.step("Where can I leave the cake?")
+    talk.synopsis()
+    held = {entry.id for entry in mira().entries(Tier.STM)}
+    page = open_page("interview", mode="play", talk=talk.id)
+    if events:
+        page.checkbox(key=f"remove-events-{talk.id}").check().run()
+    page.button(key=f"remove-{talk.id}").click().run()
+    assert not Conversation.all(mira())
+    assert ({entry.id for entry in mira().entries(Tier.STM)} == held) is not events
+    assert "talk" not in page.query_params
+    assert "Removed: “The cake”" in shown(page)
+    press(page, "Undo")
+    assert [one.id for one in Conversation.all(mira())] == [talk.id]
+    assert {entry.id for entry in mira().entries(Tier.STM)} == held
+
+
 def test_a_turn_that_was_undone_hides_none_of_those_after_it(open_page: OpenPage) -> None:
     open_page("interview")
     talk = Conversation.begin(mira(), human="John")

@@ -36,6 +36,7 @@ def show(agent: AgentMemory) -> None:
             open_talk = talk_state.kept(agent, chosen)
             if agent.read_only is None:
                 _settings(open_talk)
+                _removing(agent, open_talk)
     session.to_link("talk", chosen or None)
     if chosen == _NEW:
         _begin(agent)
@@ -112,6 +113,23 @@ def _settings(open_talk: OpenTalk) -> None:
                 widgets.problem(error)
             else:
                 st.rerun()
+
+
+def _removing(agent: AgentMemory, open_talk: OpenTalk) -> None:
+    """What takes the whole talk away, as one change."""
+    talk = open_talk.talk
+    with st.popover("Remove", icon=":material/delete:"):
+        st.caption("The talk leaves the list, with every word. It can be undone.")
+        events = st.checkbox("Forget what was remembered of it, too", key=f"remove-events-{talk.id}")
+        if st.button(
+            "Remove this talk", icon=":material/delete:", key=f"remove-{talk.id}", help="In Python: Conversation.remove"
+        ):
+            assert isinstance(open_talk.source, Conversation), "it is one that is kept"
+            conversation = open_talk.source
+            bulk.do(
+                agent, lambda: conversation.remove(events=events), sentence=f"Removed: “{talk.title or talk.human}”",
+                then=lambda: session.to_link("talk", None),
+            )  # fmt: skip
 
 
 def _open(agent: AgentMemory, open_talk: OpenTalk) -> None:
