@@ -458,7 +458,7 @@ class AgentMemory(HeldOpen):
 
     # -- looking ---------------------------------------------------------------------------------------
 
-    def entries(self, tier: Tier) -> list[MemoryEntry]:
+    def entries(self, tier: Tier | str) -> list[MemoryEntry]:
         """All memories of a tier, ordered by id; touches nothing."""
         return self._context.entries(tier)
 

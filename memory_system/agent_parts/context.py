@@ -203,7 +203,7 @@ class Context:
             raise EntryNotFound(f"{self.name} never had a memory {shown(entry_id)}.")
         return entry
 
-    def entries(self, tier: Tier) -> list[MemoryEntry]:
+    def entries(self, tier: Tier | str) -> list[MemoryEntry]:
         """All memories of a tier, ordered by id.
 
         Raises:

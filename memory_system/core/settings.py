@@ -64,6 +64,18 @@ def in_use(database: Path) -> str:
     return chosen(database) or DEFAULT_WORLD
 
 
+if TYPE_CHECKING:
+
+    class _Folder:
+        """A path, which may also be given as text: what type checkers see."""
+
+        def __get__(self, of: object, owner: object = None) -> Path: ...
+        def __set__(self, of: object, path: Path | str) -> None: ...
+
+else:
+    _Folder = Path
+
+
 class Settings(BaseSettings):
     """Where things are and which services to use. Each field is also an environment variable."""
 
@@ -74,75 +86,79 @@ class Settings(BaseSettings):
         env_prefix="MEMORY_",  # without it a field is also read by its own name, and HOME, HOST and TOKEN are taken
     )
 
-    home: Path = Field(default_factory=data_folder, validation_alias="MEMORY_HOME")
+    home: _Folder = Field(default_factory=data_folder, validation_alias="MEMORY_HOME")  # type: ignore[assignment]
     """The folder that holds the next two by default."""
-    database: Path = Field(
+    database: _Folder = Field(
         default_factory=lambda fields: fields["home"] / "database", validation_alias="MEMORY_DATABASE"
     )
     """The folder of all worlds."""
-    personalities: Path = Field(
+    personalities: _Folder = Field(
         default_factory=lambda fields: fields["home"] / "agent_personalities", validation_alias="MEMORY_PERSONALITIES"
     )
     """The folder of the static memories."""
-    backups: Path | None = Field(None, validation_alias="MEMORY_BACKUPS")
+    backups: Path | None = Field(default=None, validation_alias="MEMORY_BACKUPS")
     """The folder of the backups; ``backups`` in the folder of all worlds if not given."""
     world: str = Field(default_factory=lambda fields: in_use(fields["database"]), validation_alias="MEMORY_WORLD")
     """Which world of that folder to use; by default the one that was switched to."""
-    cache: Path = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")
+    cache: _Folder = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")  # type: ignore[assignment]
     """Where the embedding model is kept between runs."""
-    embedder: str = Field("minilm", validation_alias="MEMORY_EMBEDDER", min_length=1, max_length=100)
+    embedder: str = Field(default="minilm", validation_alias="MEMORY_EMBEDDER", min_length=1, max_length=100)
     """What turns texts into vectors, by name among the installed embedders."""
-    llm: str = Field("auto", validation_alias="MEMORY_LLM", min_length=1, max_length=100)
+    llm: str = Field(default="auto", validation_alias="MEMORY_LLM", min_length=1, max_length=100)
     """``openai``, ``offline``, ``auto`` (openai if a key or an address is set), or a model that a package brings."""
-    llm_model: str = Field("gpt-4o-mini", validation_alias="MEMORY_LLM_MODEL")
-    llm_deadline: float = Field(60.0, validation_alias="MEMORY_LLM_DEADLINE", gt=0, le=3600, allow_inf_nan=False)
+    llm_model: str = Field(default="gpt-4o-mini", validation_alias="MEMORY_LLM_MODEL")
+    llm_deadline: float = Field(
+        default=60.0, validation_alias="MEMORY_LLM_DEADLINE", gt=0, le=3600, allow_inf_nan=False
+    )
     """Seconds that one call of the language model may take, retries included."""
-    llm_at_once: int = Field(4, validation_alias="MEMORY_LLM_CONCURRENCY", ge=1, le=64)
+    llm_at_once: int = Field(default=4, validation_alias="MEMORY_LLM_CONCURRENCY", ge=1, le=64)
     """How many memories of one batch may be rated at a time."""
-    awake: int = Field(1000, validation_alias="MEMORY_AWAKE", ge=1, le=1_000_000)
+    awake: int = Field(default=1000, validation_alias="MEMORY_AWAKE", ge=1, le=1_000_000)
     """How many agents of a world one process keeps open, if it may have twelve files open for each. Beyond that, agents
     that nobody is using are closed, the least recently used first, and opened again at their next use."""
-    awake_mb: int = Field(1024, validation_alias="MEMORY_AWAKE_MB", ge=1, le=1_000_000)
+    awake_mb: int = Field(default=1024, validation_alias="MEMORY_AWAKE_MB", ge=1, le=1_000_000)
     """About how many megabytes of memory those may use together. Beyond that, the least recently used drop what only
     recall needs from memory, and are closed if that is not enough."""
-    rerate_seconds: float = Field(30.0, validation_alias="MEMORY_RERATE_SECONDS", ge=0, le=86_400, allow_inf_nan=False)
+    rerate_seconds: float = Field(
+        default=30.0, validation_alias="MEMORY_RERATE_SECONDS", ge=0, le=86_400, allow_inf_nan=False
+    )
     """How often a server looks for memories that could not be rated when they were added; 0 = never."""
-    openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
-    openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
-    durability: Literal["full", "normal"] = Field("full", validation_alias="MEMORY_DURABILITY")
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
+    openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
+    durability: Literal["full", "normal"] = Field(default="full", validation_alias="MEMORY_DURABILITY")
     """What an acknowledged change survives: ``full`` a killed process and a power cut, ``normal`` a killed process."""
-    store: str = Field("chroma", validation_alias="MEMORY_STORE", min_length=1, max_length=100)
+    store: str = Field(default="chroma", validation_alias="MEMORY_STORE", min_length=1, max_length=100)
     """What keeps the memories in addition to the journal, by name among the installed stores; with ``journal`` nothing
     does, and with ``memory`` the world is discarded when the program ends."""
-    chroma_url: str | None = Field(None, validation_alias="MEMORY_CHROMA_URL")
+    chroma_url: str | None = Field(default=None, validation_alias="MEMORY_CHROMA_URL")
     """The Chroma server that keeps the store, such as ``http://localhost:8000``; files of its own if not given."""
-    chroma_token: SecretStr | None = Field(None, validation_alias="MEMORY_CHROMA_TOKEN")
+    chroma_token: SecretStr | None = Field(default=None, validation_alias="MEMORY_CHROMA_TOKEN")
     """The token that the server requires, if any."""
     chroma_deadline: float = Field(
-        DEADLINE, validation_alias="MEMORY_CHROMA_DEADLINE", gt=0, le=3600, allow_inf_nan=False
+        default=DEADLINE, validation_alias="MEMORY_CHROMA_DEADLINE", gt=0, le=3600, allow_inf_nan=False
     )
     """Seconds that one request to it may wait."""
-    journal_url: SecretStr | None = Field(None, validation_alias="MEMORY_JOURNAL_URL", validate_default=True)
+    journal_url: SecretStr | None = Field(default=None, validation_alias="MEMORY_JOURNAL_URL", validate_default=True)
     """The address of a PostgreSQL database that keeps the journals; in the agents' folders if not given."""
-    dashboard_port: int = Field(8501, validation_alias="MEMORY_DASHBOARD_PORT", ge=1, le=65535)
-    api_port: int = Field(5000, validation_alias="MEMORY_API_PORT", ge=1, le=65535)
-    mcp_port: int = Field(5002, validation_alias="MEMORY_MCP_PORT", ge=1, le=65535)
-    host: str = Field("127.0.0.1", validation_alias="MEMORY_HOST", min_length=1, max_length=253)
+    dashboard_port: int = Field(default=8501, validation_alias="MEMORY_DASHBOARD_PORT", ge=1, le=65535)
+    api_port: int = Field(default=5000, validation_alias="MEMORY_API_PORT", ge=1, le=65535)
+    mcp_port: int = Field(default=5002, validation_alias="MEMORY_MCP_PORT", ge=1, le=65535)
+    host: str = Field(default="127.0.0.1", validation_alias="MEMORY_HOST", min_length=1, max_length=253)
     """The address on which dashboard and API listen; any but this machine's own requires a password and a token."""
-    hosts: str = Field("", validation_alias="MEMORY_HOSTS", max_length=4000)
+    hosts: str = Field(default="", validation_alias="MEMORY_HOSTS", max_length=4000)
     """Names, separated by commas, under which the servers are reached, such as that of a proxy in front of them."""
-    origins: str = Field("", validation_alias="MEMORY_ORIGINS", max_length=4000)
+    origins: str = Field(default="", validation_alias="MEMORY_ORIGINS", max_length=4000)
     """Other servers, separated by commas, whose pages may call the HTTP API, such as ``https://game.example``."""
-    password: SecretStr | None = Field(None, validation_alias="MEMORY_PASSWORD")
+    password: SecretStr | None = Field(default=None, validation_alias="MEMORY_PASSWORD")
     """Signs a curator in to the dashboard."""
-    viewer_password: SecretStr | None = Field(None, validation_alias="MEMORY_VIEWER_PASSWORD")
-    token: SecretStr | None = Field(None, validation_alias="MEMORY_TOKEN")
+    viewer_password: SecretStr | None = Field(default=None, validation_alias="MEMORY_VIEWER_PASSWORD")
+    token: SecretStr | None = Field(default=None, validation_alias="MEMORY_TOKEN")
     """Lets a program in to the HTTP API, as ``Authorization: Bearer``, to read and to write."""
-    viewer_token: SecretStr | None = Field(None, validation_alias="MEMORY_VIEWER_TOKEN")
-    role: Literal["curator", "viewer"] = Field("curator", validation_alias="MEMORY_ROLE")
+    viewer_token: SecretStr | None = Field(default=None, validation_alias="MEMORY_VIEWER_TOKEN")
+    role: Literal["curator", "viewer"] = Field(default="curator", validation_alias="MEMORY_ROLE")
     """The most that anybody may do at the servers: ``viewer`` is for demonstrations, where nobody changes anything."""
 
-    if not TYPE_CHECKING:  # type checkers see the fields
+    if not TYPE_CHECKING:  # type checkers see the fields, and that each has a default if it is named ``default=``
 
         def __init__(self, **told: Any) -> None:
             """Use the arguments, and the environment for the rest.

@@ -53,7 +53,7 @@ class Facets:
         InvalidParameter: one is not as described.
     """
 
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[Kind | str, ...] = ()
     tags: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
@@ -61,7 +61,7 @@ class Facets:
     max_importance: float | None = None
     contains: str = ""
     without: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source | str, ...] = ()
     people: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
 

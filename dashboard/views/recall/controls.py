@@ -114,7 +114,7 @@ def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
         "requery": query.requery,
         "expand": len(query.instances),
         "instances": (query.cue, len(query.instances), query.instances, ""),
-        "kinds": [kind.value for kind in facets.kinds],
+        "kinds": [str(kind) for kind in facets.kinds],
         "tags": [tag for tag in facets.tags if tag in session.tags(agent)],
         "sources": list(facets.sources),
         "people": [person for person in facets.people if person in people],
