@@ -9,17 +9,25 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Unpack, cast
 
 from ..core.change_set import ModelCall
-from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelTimeout, ModelUnavailable, StoreError
+from ..errors import (
+    BudgetSpent,
+    MemorySystemError,
+    ModelError,
+    ModelNonsense,
+    ModelTimeout,
+    ModelUnavailable,
+    StoreError,
+)
 from . import tokens
-from .base import TASK, Answer, Completion, Hearing, LanguageModel, Reply, StandIn, Usage
+from .base import TASK, Answer, Completion, Heard, Hearing, LanguageModel, Reply, StandIn, Usage, unheard
 from .offline.model import OfflineModel
 from .prices import Price
 from .tasks import Rating, Task
@@ -166,7 +174,10 @@ class Metered(StandIn):
         if model.name == OfflineModel.name:
             return model.chat(messages, tools, **how)
         call = self._begin(model.name, TASK, tokens.of_messages(messages, tools), ANSWER)
-        with call:
+        heard = _Listener(how.get("heard", unheard))
+        if "heard" in how:
+            how["heard"] = heard
+        with call, _failing(model.name, heard):
             reply = model.chat(messages, tools, **how)
             call.took(reply.usage, reply.call.answer)
         return reply
@@ -174,7 +185,7 @@ class Metered(StandIn):
     def _complete(self, model: LanguageModel, task: Task[Answer], deadline: float | None) -> Completion[Answer]:
         prompt = tokens.of_messages(task.messages())
         call = self._begin(model.name, task.name, prompt, ANSWER, _TRIES)
-        with call:
+        with call, _failing(model.name):
             done = model.complete(task, deadline)
             call.took(done.usage, done.call.answer)
         return done
@@ -209,6 +220,34 @@ def _present(model: LanguageModel) -> LanguageModel:
     """
     present = getattr(model, "present", None)
     return cast("LanguageModel", present()) if callable(present) else model
+
+
+class _Listener:
+    """Passes an answer's text on, and notes the error of the one who listens, which is not the model's."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+        self.error: Exception | None = None
+
+    def __call__(self, piece: str) -> None:
+        try:
+            self._heard(piece)
+        except Exception as error:
+            self.error = error
+            raise
+
+
+@contextmanager
+def _failing(model: str, heard: _Listener | None = None) -> Iterator[None]:
+    """Turn any error of a model from elsewhere into a ``ModelUnavailable``."""
+    try:
+        yield
+    except MemorySystemError:
+        raise
+    except Exception as error:  # a model from elsewhere may fail in any way
+        if heard is not None and error is heard.error:
+            raise
+        raise ModelUnavailable(f"The language model {model!r} failed: {type(error).__name__}: {error}") from error
 
 
 class _Call:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import Settings, World
+from memory_system.conversation import Conversation
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import InvalidParameter
 from memory_system.llm.switchable import MODELS
@@ -31,8 +32,22 @@ class Counter:
     def chat(self, messages, tools=(), *, deadline=None, heard=None):
         return Reply("One, two.", (), None, ModelCall("talk", self.name, repr(messages), "One, two.", 0.0))
 
+class Broken(Counter):
+    \"\"\"Fails in a way of its own, or answers with nothing.\"\"\"
+
+    name = "broken-1"
+
+    def complete(self, task, deadline=None):
+        raise KeyError("no such station")
+
+    def chat(self, messages, tools=(), *, deadline=None, heard=None):
+        heard("One")
+
 def counter(settings):
     return Counter()
+
+def broken(settings):
+    return Broken()
 
 def nothing(settings):
     return object()
@@ -43,7 +58,7 @@ def nothing(settings):
 def joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "joined"
     folder.mkdir()
-    points = "counter = counter_package:counter\nnothing = counter_package:nothing"
+    points = "counter = counter_package:counter\nnothing = counter_package:nothing\nbroken = counter_package:broken"
     install(folder, "counter_package", COUNTER, {MODELS.group: points})
     monkeypatch.syspath_prepend(folder)
 
@@ -59,10 +74,28 @@ def test_the_model_of_another_package_rates_what_comes_in(settings: Settings, em
         assert (smoke.rating, smoke.explanation) == (6, "It has 6 words.")
 
 
+def test_a_model_of_another_package_that_fails_in_a_way_of_its_own_costs_no_memory(
+    settings: Settings, embedder: CachedEmbedder
+) -> None:
+    def hang_up(_piece: str) -> None:
+        raise ZeroDivisionError("the listener's own")
+
+    with World(settings.model_copy(update={"llm": "broken"}), embedder=embedder) as world:
+        agent = world.create_agent("ana")
+        added = agent.add_short_term({"document": "Saw smoke over the north field"})
+        assert "The language model 'broken-1' failed: KeyError: 'no such station'" in added.outcomes[0].why
+        assert [entry.document for entry in agent.unrated()] == ["Saw smoke over the north field"]
+        talk = Conversation.begin(agent, human="Jo")
+        step = talk.step("Hello", heard=lambda _piece: None)
+        assert "'broken-1' failed: AttributeError: 'NoneType'" in step.problem
+        with pytest.raises(ZeroDivisionError):
+            talk.step("Hello", heard=hang_up)
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("parrot", "There is no language model 'parrot'; there are: auto, openai, offline, counter, nothing"),
+        ("parrot", "There is no language model 'parrot'; there are: auto, openai, offline, broken, counter, nothing"),
         ("nothing", "'object' object has no attribute 'complete'"),
     ],
 )
