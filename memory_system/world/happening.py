@@ -66,6 +66,10 @@ class Happened:
     known: tuple[Known, ...]
     note: str = ""
 
+    def __str__(self) -> str:
+        """What each of them remembers, a line each; otherwise why nobody does."""
+        return "\n".join(f"{one.agent}: {one.entry.document}" for one in self.known) or self.note
+
 
 @dataclass(frozen=True)
 class _Witness:

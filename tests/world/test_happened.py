@@ -58,6 +58,7 @@ def test_each_remembers_it_in_its_own_words_with_how_it_came_to_know(village: Wo
         "mira": Source.TOLD,
     }
     assert found["juno"].document == f"I saw at Quay: {SOLD}"
+    assert sorted(str(done).splitlines()) == sorted(f"{name}: {one.document}" for name, one in found.items())
     assert found["edda"].document == f"I heard at Quay: {SOLD}"
     assert found["mira"].document == f"Tobias Finch, my childhood friend, told me: {SOLD}"
     assert {one.place for one in found.values()} == {"Quay"}

@@ -180,6 +180,11 @@ def test_a_name_that_is_taken_or_refused_changes_nothing(
     assert not lived.gone, "who is refused a name did not close the agent"
 
 
+def test_who_asks_an_empty_world_for_a_character_learns_how_to_get_one(world: World) -> None:
+    with pytest.raises(AgentNotFound, match=r"create one, or let “memory-system fill” add"):
+        world.agent("mira")
+
+
 def test_an_agent_that_is_not_there_cannot_be_moved(world: World, lived: AgentMemory) -> None:
     before = on_disk(world)
     for attempt in (
