@@ -176,10 +176,11 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Pages:
-    """The texts of a PDF's pages, and which pages could not be read, by their numbers from 1."""
+    """The texts of a PDF's pages, and which could not be read, by their numbers from 1, and why the first could not."""
 
     texts: tuple[str, ...]
     unread: tuple[int, ...]
+    why: str = ""
 
 
 def read_pdf(
@@ -266,7 +267,8 @@ def _pages(lines: list[dict[str, Any]], name: str, most_pages: int, most_charact
         raise _refused(name, f"it has more than {most_characters:,} characters of text. Load it in parts.")
     if count is None or len(texts) < count:
         raise _refused(name, "reading it ended early; it takes too much memory or time, or it is broken.")
-    return Pages(tuple(texts), tuple(line["page"] for line in lines if "why" in line))
+    failed = {line["page"]: str(line["why"]) for line in lines if "why" in line}
+    return Pages(tuple(texts), tuple(failed), next(iter(failed.values()), ""))
 
 
 def _refused(name: str, why: str) -> InvalidFile:
@@ -335,6 +337,8 @@ def read_document(source: str | Path | bytes, name: str | None, progress: Callab
     if raw[:1024].lstrip().startswith(b"%PDF-"):
         read = read_pdf(raw, called, most_pages=MAX_PAGES, most_characters=MAX_CHARACTERS, progress=progress)
         found = Document(called, "pdf", digest, tuple(of_pages(read.texts)), len(read.texts), read.unread)
+        if read.unread and len(read.unread) == len(read.texts):
+            raise _refused(called, f"none of its pages could be read ({read.why}). Save it again, or as text.")
         if not found.passages:
             raise _refused(called, "it has no text: its pages may be pictures. Let a program read them first (OCR).")
     else:

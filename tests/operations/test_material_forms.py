@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import re
+import zipfile
 import zlib
 from datetime import UTC, datetime
 from typing import Any
@@ -359,6 +361,16 @@ def test_the_same_material_has_the_same_ids_again() -> None:
 # -- what is refused --------------------------------------------------------------------------------------------
 
 
+def twice(name: str) -> bytes:
+    """An archive with two files of one name."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, json.dumps(materials.CARD))
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr(name, "{}")
+    return file.getvalue()
+
+
 def bomb() -> bytes:
     return materials.archive(card__json=b" " * 60_000_000)
 
@@ -381,6 +393,7 @@ def bomb() -> bytes:
         (b"PK\x03\x04 no more than that", "not a complete ZIP"),
         (materials.archive(card__json="{}"), "not a character card"),
         (materials.archive(readme__txt="x"), "nothing of a known form"),
+        (twice("card.json"), "contains 'card.json' more than once; pack it again"),
         (materials.archive(card__json="{}", **{"__.___up__txt": "x"}), "leads out of it"),
         (bomb(), "has more than 20,000,000 bytes"),
         (

@@ -8,6 +8,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 
 from .material import refusal
@@ -92,7 +93,7 @@ class Archive:
     """A ZIP in memory, checked as a whole before anything in it is read.
 
     Raises:
-        InvalidFile: it is not a ZIP, is encrypted, would become too large, or has a name that leads out of it.
+        InvalidFile: it is not a ZIP, is encrypted, would become too large, or has a name twice or that leads out.
     """
 
     def __init__(self, raw: bytes) -> None:
@@ -112,6 +113,8 @@ class Archive:
         if (whole := sum(info.file_size for info in infos)) > _UNPACKED:
             raise refusal(f"the archive would unpack to {whole:,} bytes; at most {_UNPACKED:,} are allowed")
         self.names = [info.filename for info in infos if not info.is_dir()]
+        if twice := sorted(name for name, count in Counter(self.names).items() if count > 1):
+            raise refusal(f"the archive contains {twice[0][:100]!r} more than once; pack it again with the right one")
 
     def named(self, *endings: str) -> list[str]:
         """The files with these names, in any folder, those nearest to the top first."""
