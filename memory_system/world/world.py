@@ -686,7 +686,7 @@ class World(HeldOpen):
             knowing.refuse_knowledge(name)
             target, source = self.free_name(to), self.agent(name)
             with source.contents.alone():
-                texts = beside(target, source)
+                texts = branches.texts_beside(target, source, beside)
                 with source.contents.at_rest():
                     self.carry_out(knowing.newcomer(knowing.kept_by(self), target))
                     lifecycle.duplicate(self._place(source.name), self._place(target), self.journals, texts)

@@ -154,6 +154,16 @@ def test_all_characters_of_a_world_are_branched_together_or_none(world: World, i
 # -- refused -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "beside", [None, lambda *_: ["a.txt"], {"a.txt": "b"}, lambda *_: {"../a.txt": "b"}, lambda *_: {"a.txt": 5}]
+)
+def test_a_copy_gets_no_other_files_than_texts_by_name(world: World, agent: AgentMemory, beside: Any) -> None:
+    before = sorted(path.name for path in world.folder.iterdir())
+    with pytest.raises(InvalidParameter, match="'beside' must be a function that returns texts by the names"):
+        world.copied(agent.name, "twin", beside)
+    assert sorted(path.name for path in world.folder.iterdir()) == before
+
+
 def test_who_cannot_rehearse_is_told_why_and_nothing_is_made(world: World, branch: AgentMemory) -> None:
     before = sorted(path.name for path in world.folder.iterdir())
     with pytest.raises(Conflict, match=r"is a rehearsal of 'mira' already. Begin another of 'mira'"):

@@ -67,6 +67,23 @@ class Stage(Protocol):
 # -- begun and found -----------------------------------------------------------------------------------
 
 
+def texts_beside(copy: str, source: AgentMemory, beside: Beside) -> dict[str, str]:
+    """The texts to be put next to a copy.
+
+    Raises:
+        InvalidParameter: they are not texts by the names of files.
+    """
+    texts = beside(copy, source) if callable(beside) else None
+    if not isinstance(texts, dict) or not all(
+        isinstance(name, str) and isinstance(text, str) and name == Path(name).name and "\0" not in name
+        for name, text in texts.items()
+    ):
+        raise InvalidParameter(
+            "'beside' must be a function that returns texts by the names of their files, like {'notes.txt': '...'}."
+        )
+    return texts
+
+
 def branch(
     world: Stage, name: str, as_: str | None = None, *, purpose: str = "", author: str | None = None
 ) -> AgentMemory:
