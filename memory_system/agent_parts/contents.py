@@ -17,7 +17,6 @@ from ..operations import reembed
 from ..operations.context import Progress, no_progress
 from ..operations.edit import ids_of
 from ..operations.reembed import Reembedded
-from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import TokenStates
 from ..recall.table import Table
 from ..store.policy import ReadOnly
@@ -75,7 +74,7 @@ class Contents(Part):
 
     def cue_vector(self, cue: str) -> Vectors:
         """The vector that a cue is compared with, shape (d,)."""
-        vector: Vectors = cue_vectors(self.context.embedder, [text_given("cue", cue)])[0]
+        vector: Vectors = self.context.cue_vectors([text_given("cue", cue)])[0]
         return vector
 
     @contextmanager
@@ -92,7 +91,7 @@ class Contents(Part):
             cues: what will be asked; embedded first, as that takes longest.
         """
         if asked := texts_given("cues", cues):
-            cue_vectors(self.context.embedder, asked)
+            self.context.cue_vectors(asked)
         self.context.refresh()
         with self.context.ledger.reading():
             yield

@@ -13,6 +13,7 @@ from ..core import personality as static_memory
 from ..core.change_set import Change, ChangeSet, Kept, TextChange, excerpt
 from ..core.entry import MemoryEntry, Tier
 from ..core.known import WORLD_AGENT, refuse_others
+from ..core.memory import Vectors
 from ..core.personality import Personality
 from ..core.settings import AgentSettings
 from ..core.times import Clock, moment_given, stamp
@@ -26,12 +27,14 @@ from ..operations import edit, purging
 from ..operations.context import refusing_no_truth
 from ..operations.migration import MIGRATE
 from ..operations.undo import GO_BACK
+from ..recall.cue_vectors import cue_vectors
 from ..recall.hybrid import TokenStates
 from ..recall.measures import Hybrid
 from ..recall.table import Table
 from ..store.journal.as_of import Moment
 from ..store.journal.tables import DEFAULTS
 from ..store.ledger import Ledger
+from ..store.ledger_checks import refuse_other_length, widths_of
 from ..store.past import PastLedger, Pasts
 from ..store.personality_file import PersonalityFile
 from ..store.policy import Past, Policy, ReadOnly
@@ -202,6 +205,16 @@ class Context:
         if entry is None:
             raise EntryNotFound(f"{self.name} never had a memory {shown(entry_id)}.")
         return entry
+
+    def cue_vectors(self, cues: Sequence[str]) -> Vectors:
+        """The vectors with which cues are compared, shape (n, d).
+
+        Raises:
+            EmbedderError: the cues could not be embedded, or their vectors are not like those of the memories.
+        """
+        made = cue_vectors(self.embedder, cues)
+        refuse_other_length(self.embedder.identity, made, max(widths_of(self.ledger.tables)))
+        return made
 
     def entries(self, tier: Tier | str) -> list[MemoryEntry]:
         """All memories of a tier, ordered by id.

@@ -17,7 +17,6 @@ from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown, there_
 from ..operations import edit, tuning
 from ..operations.context import Progress, no_progress, refuse_uncallable
 from ..operations.migration import MIGRATE
-from ..recall.cue_vectors import cue_vectors
 from ..recall.cues import (
     MAX_IDS,
     Judgment,
@@ -293,7 +292,7 @@ class Cues(Part):
     def asked(self, tunable: Tunable) -> tuning.Asked:
         """The labelled cues, ready to be asked under other settings."""
         context, cues = self.context, [label.cue for label in tunable.labels]
-        vectors = dict(zip(cues, cue_vectors(context.embedder, cues), strict=True))
+        vectors = dict(zip(cues, context.cue_vectors(cues), strict=True))
         asker = Asker(tunable.tables, vectors, context.display_name, _measured_once(Hybrid(context.tokens)))
         query = partial(Retrieval(context).query, now=tunable.at)
         return tuning.Asked(context.name, tunable.labels, tunable.settings, asker, query)

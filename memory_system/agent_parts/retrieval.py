@@ -19,7 +19,6 @@ from ..operations import edit
 from ..operations.context import Bare, Ground, Progress, no_progress, refuse_uncallable
 from ..operations.migration import MIGRATE
 from ..operations.narrative import Hits, Narrative, tell
-from ..recall.cue_vectors import cue_vectors
 from ..recall.expansion import Measured
 from ..recall.forecast import YEAR, Asker, Forecast, forecasts
 from ..recall.hybrid import Evidence
@@ -143,7 +142,7 @@ class Retrieval(Part):
             raise InvalidParameter(f"The argument must be a Query, as 'query' makes it from a cue, not {shown(query)}.")
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
-        cue = cue_vectors(self.context.embedder, [query.cue, *query.instances])[0]
+        cue = self.context.cue_vectors([query.cue, *query.instances])[0]
         with self.context.ledger.reading():
             lived = self._lived(query)
             yield cue, lived, self._measure(query, cue, lived)
@@ -154,7 +153,7 @@ class Retrieval(Part):
     def _measure(
         self, query: Query, cue: Vectors, lived: Mapping[Tier, Table], hybrid: Hybrid | None = None
     ) -> Measured | None:
-        vectors = [cue, *cue_vectors(self.context.embedder, query.instances)] if query.instances else [cue]
+        vectors = [cue, *self.context.cue_vectors(query.instances)] if query.instances else [cue]
         return (hybrid or self.context.hybrid).measured(query, vectors, lived)
 
     def touch(self, ids: MemoryIds, *, now: datetime | None = None) -> None:
@@ -300,7 +299,7 @@ class Retrieval(Part):
         """A function that asks about these cues while the tables do not change."""
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
-        vectors = dict(zip(cues, cue_vectors(self.context.embedder, cues), strict=True)) if cues else {}
+        vectors = dict(zip(cues, self.context.cue_vectors(cues), strict=True)) if cues else {}
         with self.context.ledger.reading():
             yield Asker(self.context.ledger.lived, vectors, self.context.display_name, self._measure, self._lived)
 

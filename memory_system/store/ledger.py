@@ -30,7 +30,6 @@ from .journal.horizon import LettingGo
 from .journal.journal import Journal, content_hash
 from .journal.location import refuse_older
 from .journal.moving import Journals
-from .journal.vectors import rounded
 from .personality_file import follow_in_file, write_as_changed
 from .policy import Policy
 from .projection import Stores
@@ -398,8 +397,8 @@ class Ledger:
         """The vector of each text by content hash: already known, from the journal, or embedded now."""
         by_hash = {content_hash(text): text for text in texts}
         known = {**at_hand, **self.journal.vectors(by_hash.keys() - at_hand.keys(), self.embedder.identity)}
-        if missing := [key for key in by_hash if key not in known]:
-            known |= zip(missing, rounded(self.embedder.embed([by_hash[key] for key in missing])), strict=True)
+        if missing := {key: text for key, text in by_hash.items() if key not in known}:
+            known |= zip(missing, checks.embedded(self.embedder, list(missing.values()), self.tables), strict=True)
         return known
 
     def without_vector(self) -> list[MemoryEntry]:
@@ -706,7 +705,8 @@ class Ledger:
         if 0 < len(missing) <= EMBEDDED_AT_ONCE and (
             self._take_over or checks.journalled_embedder(self.journal, self.embedder, {}) == self.embedder.identity
         ):
-            fresh = dict(zip(missing, rounded(self.embedder.embed(list(missing.values()))), strict=True))
+            made = checks.embedded(self.embedder, list(missing.values()), self.tables, *vectors.values())
+            fresh = dict(zip(missing, made, strict=True))
             self.journal.kept.keep(fresh, self.embedder.identity)
             vectors |= fresh
             self.messages.append(f"Vectors of {self.embedder.identity} were made for {so_many(len(fresh))}.")

@@ -27,6 +27,7 @@ from ..core.settings import AgentSettings
 from ..embedding.embedder import Embedder
 from ..errors import (
     Conflict,
+    EmbedderError,
     Exhausted,
     InvalidParameter,
     Protected,
@@ -42,6 +43,7 @@ from .chroma import files
 from .chroma.probe import probe
 from .expected_rows import ExpectedRows
 from .journal.journal import Journal, content_hash
+from .journal.vectors import rounded
 from .put_off import parse_put_off
 from .shutdown_note import Note
 
@@ -143,6 +145,36 @@ def why_not(agent: str, others: str, ours: str) -> str:
         f"MEMORY_EMBEDDER or --embedder); or let “python -m memory_system reembed {agent}” make them with the chosen "
         "one."
     )
+
+
+def embedded(embedder: Embedder, texts: Sequence[str], tables: Mapping[Tier, Table], *kept: Vectors) -> Vectors:
+    """New vectors of texts as they are kept, shape (n, d); of the same length as those that exist already.
+
+    Raises:
+        EmbedderError: the texts could not be embedded, or their vectors are of another length.
+    """
+    made = rounded(embedder.embed(texts))
+    refuse_other_length(embedder.identity, made, max(widths_of(tables), default=0) or max(map(len, kept), default=0))
+    return made
+
+
+def widths_of(tables: Mapping[Tier, Table]) -> Iterator[int]:
+    """How long the vectors of each table are; 0 where there are none."""
+    return (table.columns.width for table in tables.values())
+
+
+def refuse_other_length(identity: str, made: Vectors, held: int) -> None:
+    """Raise if new vectors, shape (n, d), cannot be compared with those that exist, of ``held`` numbers (0: none).
+
+    Raises:
+        EmbedderError: they are of another length.
+    """
+    if held and len(made) and made.shape[1] != held:
+        raise EmbedderError(
+            f"The embedder {identity!r} makes vectors of {made.shape[1]:,} numbers, but those that were made under "
+            f"this name have {held:,}. Nothing was changed. Give the changed embedder another identity, so that they "
+            "can be made again with it, or use the former one."
+        )
 
 
 def what_waits(agent: str, others: str, ours: str, waiting: int, held: int) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from memory_system import AgentMemory, Tier, World
+from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.core.memory import Vectors
+from memory_system.errors import EmbedderError
 from memory_system.store.journal.tables import VECTORS
 from memory_system.store.journal.vectors import KeptVectors, content_hash, keep, rounded
 
@@ -65,12 +66,52 @@ def test_a_vector_of_another_length_is_left_as_it_is() -> None:
     assert np.array_equal(rounded(odd), odd, equal_nan=True)
 
 
-@pytest.mark.parametrize("data", [b"", b"h", b"ho", b"h\x00\x7c\x00\x00", b"h\x00\x00\x00\x00"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"h", b"ho", b"h\x00\x7c\x00\x00", b"h\x00\x00\x00\x00", b"h" + bytes(300), b"h" + bytes(301) + b"\x01",
+        np.full(WIDTH, np.nan, "<f4").tobytes(), np.full(WIDTH, np.inf, "<f4").tobytes(), np.ones(9, "<f4").tobytes(),
+    ],
+)  # fmt: skip
 def test_a_damaged_one_is_left_out(db: sa.Connection, data: bytes) -> None:
     good = rounded(drawn(2))
     keep(db, {"good": good[0], "too": good[1]}, EMBEDDER)
     db.execute(sa.insert(VECTORS), {"hash": "bad", "embedder": EMBEDDER, "data": data})
     assert of(db, ["good", "too", "bad"]).keys() == {"good", "too"}
+    assert of(db, ["bad"]) == {}
+
+
+class Counting:
+    """An embedder of the reader's own, which was changed without another identity: it counts letters."""
+
+    identity = "letters"
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        made = np.full((len(texts), self.length), 0.1, np.float32)
+        for row, text in enumerate(texts):
+            made[row, len(text) % self.length] = 1
+        unit: Vectors = made / np.linalg.norm(made, axis=1, keepdims=True)
+        return unit
+
+
+def test_an_embedder_that_was_changed_under_its_name_is_refused_and_changes_nothing(settings: Settings) -> None:
+    with World(settings, embedder=Counting(64)) as world:
+        world.create_agent("rosa").add_short_term({"document": SMOKE, "rating": 5})
+    told = "'letters' makes vectors of 32 numbers, but those that were made under this name have 64"
+    with World(settings, embedder=Counting(32)) as world:
+        for act in (
+            lambda rosa: rosa.query_memory("smoke"),
+            lambda rosa: rosa.add_short_term({"document": "Baked bread", "rating": 5}),
+            lambda rosa: rosa.save_cue("smoke", "Where was smoke?") and rosa.check_cues(),
+        ):
+            with pytest.raises(EmbedderError, match=told):
+                act(world.agent("rosa"))
+    with World(settings, embedder=Counting(64)) as world:
+        assert [entry.document for entry in world.agent("rosa").entries(Tier.STM)] == [SMOKE]
+        assert world.agent("rosa").query_memory("smoke").hits
 
 
 def test_an_event_takes_half_the_room_and_one_of_an_earlier_version_is_still_read(world: World) -> None:

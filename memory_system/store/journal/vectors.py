@@ -19,6 +19,8 @@ from .tables import ENTRIES, VECTORS
 _HALF = b"h"
 """Before a vector in half precision, so that its length in bytes is odd."""
 _UNIT_WITHIN = 1e-3
+_FEW = 9
+"""Fewer vectors than these do not show which of them are cut short, so that others are looked at, too."""
 
 
 def content_hash(text: str) -> str:
@@ -77,13 +79,15 @@ def unpacked(rows: Iterable[tuple[str, Any]]) -> dict[str, Vectors]:
     found: dict[str, Vectors] = {}
     for size, packed in by_size.items():
         raw = np.frombuffer(b"".join(packed.values()), np.uint8).reshape(len(packed), size)
-        if size % 4 == 0:
-            found |= zip(packed, raw.view("<f4").astype(np.float32), strict=True)
-        elif size % 2 and size > len(_HALF):
-            with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # of the damaged ones
+            if size and size % 4 == 0:
+                vectors = raw.view("<f4").astype(np.float32)
+            elif size % 2 and size > len(_HALF):
                 vectors = _scaled(np.ascontiguousarray(raw[:, len(_HALF) :]).view("<f2"))
+            else:
+                continue
             whole = np.isfinite(vectors.sum(axis=1))
-            found |= {key: vector for key, vector, is_whole in zip(packed, vectors, whole, strict=True) if is_whole}
+        found |= {key: vector for key, vector, is_whole in zip(packed, vectors, whole, strict=True) if is_whole}
     return found
 
 
@@ -92,6 +96,9 @@ _KEPT = Question(
         VECTORS.c.embedder == sa.bindparam("embedder"), VECTORS.c.hash.in_(sa.bindparam("some", expanding=True))
     )
 )
+
+
+_OTHERS = Question(sa.select(VECTORS.c.data).where(VECTORS.c.embedder == sa.bindparam("embedder")).limit(_FEW))
 
 
 _EMBEDDERS = Question(
@@ -124,7 +131,11 @@ class KeptVectors:
             for some in slices(list(dict.fromkeys(hashes)))
             for row in self._ask(_KEPT, {"embedder": embedder, "some": some})
         )
-        widths = Counter(map(len, found.values())).most_common(1)
+        seen = found
+        if 0 < len(found) < _FEW:
+            others = enumerate(self._ask(_OTHERS, {"embedder": embedder}))
+            seen = unpacked((str(number), row.data) for number, row in others) or found
+        widths = Counter(map(len, seen.values())).most_common(1)
         return {key: vector for key, vector in found.items() if len(vector) == widths[0][0]}
 
     def keep(self, vectors: Mapping[str, Vectors], embedder: str) -> None:
