@@ -251,8 +251,20 @@ def _with_examples_by(name: str, of: typer.Typer) -> None:
             _with_examples_by(name, group.typer_instance)
 
 
+def _refuse_ascii() -> None:
+    """End if Python may use no letters but those of ASCII: it would not see characters with other names."""
+    if sys.getfilesystemencoding() == "ascii":
+        say(
+            "Nothing was done: this environment allows only the letters of ASCII, so that names with others cannot be "
+            "read. Remove PYTHONUTF8=0 from it, or choose a UTF-8 locale, such as LC_ALL=C.UTF-8.",
+            err=True,
+        )
+        sys.exit(1)
+
+
 def main() -> None:
     """Run a command; an error on purpose is one sentence and exit code 1, or 2 where a package is missing."""
+    _refuse_ascii()
     allow_more_open()
     gc.freeze()  # what was imported stays: there is no garbage to look for in it, least of all at the end
     know_shells()

@@ -171,6 +171,13 @@ class Settings(BaseSettings):
             except ValidationError as error:
                 raise InvalidParameter(_explained(error)) from None
 
+    @field_validator("home", "database", "personalities", "backups", "cache", mode="before")
+    @classmethod
+    def _somewhere(cls, folder: object) -> object:
+        if folder == "":  # otherwise it would be whatever folder the program was started in
+            raise ValueError("It is empty")
+        return folder
+
     @field_validator("chroma_url")
     @classmethod
     def _readable(cls, url: str | None) -> str | None:

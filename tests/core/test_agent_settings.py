@@ -97,6 +97,8 @@ def test_a_clock_stands_or_follows_the_real_time(world: World) -> None:
         ("MEMORY_API_PORT", "70000", "It must be 65,535 or less"),
         ("MEMORY_API_PORT", "9" * 5_000, "It has thousands of digits"),
         ("MEMORY_HOST", "", "It is empty"),
+        ("MEMORY_HOME", "", "It is empty"),
+        ("MEMORY_BACKUPS", "", "It is empty"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_in_plain_words(

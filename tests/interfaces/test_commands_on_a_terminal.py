@@ -204,3 +204,18 @@ def test_what_an_answer_says_is_told_in_words(capsys: pytest.CaptureFixture[str]
         ["long-term", "yes"],
         ["short-term", "x.y: 1.25"],
     ]
+
+
+def test_where_only_ascii_is_allowed_a_command_is_refused_in_words(world: World) -> None:
+    world.create_agent("jürgen")
+    done = subprocess.run(
+        [sys.executable, "-m", "memory_system", "agents"],
+        cwd=ROOT,
+        env=environment(world, PYTHONUTF8="0", LC_ALL="C"),
+        capture_output=True,
+        text=True,
+        timeout=LAST_RESORT,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Nothing was done: this environment allows only the letters of ASCII")
