@@ -61,12 +61,14 @@ class Binned:
     folder: Path
 
 
+_LISTED = 20
 _NONE = "There are none in this world yet: create one, or let “memory-system fill” add those of the sample story."
 
 
 def not_there(name: str, there: Sequence[str]) -> AgentNotFound:
-    """The error for a name that no agent has; it lists the existing names."""
-    listed = f"There are {', '.join(there[:20])}." if there else _NONE
+    """The error for a name that no agent has; it lists the existing names, or the first of many."""
+    more = f" and {len(there) - _LISTED:,} more" if len(there) > _LISTED else ""
+    listed = f"There are {', '.join(there[:_LISTED])}{more}." if there else _NONE
     return AgentNotFound(f"There is no agent {name!r}. {listed}{did_you_mean(name, there)}")
 
 

@@ -180,6 +180,15 @@ def test_a_name_that_is_taken_or_refused_changes_nothing(
     assert not lived.gone, "who is refused a name did not close the agent"
 
 
+def test_of_many_characters_an_unknown_name_lists_the_first_and_how_many_more_there_are(world: World) -> None:
+    for number in range(1_022):
+        folder = world.settings.personalities
+        folder.mkdir(exist_ok=True)
+        (folder / f"c{number:04}.json").write_text('{"identity": {"name": "C"}}')
+    with pytest.raises(AgentNotFound, match=r"There are c0000, .*, c0019 and 1,002 more\."):
+        world.agent("mira")
+
+
 def test_who_asks_an_empty_world_for_a_character_learns_how_to_get_one(world: World) -> None:
     with pytest.raises(AgentNotFound, match=r"create one, or let “memory-system fill” add"):
         world.agent("mira")
