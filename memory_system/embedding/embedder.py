@@ -309,7 +309,7 @@ class CachedEmbedder:
 
 def minilm_of(embedder: Embedder) -> MiniLM | None:
     """The all-MiniLM-L6-v2 that an embedder is or wraps in a cache; ``None`` if it is another one."""
-    inner = _without_cache(embedder)
+    inner = without_cache(embedder)
     return inner if isinstance(inner, MiniLM) else None
 
 
@@ -318,13 +318,13 @@ def known_languages(embedder: Embedder) -> frozenset[str] | None:
 
     It says so with an attribute ``languages``, an iterable of codes such as ``de``.
     """
-    languages = getattr(_without_cache(embedder), "languages", None)
+    languages = getattr(without_cache(embedder), "languages", None)
     return None if languages is None else frozenset(map(str, languages))
 
 
 def words_too(embedder: Embedder) -> bool:
     """Whether an embedder finds more if the words of a cue are embedded as well; see its attribute ``words_too``."""
-    return bool(getattr(_without_cache(embedder), "words_too", False))
+    return bool(getattr(without_cache(embedder), "words_too", False))
 
 
 def states_of(embedder: Embedder) -> Callable[[Sequence[str]], list[States]] | None:
@@ -333,7 +333,8 @@ def states_of(embedder: Embedder) -> Callable[[Sequence[str]], list[States]] | N
     return None if model is None else model.states
 
 
-def _without_cache(embedder: Embedder) -> Embedder:
+def without_cache(embedder: Embedder) -> Embedder:
+    """The embedder itself, if this is a cache of its vectors."""
     while isinstance(embedder, CachedEmbedder):
         embedder = embedder.inner
     return embedder

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..core.registry import Registry
 from ..core.settings import Settings
 from ..errors import ExtraMissing, InvalidParameter
-from .embedder import Embedder, FromChroma, MiniLM, known_languages, words_too
+from .embedder import Embedder, FromChroma, MiniLM, known_languages, without_cache, words_too
 from .minilm import weights
 from .multilingual import Multilingual
 
@@ -53,6 +53,13 @@ def chosen(settings: Settings) -> Embedder:
     if isinstance(made, MiniLM):
         return made
     return FromChroma(embed, identity, known_languages(made), words_too=words_too(made))
+
+
+def checked(embedder: Embedder) -> Embedder:
+    """The embedder that a program brings, whose vectors are scaled to unit length, and refused if they are none."""
+    if isinstance(without_cache(embedder), MiniLM | FromChroma):
+        return embedder
+    return FromChroma(embedder.embed, embedder.identity, known_languages(embedder), words_too=words_too(embedder))
 
 
 def fetched(settings: Settings, say: Callable[[str], None]) -> Embedder:

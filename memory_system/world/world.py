@@ -120,7 +120,7 @@ class World(HeldOpen):
         warn_if_served(self.folder)
         self.take_over = embedder is not None if take_over is None else take_over
         self._embedder = embedder
-        self.embedder: Embedder = embedder or CachedEmbedder(self._made(self.embedder_name))
+        self.embedder = embedders.checked(embedder) if embedder else CachedEmbedder(self._made(self.embedder_name))
         self.rerater = Rerater(self._to_rate, self.settings.rerate_seconds, self._room)
         self.life = Living(self)
         self.models = WorldModel(self.folder, self.settings, self.embedder, model, self.rerater.wake)

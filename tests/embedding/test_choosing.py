@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -232,3 +234,36 @@ def test_the_embedder_of_contributing_takes_twenty_lines_and_recalls(
         found = agent.query_memory("Who saw the smoke?", top_k=1, threshold=0, static_threshold=1)
         assert [hit.entry.id for hit in found.hits] == ["smoke"]
         assert agent.get_stats()["embedder"] == "hashing-512"
+
+
+class Own:
+    """An embedder of a program's own, which gives whatever it was made with."""
+
+    identity = "own"
+
+    def __init__(self, given: Callable[[int], Any]) -> None:
+        self._given = given
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        return self._given(len(texts))
+
+
+def test_the_embedder_that_a_program_brings_may_give_lists_of_numbers_of_any_kind_and_length(
+    settings: Settings,
+) -> None:
+    with World(settings, embedder=Own(lambda many: [[3.0, 4.0]] * many)) as world:
+        agent = world.create_agent("ana")
+        agent.add_short_term({"document": "Saw smoke", "rating": 5})
+        assert np.allclose(agent.contents.embedded(["smoke"]), [[0.6, 0.8]])
+        assert agent.query_memory("Saw smoke").hits
+
+
+@pytest.mark.parametrize(
+    "given",
+    [lambda _many: None, lambda _many: np.ones(8), lambda many: np.full((many, 8), np.nan), lambda many: many / 0],
+)
+def test_the_embedder_that_a_program_brings_is_refused_where_it_gives_no_vectors(
+    settings: Settings, given: Callable[[int], Any]
+) -> None:
+    with World(settings, embedder=Own(given)) as world, pytest.raises(EmbedderError, match="embedding function 'own'"):
+        world.create_agent("ana").add_short_term({"document": "Saw smoke", "rating": 5})
