@@ -17,6 +17,7 @@ from memory_system.agent_parts.retrieval import WITHOUT_INSTANCES
 from memory_system.conversation import Conversation, describe_person
 from memory_system.interfaces.cli import shapes
 from memory_system.interfaces.cli.meant import MEANT
+from memory_system.interfaces.cli.progress import ProgressLine
 from memory_system.interfaces.cli.terminal import say
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from tests.command_line import COMMANDS, CommandLine, examples
@@ -369,6 +370,16 @@ def test_agents_lists_rehearsals_and_what_cannot_be_opened(cli: CommandLine, wor
     assert told["bo"]["problem"]
     assert told["mira"]["name"] == "Mira Holloway"
     assert "rehearsal of mira" in cli("agents").out
+
+
+def test_agents_says_how_far_it_is_when_it_takes_long(
+    cli: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.create_agent("bo")
+    monkeypatch.setattr("memory_system.interfaces.cli.progress.ProgressLine", lambda **_: ProgressLine())
+    done = cli("agents", "--json")
+    assert re.findall(r"Opening .*", done.err) == ["Opening bo (1 of 2)", "Opening mira (2 of 2)"]
+    assert len(done.value["agents"]) == 2
 
 
 def test_an_agent_that_cannot_be_opened_keeps_no_other_from_its_vectors(

@@ -40,7 +40,11 @@ def agents(json: Json = False) -> None:
     Example: python -m memory_system agents
     """
     with the_world(json=json) as world:
-        rows = [_agent_fields(world, name) for name in world.agents()]
+        names, rows = world.agents(), []
+        with quiet_progress() as progress:  # each is opened; one that never was is read from its personality
+            for number, name in enumerate(names):
+                progress(number / len(names), f"Opening {name} ({number + 1:,} of {len(names):,})")
+                rows.append(_agent_fields(world, name))
         now = world.clock()
         if json:
             show_json({"world": world.name, "now": now.isoformat(), "agents": rows})
