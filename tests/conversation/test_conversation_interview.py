@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -385,3 +386,15 @@ def test_an_interview_in_a_rehearsal_is_told_of_and_kept(world: World, agent: Ag
 
 def test_every_text_has_a_name_on_the_page_of_rehearsals() -> None:
     assert set(comparing.TEXTS) == set(TEXTS)
+
+
+def test_the_offline_rules_answer_what_happened_at_a_time_with_what_happened_then(
+    agent: AgentMemory, remember: Callable[..., str]
+) -> None:
+    for text, hours_ago in (("Baked forty loaves", 12), ("Chalked the tides on the door", 9), ("Swept the shop", 2)):
+        remember(text, hours_ago=hours_ago)
+    answer = Interview(agent).step("What did you do this morning?").answer
+    assert answer.startswith("(offline) “")
+    assert "Baked forty loaves" in answer
+    assert "Chalked the tides on the door" in answer
+    assert "Swept the shop" not in answer

@@ -16,12 +16,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 
 from ...core.memory import Vectors
+from ...recall.hybrid import Cue
 from ..base import NOTICES, SPOKEN, ToolCall
 from ..extractive import quote, short
 from .listening import Listened, known_name, listen, name_in, only_asks, sentences_of, words
@@ -341,6 +342,8 @@ def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
         sources = (source for source in life if _relation_to(about["name"], source.text))
         if known := next((source for source in sources if fact(source.text, prompt.who)), None):
             return f"{cite(known, prompt.who)}."
+    if not heard.about_talk and (then := _then(prompt)):
+        return f"{'; '.join(cite(source, prompt.who) for source in then)}."
     groups = [[*theirs, *core], talk, life] if heard.about_talk else [life, theirs]
     for group in groups:
         if chosen := best(asked, group, embed, 2 if group is life else 1):
@@ -348,6 +351,13 @@ def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
     if prompt.recalled:
         return _closest(prompt)
     return "I find nothing about that in what I remember, and I make nothing up."
+
+
+def _then(prompt: Prompt) -> list[Source]:
+    """What came to mind of a time, if the question is only what happened then, and so has no other word of it."""
+    if not Cue.read(prompt.message, datetime.now(UTC)).asks_of_a_time:  # whatever the time
+        return []
+    return [source for source in prompt.recalled if source.when not in ("", "always")][:_OF_A_TIME]
 
 
 def _relation_to(name: str, text: str) -> bool:
@@ -506,6 +516,8 @@ _WRITTEN = 0.1
 CORE = "(core memory)"
 KIN = {"mother": ("mother", "mom"), "father": ("father", "dad")}
 """Words for mothers and fathers."""
+_OF_A_TIME = 3
+"""How many memories answer what happened at a time."""
 _QUOTATION = 200
 _BEGINNING = 60
 """Characters by which a quotation is recognised, however its end was cut."""
