@@ -38,6 +38,8 @@ def reasons(one: str, other: str, *, days: float = 0) -> list[str]:
         ("The feast begins at 6 pm", "The feast begins at 7 pm", ("6 pm", "7 pm")),
         ("Edda will come to supper on Tuesday", "Edda will come to supper on Thursday", ("Tuesday", "Thursday")),
         ("The harvest feast is on 12 October", "The harvest feast is on 19 October", ("12 October", "19 October")),
+        ("The ferry left on Monday evening", "The ferry left on Monday morning", ("evening", "morning")),
+        ("The ferry sank last night", "The ferry sank today", ("last night", "today")),
         ("Ines was born in 1996", "Ines was born in 1989", ("1996", "1989")),
         ("We drank tea. Tobias likes rye bread.", "He was tired; Tobias hates rye bread!", ("likes", "hates")),
     ],

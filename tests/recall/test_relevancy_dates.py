@@ -121,6 +121,22 @@ def test_a_part_of_a_day_and_hours_before_now_are_read(text: str, begins: str, e
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("last night", ["last night"]),
+        ("yesterday evening at 8 pm", ["yesterday"]),
+        ("on 3 October at 9:00", ["3 October"]),
+        ("in the last hour", []),
+        ("two hours ago and the past three minutes", []),
+    ],
+)
+def test_where_only_days_are_asked_for_hours_are_left_out(text: str, words: list[str]) -> None:
+    found = stretches(text, NOW, hours=False)
+    assert [one.words for one in found] == words
+    assert all(one.part is None and one.end - one.start == 24 * 3600 for one in found)
+
+
+@pytest.mark.parametrize(
     ("text", "begins"), [("tonight", 17), ("this evening", 17), ("last night", 18), ("this Wednesday evening", 41)]
 )
 def test_in_the_small_hours_the_evening_is_the_one_just_over(text: str, begins: int) -> None:

@@ -307,7 +307,7 @@ def _same_hour(hour: tuple[int, str], other: tuple[int, str]) -> bool:
 
 @lru_cache(maxsize=50_000)
 def _said(sentence: str, at: datetime | None) -> _Said:
-    days = stretches(sentence, at) if at is not None else ()
+    days = stretches(sentence, at, hours=False) if at is not None else ()
     clock = list(_CLOCK.finditer(sentence))
     taken = [stretch.place for stretch in days] + [match.span() for match in clock]
     left = [word for word in words(sentence) if not any(start < word.end and word.start < end for start, end in taken)]

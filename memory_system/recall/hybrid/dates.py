@@ -135,16 +135,17 @@ class Stretch:
         return self.overlaps(other) and not self.end - self.start < _LEAST_OF_A_DAY <= other.end - other.start
 
 
-def stretches(text: str, now: datetime) -> tuple[Stretch, ...]:
+def stretches(text: str, now: datetime, *, hours: bool = True) -> tuple[Stretch, ...]:
     """The periods of time that a text names, in the order of the text; empty if there are none.
 
     Args:
         text: any text; its first 4,000 characters are searched.
         now: the time that "yesterday" refers to, timezone-aware; days begin at its zone's midnight. A month
             or weekday without a year or week is the last one that has begun.
+        hours: whether parts of a day, times on the clock and hours before now are read; else only the days.
     """
     head = text[:MOST_READ]
-    return tuple(_read(head, now)) if _HINT.search(head) else ()
+    return tuple(_read(head, now, hours)) if _HINT.search(head) else ()
 
 
 def names_hours(text: str) -> bool:
@@ -158,25 +159,25 @@ def mentions_time(text: str) -> bool:
     return not _SAYS_WHEN.isdisjoint(said) or any(len(word) == 4 and word[:2] in ("19", "20") for word in said)
 
 
-def _read(text: str, now: datetime) -> Iterator[Stretch]:
+def _read(text: str, now: datetime, hours: bool) -> Iterator[Stretch]:
     for found in _ANY.finditer(text):
+        unit = found["hours_unit"] or found["recent_unit"] or found["recent_hour"]
+        if unit and not hours:
+            continue
         try:
-            stretch = _short(found, now) or _of_days(found, now)
+            stretch = _short(found, unit, now) if unit else _of_days(found, now, hours)
         except (ValueError, OverflowError):  # 31 April, or a day before the year 1
             continue
         if stretch is not None:
             yield stretch
 
 
-def _short(found: re.Match[str], now: datetime) -> Stretch | None:
-    """Some hours or minutes before now; ``None`` if the match is of something else.
+def _short(found: re.Match[str], unit: str, now: datetime) -> Stretch:
+    """Some hours or minutes before now.
 
     "Two hours ago" is the middle of a period whose length grows with the number, and the more if it is vague. The
     minute counts, not the second, so that the same cue means the same for a minute.
     """
-    unit = found["hours_unit"] or found["recent_unit"] or found["recent_hour"]
-    if unit is None:
-        return None
     count = (found["hours"] or found["recent"] or "one").lower()
     one = 3600.0 if unit.lower() == "hour" else 60.0
     before = one * (0.5 if count.startswith("half") else _count(count))
@@ -189,13 +190,13 @@ def _short(found: re.Match[str], now: datetime) -> Stretch | None:
     return replace(around, part=(minute - before - away, minute - before + away))
 
 
-def _of_days(found: re.Match[str], now: datetime) -> Stretch | None:
-    """Whole days, or a part of one."""
+def _of_days(found: re.Match[str], now: datetime, hours: bool) -> Stretch | None:
+    """Whole days, or a part of one; ``None`` if the match is no time."""
     days = _days(found, now.date())
     if days is None:
         return None
     (first, last), place, part = days, found.span(), None
-    if last - first == timedelta(1):
+    if hours and last - first == timedelta(1):
         part, place = _part(found)
     if part is None:
         return _stretch(found, _at(first, 0, now), _at(last, 0, now), place)

@@ -289,7 +289,11 @@ class _Cut:
         self._taken: list[tuple[int, int]] = []
 
     def take_times(self, now: datetime) -> None:
-        dated = [day for day in stretches(self._fact, now) if not day.relative or not _times().span.search(day.words)]
+        dated = [
+            day
+            for day in stretches(self._fact, now, hours=False)
+            if not day.relative or not _times().span.search(day.words)
+        ]
         for day in dated:
             if any(0 <= stretch.place[0] - day.place[1] <= _NEAR and _DIGIT.search(stretch.words) for stretch in dated):
                 self._taken.append(day.place)  # the weekday adds nothing to the date after it
@@ -377,7 +381,7 @@ def _clause(text: str, start: int, at: datetime | None) -> Clause:
         frozenset((value, unit) for _, _, value, unit in _numbers(text)),
         frozenset(value for _, _, value in _spans(text)),
         frozenset(value for _, _, value in _clocks(text)),
-        stretches(text, at) if at is not None else (),
+        stretches(text, at, hours=False) if at is not None else (),
         names,
         tuple(_runs(text)),
     )
