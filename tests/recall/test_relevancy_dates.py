@@ -110,6 +110,12 @@ def test_words_for_a_time_become_their_days(text: str, first: str, last: str) ->
         ("yesterday 10am-1pm", "17 10:00", "17 13:00"),
         ("Tuesday 23:00 to 1:00", "17 23:00", "18 01:00"),
         ("the past three hours", "18 12:30", "18 15:31"),
+        ("0 hours ago", "18 15:00", "18 15:31"),
+        ("yesterday around 3 p.m.", "17 14:30", "17 15:30"),
+        ("on 3 October at 9 o’clock", "03 08:30", "03 09:30"),
+        ("Tuesday 4-5 pm", "17 16:00", "17 17:00"),
+        ("yesterday between 11 and 1 pm", "17 11:00", "17 13:00"),
+        ("Tuesday 10 to 2 am", "17 22:00", "18 02:00"),
     ],
 )
 def test_a_part_of_a_day_and_hours_before_now_are_read(text: str, begins: str, ends: str) -> None:
@@ -153,7 +159,14 @@ def test_other_numbers_after_a_day_are_no_time_on_the_clock(text: str) -> None:
     assert stretches(text, NOW)[0].part is None
 
 
-@pytest.mark.parametrize("text", ["at the last minute", "the last minutes", "in the evening", "a night out"])
+def test_another_number_after_a_time_on_the_clock_leaves_it_as_it_is() -> None:
+    (one,) = stretches("yesterday at 3 pm and 2 dogs came", NOW)
+    assert one.words == "yesterday at 3 pm"
+
+
+@pytest.mark.parametrize(
+    "text", ["at the last minute", "the last minutes", "the last hour of the siege", "in the evening", "a night out"]
+)
 def test_a_part_of_no_day_in_particular_is_no_time(text: str) -> None:
     assert stretches(f"Now and then, this or last, {text}", NOW) == ()
 
@@ -171,6 +184,23 @@ def test_a_whole_day_does_not_count_as_of_its_evening_and_an_hour_does() -> None
         assert other.covers(other)
     (day,) = stretches("yesterday", NOW)
     assert day.covers(evening)
+
+
+@pytest.mark.parametrize(
+    ("cue", "said"),
+    [("tomorrow", "tonight"), ("tomorrow morning", "tonight"), ("today", "yesterday evening"), ("tonight", "today")],
+)
+def test_what_ends_in_a_time_but_is_mostly_before_it_is_not_of_it(cue: str, said: str) -> None:
+    asked, mentioned = (stretches(text, NOW)[0].narrowed for text in (cue, said))
+    assert not asked.covers(mentioned)
+
+
+def test_a_time_that_the_clocks_left_out_is_its_whole_day() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    for text in ("yesterday at 2:30", "yesterday from 2:45 to 3:15"):
+        (one,) = stretches(text, datetime(2026, 3, 30, 9, 0, tzinfo=berlin))
+        assert one.part is None
+        assert one.end - one.start == 23 * 3600
 
 
 def test_a_night_keeps_the_clock_of_its_zone_when_the_clocks_change() -> None:

@@ -43,7 +43,8 @@ _HOURS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night
 """When parts of a day begin and end; night ends at six the next morning."""
 _AROUND = 0.5
 """How many hours before and after a time on the clock are meant by it."""
-_CLOCK = r"(\d{1,2})(?::(\d\d)(?::\d\d)?)?\s*(am|pm|o'clock)?"
+_HALF = r"(?:[ap]\.?m\b\.?|o['’]clock)"
+_CLOCK = rf"(\d{{1,2}})(?::(\d\d)(?::\d\d)?)?\s*({_HALF})?"
 _PART = "(?:morning|afternoon|evening|night)"
 SMALL_HOURS = 4
 """The hour until which "tonight" began the day before."""
@@ -56,7 +57,7 @@ _FORMS = (
     rf"(?P<month>{_MONTH})(?:,?\s+(?:of\s+)?(?P<year_3>{_YEAR})\b)?",
     rf"(?P<ago>{_COUNT})\s+(?P<ago_unit>{_UNIT})s?\s+(?:ago|back|earlier)\b",
     rf"(?P<hours>half\s+an|{_COUNT})\s+(?P<hours_unit>{_SHORT})s?\s+(?:ago|back|earlier)\b",
-    rf"(?:last|past|previous)\s+(?:(?P<recent>{_COUNT})\s+(?P<recent_unit>{_SHORT})s?|(?P<recent_hour>hour))\b",
+    rf"(?:last|past|previous)\s+(?:(?P<recent>{_COUNT})\s+(?P<recent_unit>{_SHORT})s?|(?P<recent_hour>hour))\b(?!\s+of\b)",
     rf"(?:last|past|previous)\s+(?P<span>{_COUNT})\s+(?P<span_unit>{_UNIT})s\b",
     rf"(?P<which>last|past|previous|this|next)\s+(?P<what>{_UNIT}|{_DAY}|{_SEASON}|{_PART}|{_MONTH})\b",
     rf"(?P<season>{_SEASON})\s+(?:of\s+)?(?P<year_4>{_YEAR})\b",
@@ -69,7 +70,8 @@ _ASCII = re.IGNORECASE | re.ASCII
 """Without ASCII, i and s would match letters that lower() does not turn into them."""
 _PART_AFTER = re.compile(rf"(?:,?\s+in\s+the|,?\s+at)?\s+(?P<part>{_PART})\b", _ASCII)
 _CLOCK_AFTER = re.compile(
-    rf"(?:T|,?\s+(?:(?:at|from|around|about|between)\s+)?){_CLOCK}(?:\s*(?:to|until|till|and|-|–)\s*{_CLOCK})?(?!\w|:\d)",
+    rf"(?:T|,?\s+(?:(?:at|from|around|about|between)\s+)?){_CLOCK}"
+    rf"(?:\s*(?:to|until|till|-|–|and(?=\s*\d{{1,2}}(?::|\s*{_HALF})))\s*{_CLOCK})?(?!\w|:\d)",
     _ASCII,
 )
 _PART_BEFORE = re.compile(rf"\b(?P<part>{_PART})\s+(?:of|on)\s+(?:the\s+)?$", _ASCII)
@@ -131,8 +133,16 @@ class Stretch:
         return self.start < other.end and other.start < self.end
 
     def covers(self, other: Stretch) -> bool:
-        """Whether what happened in the other one counts as of this one: of an evening, the whole day does not."""
-        return self.overlaps(other) and not self.end - self.start < _LEAST_OF_A_DAY <= other.end - other.start
+        """Whether what happened in the other one counts as of this one.
+
+        Of an evening, the whole day does not; nor does what is shorter than a day if more than half of it, or of this
+        one, is outside: "tonight" is not of tomorrow, though it ends then.
+        """
+        length, others = self.end - self.start, other.end - other.start
+        if length < _LEAST_OF_A_DAY <= others or not self.overlaps(other):
+            return False
+        shorter = min(length, others)
+        return shorter >= _LEAST_OF_A_DAY or 2 * (min(self.end, other.end) - max(self.start, other.start)) >= shorter
 
 
 def stretches(text: str, now: datetime, *, hours: bool = True) -> tuple[Stretch, ...]:
@@ -187,7 +197,7 @@ def _short(found: re.Match[str], unit: str, now: datetime) -> Stretch:
     vague = count.split(maxsplit=1)[0] in _SEVERAL or one < 3600
     away = max(before / 2 if vague else before / 4, one / 2, 120.0)
     around = _stretch(found, minute - before - 2 * away, min(minute - before + 2 * away, minute + 60), found.span())
-    return replace(around, part=(minute - before - away, minute - before + away))
+    return replace(around, part=(minute - before - away, min(minute - before + away, minute + 60)))
 
 
 def _of_days(found: re.Match[str], now: datetime, hours: bool) -> Stretch | None:
@@ -203,6 +213,8 @@ def _of_days(found: re.Match[str], now: datetime, hours: bool) -> Stretch | None
     if now.hour < SMALL_HOURS and " ".join(found.group().lower().split()) in _JUST_OVER:
         first -= timedelta(1)
     begins, ends = (_at(first, hour, now) for hour in part)
+    if begins >= ends:  # an hour that was left out when the clocks went forward
+        return _stretch(found, _at(first, 0, now), _at(last, 0, now), place)
     whole = _stretch(found, min(_at(first, 0, now), begins), max(_at(first, 24, now), ends), place)
     return replace(whole, part=(begins, ends))
 
@@ -224,6 +236,10 @@ def _part(found: re.Match[str]) -> tuple[tuple[float, float] | None, tuple[int, 
 def _clock_hours(*clock: str | None) -> tuple[float, float] | None:
     """From when until when two times on the clock are, or about when one is; ``None`` if they are other numbers."""
     first, last = (_hour(*clock[number : number + 3]) for number in (0, 3))
+    if first is None and last is not None and (half := clock[5] or "").lower().startswith(("a", "p")):
+        first = _hour(clock[0], "0", half)  # "from 3 to 5 pm"
+        if first is not None and first > last:  # "from 11 to 1 pm"
+            first += 12 if last < 12 else -12
     if first is None or (last is None and clock[3] is not None):
         return None
     if last is None:
@@ -235,8 +251,8 @@ def _hour(hour: str | None, minute: str | None, half: str | None) -> float | Non
     """A time on the clock in hours; ``None`` if it has neither minutes nor "am", "pm" or "o'clock", or is none."""
     if hour is None or (minute is None and half is None) or int(hour) > 24 or int(minute or 0) > 59:
         return None
-    twelve = 12 if half and half.lower() == "pm" else 0
-    return (int(hour) % 12 + twelve if half and half.lower() in ("am", "pm") else int(hour)) + int(minute or 0) / 60
+    letter = half[0].lower() if half else ""
+    return (int(hour) % 12 + 12 * (letter == "p") if letter in ("a", "p") else int(hour)) + int(minute or 0) / 60
 
 
 def _stretch(found: re.Match[str], start: float, end: float, place: tuple[int, int]) -> Stretch:
