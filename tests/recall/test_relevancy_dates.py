@@ -182,6 +182,10 @@ def test_a_whole_day_does_not_count_as_of_its_evening_and_an_hour_does() -> None
         (other,) = stretches(text, NOW)
         assert evening.covers(other.narrowed) is counts
         assert other.covers(other)
+    (hour,) = (one.narrowed for one in stretches("an hour ago", NOW))
+    (afternoon,) = (one.narrowed for one in stretches("this afternoon", NOW))
+    assert not hour.covers(afternoon)
+    assert afternoon.covers(hour)
     (day,) = stretches("yesterday", NOW)
     assert day.covers(evening)
 

@@ -80,6 +80,7 @@ _HINT = re.compile(
     rf"{_YEAR}|{_MONTH}|{_DAY}|yesterday|today|tonight|tomorrow|\bago|last|past|previous|this|next",
     _ASCII,
 )
+_OF_TODAY = re.compile(rf"\b(?:last|past|previous|this|next)\s+(?:{_PART}|hour)\b", _ASCII)
 _OF_HOURS = re.compile(rf"\b{_SHORT}", _ASCII)
 _WORDS_TOO = re.compile(r"(?:may|march|mar|sun|sat|second|dec|jan|fall)", _ASCII)
 
@@ -135,11 +136,11 @@ class Stretch:
     def covers(self, other: Stretch) -> bool:
         """Whether what happened in the other one counts as of this one.
 
-        Of an evening, the whole day does not; nor does what is shorter than a day if more than half of it, or of this
-        one, is outside: "tonight" is not of tomorrow, though it ends then.
+        Of an evening, the whole day does not, nor of an hour the evening; and most of the shorter one has to be common
+        to both: "tonight" is not of tomorrow, though it ends then.
         """
         length, others = self.end - self.start, other.end - other.start
-        if length < _LEAST_OF_A_DAY <= others or not self.overlaps(other):
+        if not self.overlaps(other) or (length < _LEAST_OF_A_DAY and others > min(2 * length, _LEAST_OF_A_DAY - 1)):
             return False
         shorter = min(length, others)
         return shorter >= _LEAST_OF_A_DAY or 2 * (min(self.end, other.end) - max(self.start, other.start)) >= shorter
@@ -156,6 +157,11 @@ def stretches(text: str, now: datetime, *, hours: bool = True) -> tuple[Stretch,
     """
     head = text[:MOST_READ]
     return tuple(_read(head, now, hours)) if _HINT.search(head) else ()
+
+
+def names_a_part(text: str) -> bool:
+    """Whether a text has a part of a day or an hour that counts from now, such as "this morning"."""
+    return _OF_TODAY.search(text[:MOST_READ]) is not None
 
 
 def names_hours(text: str) -> bool:

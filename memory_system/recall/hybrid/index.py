@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ...core.entry import Kind, MemoryEntry
 from ...core.languages import rules_of
-from .dates import Stretch, mentions_time, stretches
+from .dates import Stretch, mentions_time, names_a_part, stretches
 from .neighbours import Neighbours, place_of
 from .speakers import heard, speaker_of
 from .words import plain, stems, wording
@@ -373,10 +373,11 @@ class TextIndex:
         if heard := plain(name or heard_in(entry)):
             self._heard_of[heard] += 1
             self._heard[row] = self._numbers.setdefault(heard, len(self._numbers))
-        if mentions_time(said):
+        if tells := mentions_time(said):
             self._tells.add(row)
-        if entry.timestamp is not None and (mentions := stretches(said, entry.timestamp)):
-            self._mentions[row] = tuple(stretch.narrowed for stretch in mentions)
+        if (tells or names_a_part(said)) and entry.timestamp is not None:
+            mentions = tuple(stretch.narrowed for stretch in stretches(said, entry.timestamp))
+            self._mentions.update({row: mentions} if mentions else {})
         self._neighbours.put(row, place_of(entry))
 
     def _leave(self, row: int) -> None:
