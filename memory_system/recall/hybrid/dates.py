@@ -74,7 +74,10 @@ _CLOCK_AFTER = re.compile(
     rf"(?:\s*(?:to|until|till|-|–|and(?=\s*\d{{1,2}}(?::|\s*{_HALF})))\s*{_CLOCK})?(?!\w|:\d)",
     _ASCII,
 )
-_PART_BEFORE = re.compile(rf"\b(?P<part>{_PART})\s+(?:of|on)\s+(?:the\s+)?$", _ASCII)
+_CLOCK_BEFORE = re.compile(rf"\b(?:at|around|about)\s+{_CLOCK},?\s+(?:on\s+)?$", _ASCII)
+_PART_BEFORE = re.compile(
+    rf"\b(?:(?P<part>{_PART})\s+(?:of|on)\s+(?:the\s+)?|in\s+the\s+(?P<early>{_PART})\s+)$", _ASCII
+)
 _ANY = re.compile(r"(?<![\w-])(?:" + "|".join(_FORMS) + ")", _ASCII)
 _HINT = re.compile(
     rf"{_YEAR}|{_MONTH}|{_DAY}|yesterday|today|tonight|tomorrow|\bago|last|past|previous|this|next",
@@ -228,19 +231,34 @@ def _of_days(found: re.Match[str], now: datetime, hours: bool) -> Stretch | None
 def _part(found: re.Match[str]) -> tuple[tuple[float, float] | None, tuple[int, int]]:
     """The hours of a day that are meant, if only a part of it is, and where the text says so."""
     text, (start, end) = found.string, found.span()
-    own = (found["what"] or found["word"] or "").lower()
-    if own in _HOURS:
-        return _HOURS[own], (start, end)
-    if after := _PART_AFTER.match(text, end):
-        return _HOURS[after["part"].lower()], (start, after.end())
-    if (clock := _CLOCK_AFTER.match(text, end)) and (hours := _clock_hours(*clock.groups())):
-        return hours, (start, clock.end())
-    before = _PART_BEFORE.search(text, max(0, start - _NEAR), start)
-    return (_HOURS[before["part"].lower()], (before.start(), end)) if before else (None, (start, end))
+    hours = _HOURS.get((found["what"] or found["word"] or "").lower())
+    if hours is None and (after := _PART_AFTER.match(text, end)):
+        hours, end = _HOURS[after["part"].lower()], after.end()
+    if hours is None and (before := _PART_BEFORE.search(text, max(0, start - _NEAR), start)):
+        hours, start = _HOURS[(before["part"] or before["early"]).lower()], before.start()
+    for pattern, first, last in (
+        (_CLOCK_AFTER.match, end, len(text)),
+        (_CLOCK_BEFORE.search, max(0, start - _NEAR), start),
+    ):
+        if (clock := pattern(text, first, last)) and (within := _within(hours, _clock_hours(*clock.groups()))):
+            return within, (min(start, clock.start()), max(end, clock.end()))
+    return hours, (start, end)
+
+
+def _within(part: tuple[float, float] | None, clock: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The hours on the clock, as those of the part of the day if one is named; ``None`` if they are not of it."""
+    if part is None or clock is None:
+        return clock
+    begins, ends = clock
+    middle = (begins + ends) / 2
+    shifts = (0, 12, 24) if middle < 13 else (0, 24)  # nine in the evening is 21:00
+    later = next((shift for shift in shifts if part[0] <= middle + shift <= part[1]), None)
+    return None if later is None else (begins + later, ends + later)
 
 
 def _clock_hours(*clock: str | None) -> tuple[float, float] | None:
     """From when until when two times on the clock are, or about when one is; ``None`` if they are other numbers."""
+    clock = (*clock, None, None, None)[:6]
     first, last = (_hour(*clock[number : number + 3]) for number in (0, 3))
     if first is None and last is not None and (half := clock[5] or "").lower().startswith(("a", "p")):
         first = _hour(clock[0], "0", half)  # "from 3 to 5 pm"
