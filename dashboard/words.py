@@ -240,6 +240,7 @@ CORE_MEMORY = "Core memory"
 LEAVE_AND_REMEMBER = "Leave and remember it"
 
 # talk_play.py
+BEGIN_ANOTHER = "Begin another …"
 YOUR_NAME = "Your name"
 
 # talk_room.py

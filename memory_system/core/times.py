@@ -125,3 +125,9 @@ def stamp(moment: datetime) -> str:
     """The exact time with its zone, for people: "Fri 27 Mar 2026, 18:00 UTC"."""
     zone = moment.tzname() or moment.strftime("%z")
     return f"{moment:%a} {moment.day} {moment:%b %Y, %H:%M} {zone}"
+
+
+def hour_of_day(hour: int, half: str | None) -> int:
+    """An hour on the clock as one of 0 to 23 if ``half`` says which half of the day it is: ``am``, ``p.m.``, ``p``."""
+    letter = (half or "")[:1].lower()
+    return hour % 12 + 12 * (letter == "p") if letter in ("a", "p") else hour

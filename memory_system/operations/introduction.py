@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.personality import parse
+from ..core.times import hour_of_day
 from ..errors import InvalidParameter, MemorySystemError
 from ..llm import LanguageModel
 from ..llm.introduce import introduce
@@ -268,8 +269,7 @@ def _traits(words: str, found: dict[str, list[Any]], identity: dict[str, Any]) -
 
 
 def _clock(at: re.Match[str]) -> str | None:
-    hour, half = int(at["hour"]), (at["half"] or "").lower()
+    hour, half = int(at["hour"]), at["half"]
     if (half and not 1 <= hour <= 12) or hour > 23:
         return None
-    hour = hour % 12 + (12 if half == "pm" else 0) if half else hour
-    return f"{hour:02}:{at['minute'] or '00'}"
+    return f"{hour_of_day(hour, half):02}:{at['minute'] or '00'}"

@@ -102,7 +102,7 @@ def test_on_a_small_screen_one_talks_without_scrolling(page: Page, dashboard: Da
     dashboard.show(page, "interview", agent="edda", mode=mode)
     if mode == "play":
         if page.get_by_role("combobox", name="Talk").count():  # another test has talked with her
-            select(page, "Talk", "Begin another …")
+            select(page, "Talk", words.BEGIN_ANOTHER)
         press(page, "Begin")
     field = page.get_by_test_id("stChatInputTextArea").first
     expect(field).to_be_in_viewport(ratio=1)

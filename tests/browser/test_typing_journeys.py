@@ -286,7 +286,7 @@ def test_each_character_and_each_conversation_has_its_own_message_that_is_not_se
         press(page, "Begin")
         expect(chat(page)).to_have_value("")
         chat(page).fill(name)
-        select(page, "Talk", "Begin another …")
+        select(page, "Talk", words.BEGIN_ANOTHER)
     for name in ("In the first", "In the second"):
         select(page, "Talk", name)
         expect(chat(page)).to_have_value(name)

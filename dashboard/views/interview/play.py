@@ -53,7 +53,11 @@ def _pick(agent: AgentMemory, talks: dict[str, Talk], talk_id: str) -> str:
         st.session_state[key] = begun or (talk_id if talk_id in talks else options[0])
     titles = talk_tables.titles(talks.values())
     picked = st.selectbox(
-        "Talk", options, key=key, format_func=lambda option: titles[option] if option else "Begin another …", width=340
+        "Talk",
+        options,
+        key=key,
+        format_func=lambda option: titles[option] if option else words.BEGIN_ANOTHER,
+        width=340,
     )
     return str(picked)
 

@@ -46,12 +46,10 @@ def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
         )  # fmt: skip
         if st.button(f"Ask {name}", type="primary", icon=":material/search:"):
             places.to_memory(agent.name, cue=cue.strip())
-        if (
-            len(cast) > 1
-            and st.button(words.ASK_ALL, icon=":material/groups:", on_click=_ask_all, args=(key,))
-            and not cue.strip()
-        ):
-            st.error("Write a question first.", icon=":material/error:")
+        if len(cast) > 1:
+            pressed = st.button(words.ASK_ALL, icon=":material/groups:", on_click=_ask_all, args=(key,))
+            if pressed and not cue.strip():
+                st.error("Write a question first.", icon=":material/error:")
     mounting.keep_unsent(key, key)
     with st.container(horizontal=True, gap="small", key="ask-more"):
         for example in session.example_cues(agent.name):

@@ -342,11 +342,10 @@ def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
         sources = (source for source in life if _relation_to(about["name"], source.text))
         if known := next((source for source in sources if fact(source.text, prompt.who)), None):
             return f"{cite(known, prompt.who)}."
-    if not heard.about_talk and (then := _then(prompt)):
-        return f"{'; '.join(cite(source, prompt.who) for source in then)}."
+    then = [] if heard.about_talk else _then(prompt)
     groups = [[*theirs, *core], talk, life] if heard.about_talk else [life, theirs]
     for group in groups:
-        if chosen := best(asked, group, embed, 2 if group is life else 1):
+        if chosen := then or best(asked, group, embed, 2 if group is life else 1):
             return f"{'; '.join(cite(source, prompt.who) for source in chosen)}."
     if prompt.recalled:
         return _closest(prompt)
@@ -354,7 +353,7 @@ def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
 
 
 def _then(prompt: Prompt) -> list[Source]:
-    """What came to mind of a time, if the question is only what happened then, and so has no other word of it."""
+    """What came to mind of a time, if the question only asks what happened then: no word of it says what that was."""
     if not Cue.read(prompt.message, datetime.now(UTC)).asks_of_a_time:  # whatever the time
         return []
     return [source for source in prompt.recalled if source.when not in ("", "always")][:_OF_A_TIME]

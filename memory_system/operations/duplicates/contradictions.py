@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import product
 
+from ...core.times import hour_of_day
 from ...recall.hybrid.dates import Stretch, stretches
 from ...recall.hybrid.speakers import speaker_of
 from ...recall.hybrid.words import Word, plain, stem, words
@@ -386,7 +387,4 @@ def _minutes(found: re.Match[str]) -> int:
     if found["word"]:
         return 720 if found["word"].lower() == "noon" else 0
     hour, minute = int(found["hour"] or found["plain"]), int(found["minute"] or 0)
-    half = (found["half"] or found["half_2"] or "").lower()
-    if half:
-        hour = hour % 12 + (12 if half == "p" else 0)
-    return hour % 24 * 60 + minute
+    return hour_of_day(hour, found["half"] or found["half_2"]) % 24 * 60 + minute

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from enum import StrEnum
 
+from ...core.times import hour_of_day
+
 NOON = time(12)
 """The time of day of a date without one."""
 READ_AS_UTC = "Times without a zone are read as UTC."
@@ -241,10 +243,8 @@ def _clock(parts: dict[str, str | None]) -> time:
     hour, half = int(parts["hour"] or 0), (parts["half"] or parts["half_alone"] or "").lower()
     if half and not 1 <= hour <= 12:
         raise ValueError("no hour of half a day")
-    if half:
-        hour = hour % 12 + (12 if half == "p" else 0)
     fraction = (parts["fraction"] or "")[:6].ljust(6, "0")
-    return time(hour, int(parts["minute"] or 0), int(parts["second"] or 0), int(fraction))
+    return time(hour_of_day(hour, half), int(parts["minute"] or 0), int(parts["second"] or 0), int(fraction))
 
 
 def _zone(parts: dict[str, str | None]) -> tzinfo | None:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
+from ...core.times import hour_of_day
+
 _MONTHS = [
     "january",
     "february",
@@ -143,10 +145,11 @@ class Stretch:
         to both: "tonight" is not of tomorrow, though it ends then.
         """
         length, others = self.end - self.start, other.end - other.start
-        if not self.overlaps(other) or (length < _LEAST_OF_A_DAY and others > min(2 * length, _LEAST_OF_A_DAY - 1)):
-            return False
-        shorter = min(length, others)
-        return shorter >= _LEAST_OF_A_DAY or 2 * (min(self.end, other.end) - max(self.start, other.start)) >= shorter
+        common, shorter = min(self.end, other.end) - max(self.start, other.start), min(length, others)
+        if shorter >= _LEAST_OF_A_DAY:
+            return common > 0
+        too_long = length < _LEAST_OF_A_DAY and (others >= _LEAST_OF_A_DAY or others > 2 * length)
+        return not too_long and 2 * common >= shorter
 
 
 def stretches(text: str, now: datetime, *, hours: bool = True) -> tuple[Stretch, ...]:
@@ -275,8 +278,7 @@ def _hour(hour: str | None, minute: str | None, half: str | None) -> float | Non
     """A time on the clock in hours; ``None`` if it has neither minutes nor "am", "pm" or "o'clock", or is none."""
     if hour is None or (minute is None and half is None) or int(hour) > 24 or int(minute or 0) > 59:
         return None
-    letter = half[0].lower() if half else ""
-    return (int(hour) % 12 + 12 * (letter == "p") if letter in ("a", "p") else int(hour)) + int(minute or 0) / 60
+    return hour_of_day(int(hour), half) + int(minute or 0) / 60
 
 
 def _stretch(found: re.Match[str], start: float, end: float, place: tuple[int, int]) -> Stretch:

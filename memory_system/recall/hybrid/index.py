@@ -375,9 +375,9 @@ class TextIndex:
             self._heard[row] = self._numbers.setdefault(heard, len(self._numbers))
         if tells := mentions_time(said):
             self._tells.add(row)
-        if (tells or names_a_part(said)) and entry.timestamp is not None:
-            mentions = tuple(stretch.narrowed for stretch in stretches(said, entry.timestamp))
-            self._mentions.update({row: mentions} if mentions else {})
+        at = entry.timestamp if tells or names_a_part(said) else None
+        if at is not None and (mentions := stretches(said, at)):
+            self._mentions[row] = tuple(stretch.narrowed for stretch in mentions)
         self._neighbours.put(row, place_of(entry))
 
     def _leave(self, row: int) -> None:
