@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Self
 
 import httpx
 
+from tests.ports import free_port
 from tests.waiting import LAST_RESORT
 
 
@@ -22,7 +22,7 @@ class ChromaServer:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._port = _free_port()
+        self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -74,9 +74,3 @@ class ChromaServer:
         self._process.send_signal(number)
         if number == signal.SIGSTOP:
             os.waitid(os.P_PID, self._process.pid, os.WSTOPPED)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests import sample_world
+from tests.ports import free_port
 from tests.programs import Program
 from tests.waiting import LAST_RESORT
 
@@ -74,13 +74,6 @@ runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
 
 def _forked(module: str, environment: dict[str, str], log: Path) -> Server:
     return Program("-c", _INTO.format(log=str(log), module=module), environment=environment)
-
-
-def free_port() -> int:
-    """A port on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_for(url: str, server: Server, log: Path) -> None:

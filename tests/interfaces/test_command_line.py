@@ -15,6 +15,7 @@ import httpx
 from memory_system import __version__
 from tests import programs
 from tests.conftest import ROOT
+from tests.ports import free_port
 from tests.waiting import LAST_RESORT, until
 
 
@@ -27,8 +28,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def test_serve_answers_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "memory_system", "serve", "--port", str(port)]
     pipe = subprocess.PIPE
     child = subprocess.Popen(command, cwd=ROOT, env=_environment(tmp_path), stdout=pipe, stderr=pipe, text=True)

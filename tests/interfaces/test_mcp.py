@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +23,7 @@ from memory_system.recall.query import EMPTY_CUE
 from tests.conftest import PERSONALITY
 from tests.fake_server import FakeServer, error, silent
 from tests.mcp_clients import HELLO, called, commanded, over_http, over_stdio, refused, run, served, text
+from tests.ports import free_port
 from tests.waiting import LAST_RESORT
 
 Remember = Callable[..., str]
@@ -526,8 +526,7 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(files: Path)
 
 @pytest.mark.parametrize("http", [False, True], ids=["stdio", "HTTP"])
 def test_ctrl_c_ends_it_without_a_traceback(files: Path, http: bool) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     child = commanded(files, *(["--http", "--port", str(port)] if http else []))
     try:
         if http:

@@ -28,7 +28,7 @@ from memory_system.interfaces.ports import next_free
 from memory_system.store.server_notice import server_of
 from tests import programs
 from tests.conftest import ROOT
-from tests.running import free_port
+from tests.ports import free_port
 from tests.waiting import LAST_RESORT, until
 
 CTRL_C = b"\x03"

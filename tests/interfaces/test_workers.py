@@ -23,7 +23,7 @@ from memory_system.errors import InvalidParameter
 from memory_system.interfaces.api import workers
 from tests.conftest import ROOT, settings_in
 from tests.interfaces.test_start_and_stop import on_a_terminal
-from tests.running import free_port
+from tests.ports import free_port
 from tests.waiting import LAST_RESORT, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="several workers need Unix sockets")

@@ -21,7 +21,7 @@ from memory_system import Settings
 from tests.conftest import ROOT
 from tests.package.building import copied
 from tests.package.image import SECONDS, Container, last, sent, steps
-from tests.running import free_port
+from tests.ports import free_port
 from tests.waiting import LAST_RESORT
 
 SECRETS = {"MEMORY_PASSWORD": "a long password", "MEMORY_TOKEN": "a token of sixteen"}

@@ -20,7 +20,7 @@ import pytest
 
 from memory_system import Settings
 from tests.package.image import Container
-from tests.running import free_port
+from tests.ports import free_port
 from tests.waiting import LAST_RESORT
 from tools.setup import quick_settings
 

@@ -17,7 +17,8 @@ import pytest
 
 from memory_system.interfaces.reads import READS
 from tests import sample_world
-from tests.running import Running, free_port, wait_for
+from tests.ports import free_port
+from tests.running import Running, wait_for
 from tests.waiting import LAST_RESORT
 
 pytestmark = pytest.mark.full  # that a viewer changes nothing is shown by test_viewers and test_entrance, too

@@ -20,7 +20,8 @@ from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.interfaces.api.guard import MAX_BODY
 from memory_system.interfaces.api.serving import LARGEST_HEAD
 from tests import sample_world
-from tests.running import Running, free_port, running
+from tests.ports import free_port
+from tests.running import Running, running
 from tests.waiting import LAST_RESORT
 
 PASSWORD, VIEWERS_PASSWORD = "the-curators-word", "the-viewers-word"

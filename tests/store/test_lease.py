@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import pytest
 from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.store.server_notice import ServedElsewhere, served, server_of
+from tests.ports import free_port
 from tests.programs import Program
 
 ADDRESS = "http://127.0.0.1:5000"
@@ -105,9 +105,7 @@ def test_where_no_note_can_be_made_serving_goes_on(tmp_path: Path) -> None:
 def test_serve_is_found_by_those_beside_it(settings: Settings, embedder: CachedEmbedder, ended: signal.Signals) -> None:
     with World(settings, embedder=embedder) as world:
         world.create_agent("mira")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     places = {"MEMORY_DATABASE": str(settings.database), "MEMORY_PERSONALITIES": str(settings.personalities)}
     with Program("-m", "memory_system", "serve", "--port", port, environment={**os.environ, **places}) as process:
         try:
