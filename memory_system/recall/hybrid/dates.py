@@ -30,7 +30,11 @@ _MONTHS = [
 ]
 _DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _SEASONS = {"winter": 12, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
-_COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_COUNTS = [
+    *["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
+    *["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"],
+]
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _SEVERAL = {"couple": 2, "few": 3, "several": 4}
 _VAGUE = {"a": 1, "an": 1, **_SEVERAL}
 
@@ -38,7 +42,10 @@ _MONTH = "(?:" + "|".join([*_MONTHS, *(f"{name[:3]}\\b\\.?" for name in _MONTHS)
 _DAY = "(?:" + "|".join(_DAYS) + ")"
 _SEASON = "(?:" + "|".join(_SEASONS) + ")"
 _YEAR = r"(?:19|20)\d\d"
-_COUNT = r"(?:\d{1,3}|" + "|".join([*_COUNTS, *_VAGUE]) + r")(?:\s+of)?"
+_TEN = "(?:" + "|".join(_TENS) + ")(?:[-\\s](?:" + "|".join(_COUNTS[1:10]) + "))?"
+_COUNT = r"(?:\d{1,3}|" + "|".join([_TEN, *_COUNTS, *_VAGUE]) + r")(?:\s+of)?"
+_HALF_MORE = r"\s+and\s+a\s+half)?"
+_AGO = r"(?:ago|back|earlier)\b"
 _UNIT = "(?:day|week|weekend|month|year)"
 _SHORT = "(?:hour|minute)"
 _HOURS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30), "tonight": (17, 30)}
@@ -46,8 +53,17 @@ _HOURS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night
 _AROUND = 0.5
 """How many hours before and after a time on the clock are meant by it."""
 _HALF = r"(?:[ap]\.?m\b\.?|o['’]clock)"
-_CLOCK = rf"(\d{{1,2}})(?::(\d\d)(?::\d\d)?)?\s*({_HALF})?"
+_NAMED_HOURS = {"noon": 12, "midday": 12, "midnight": 24}
+_HOUR = r"(?:\d{1,2}|" + "|".join(_COUNTS[1:13]) + ")"
+_ONE_CLOCK = (
+    rf"(?P<named>{'|'.join(_NAMED_HOURS)})"
+    r"|(?:(?P<past>half\s+past|(?:a\s+)?quarter\s+(?:past|to))\s+)?"
+    rf"(?P<hour>{_HOUR})(?::(?P<minute>\d\d)(?::\d\d)?)?\s*(?P<half>{_HALF})?"
+)
+_CLOCK = "(?:" + re.sub(r"\?P<\w+>", "?:", _ONE_CLOCK) + ")"
 _PART = "(?:morning|afternoon|evening|night)"
+_BY_DAY = (6.5, 18.5)
+"""Between which hours "half past three" and "three o'clock" are if nothing says which half of the day is meant."""
 SMALL_HOURS = 4
 """The hour until which "tonight" began the day before."""
 _JUST_OVER = frozenset({"this afternoon", "this evening", "this night", "tonight"})
@@ -57,8 +73,8 @@ _FORMS = (
     rf"(?P<day_first>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<month_after>{_MONTH})(?:,?\s+(?P<year_1>{_YEAR})\b)?",
     rf"(?P<month_before>{_MONTH})\s+(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<year_2>{_YEAR})\b)?",
     rf"(?P<month>{_MONTH})(?:,?\s+(?:of\s+)?(?P<year_3>{_YEAR})\b)?",
-    rf"(?P<ago>{_COUNT})\s+(?P<ago_unit>{_UNIT})s?\s+(?:ago|back|earlier)\b",
-    rf"(?P<hours>half\s+an|{_COUNT})\s+(?P<hours_unit>{_SHORT})s?\s+(?:ago|back|earlier)\b",
+    rf"(?P<ago>{_COUNT})\s+(?P<ago_unit>{_UNIT})s?\s+{_AGO}",
+    rf"(?P<hours>half\s+an|{_COUNT})(?P<half_1>{_HALF_MORE}\s+(?P<hours_unit>{_SHORT})s?(?P<half_2>{_HALF_MORE}\s+{_AGO}",
     rf"(?:last|past|previous)\s+(?:(?P<recent>{_COUNT})\s+(?P<recent_unit>{_SHORT})s?|(?P<recent_hour>hour))\b(?!\s+of\b)",
     rf"(?:last|past|previous)\s+(?P<span>{_COUNT})\s+(?P<span_unit>{_UNIT})s\b",
     rf"(?P<which>last|past|previous|this|next)\s+(?P<what>{_UNIT}|{_DAY}|{_SEASON}|{_PART}|{_MONTH})\b",
@@ -72,11 +88,15 @@ _ASCII = re.IGNORECASE | re.ASCII
 """Without ASCII, i and s would match letters that lower() does not turn into them."""
 _PART_AFTER = re.compile(rf"(?:,?\s+in\s+the|,?\s+at)?\s+(?P<part>{_PART})\b", _ASCII)
 _CLOCK_AFTER = re.compile(
-    rf"(?:T|,?\s+(?:(?:at|from|around|about|between)\s+)?){_CLOCK}"
-    rf"(?:\s*(?:to|until|till|-|–|and(?=\s*\d{{1,2}}(?::|\s*{_HALF})))\s*{_CLOCK})?(?!\w|:\d)",
+    rf"(?P<whole>(?:T|,?\s+(?:(?:(?P<at>at|around|about)|from|between)\s+)?)(?P<first>{_CLOCK})"
+    rf"(?:\s*(?:to|until|till|-|–|and(?=\s*{_HOUR}(?::|\s*{_HALF})))\s*(?P<last>{_CLOCK}))?)(?!\w|:\d)"
+    r"(?P<over>\s*(?:[.,;!?)]|$))?",
     _ASCII,
 )
-_CLOCK_BEFORE = re.compile(rf"\b(?:at|around|about)\s+{_CLOCK},?\s+(?:on\s+)?$", _ASCII)
+_CLOCK_BEFORE = re.compile(
+    rf"\b(?P<whole>(?P<at>at|around|about)\s+(?P<first>{_CLOCK}))(?P<over>,?\s+(?:on\s+)?)$", _ASCII
+)
+_TIME = re.compile(_ONE_CLOCK, _ASCII)
 _PART_BEFORE = re.compile(
     rf"\b(?:(?P<part>{_PART})\s+(?:of|on)\s+(?:the\s+)?|in\s+the\s+(?P<early>{_PART})\s+)$", _ASCII
 )
@@ -202,7 +222,8 @@ def _short(found: re.Match[str], unit: str, now: datetime) -> Stretch:
     """
     count = (found["hours"] or found["recent"] or "one").lower()
     one = 3600.0 if unit.lower() == "hour" else 60.0
-    before = one * (0.5 if count.startswith("half") else _count(count))
+    half = 0.5 if found["half_1"] or found["half_2"] else 0.0
+    before = one * (0.5 if count.startswith("half") else _count(count) + half)
     minute = now.timestamp() // 60 * 60
     if found["hours"] is None:
         return _stretch(found, minute - before, minute + 60, found.span())
@@ -243,42 +264,68 @@ def _part(found: re.Match[str]) -> tuple[tuple[float, float] | None, tuple[int, 
         (_CLOCK_AFTER.match, end, len(text)),
         (_CLOCK_BEFORE.search, max(0, start - _NEAR), start),
     ):
-        if (clock := pattern(text, first, last)) and (within := _within(hours, _clock_hours(*clock.groups()))):
-            return within, (min(start, clock.start()), max(end, clock.end()))
+        if (clock := pattern(text, first, last)) and (within := _within(hours, clock)):
+            return within, (min(start, clock.start("whole")), max(end, clock.end("whole")))
     return hours, (start, end)
 
 
-def _within(part: tuple[float, float] | None, clock: tuple[float, float] | None) -> tuple[float, float] | None:
+def _within(part: tuple[float, float] | None, clock: re.Match[str]) -> tuple[float, float] | None:
     """The hours on the clock, as those of the part of the day if one is named; ``None`` if they are not of it."""
-    if part is None or clock is None:
-        return clock
-    begins, ends = clock
+    times = [_TIME.fullmatch(clock[name]) for name in ("first", "last") if clock.groupdict().get(name)]
+    alone = part is not None and clock["at"] is not None and clock["over"] is not None
+    hours = _clock_hours([one for one in times if one], alone=alone)
+    if hours is None:
+        return None
+    begins, ends = hours
     middle = (begins + ends) / 2
+    spoken = any(one and (one["past"] or (one["half"] or "").lower().startswith("o")) for one in times)
+    of_day = part or (_BY_DAY if spoken else None)
+    if of_day is None:
+        return hours
     shifts = (0, 12, 24) if middle < 13 else (0, 24)  # nine in the evening is 21:00
-    later = next((shift for shift in shifts if part[0] <= middle + shift <= part[1]), None)
-    return None if later is None else (begins + later, ends + later)
+    later = next((shift for shift in shifts if of_day[0] <= middle + shift <= of_day[1]), None)
+    if later is None:
+        return None if part else hours
+    return begins + later, ends + later
 
 
-def _clock_hours(*clock: str | None) -> tuple[float, float] | None:
-    """From when until when two times on the clock are, or about when one is; ``None`` if they are other numbers."""
-    clock = (*clock, None, None, None)[:6]
-    first, last = (_hour(*clock[number : number + 3]) for number in (0, 3))
-    if first is None and last is not None and (half := clock[5] or "").lower().startswith(("a", "p")):
-        first = _hour(clock[0], "0", half)  # "from 3 to 5 pm"
-        if first is not None and first > last:  # "from 11 to 1 pm"
-            first += 12 if last < 12 else -12
-    if first is None or (last is None and clock[3] is not None):
+def _clock_hours(times: list[re.Match[str]], *, alone: bool) -> tuple[float, float] | None:
+    """From when until when two times on the clock are, or about when one is; ``None`` if they are other numbers.
+
+    Args:
+        times: matches of ``_TIME``.
+        alone: whether a number by itself is a time.
+    """
+    first, *rest = (_hour(one, alone=alone) for one in times)
+    if rest and (last := rest[0]) is not None and first is None:
+        half = (times[1]["half"] or "").lower()
+        if half.startswith(("a", "p")):
+            first = _hour(times[0], half=half)  # "from 3 to 5 pm"
+            if first is not None and first > last:  # "from 11 to 1 pm"
+                first += 12 if last < 12 else -12
+    if first is None or rest == [None]:
         return None
-    if last is None:
+    if not rest or rest[0] is None:
         return first - _AROUND, first + _AROUND
-    return first, last if last > first else last + 24
+    return first, rest[0] if rest[0] > first else rest[0] + 24
 
 
-def _hour(hour: str | None, minute: str | None, half: str | None) -> float | None:
-    """A time on the clock in hours; ``None`` if it has neither minutes nor "am", "pm" or "o'clock", or is none."""
-    if hour is None or (minute is None and half is None) or int(hour) > 24 or int(minute or 0) > 59:
+def _hour(time: re.Match[str], *, half: str | None = None, alone: bool = False) -> float | None:
+    """A time on the clock in hours, of 0 to 24; ``None`` if nothing says that the number is one, or it is none.
+
+    Args:
+        time: a match of ``_TIME``.
+        half: which half of the day it is of, if it does not say so itself.
+        alone: whether a number needs neither minutes nor "am", "pm", "o'clock" or "half past".
+    """
+    if time["named"]:
+        return _NAMED_HOURS[time["named"].lower()]
+    half, past = time["half"] or half, (time["past"] or "").lower()
+    hour, minutes = _count(time["hour"].lower()), int(time["minute"] or 0)
+    if not (alone or half or past or time["minute"]) or hour > 24 or minutes > 59:
         return None
-    return hour_of_day(int(hour), half) + int(minute or 0) / 60
+    minutes += 30 if past.startswith("half") else -15 if past.endswith("to") else 15 if past else 0
+    return hour_of_day(hour, half) + minutes / 60
 
 
 def _stretch(found: re.Match[str], start: float, end: float, place: tuple[int, int]) -> Stretch:
@@ -327,9 +374,12 @@ def _day(day: date) -> tuple[date, date]:
 
 
 def _count(text: str) -> int:
-    word = text.split(maxsplit=1)[0]
+    """The number that words or digits are: "5", "a couple of", "twenty-five"."""
+    word, *more = re.split(r"[\s-]+", text)
     if word.isdigit():
         return int(word)
+    if word in _TENS:
+        return _TENS[word] + (_COUNTS.index(more[0]) if more and more[0] in _COUNTS else 0)
     return _VAGUE[word] if word in _VAGUE else _COUNTS.index(word)
 
 

@@ -33,7 +33,7 @@ SATURATION = 1.2
 """BM25's k1: how much the second and third occurrence of a word count."""
 LENGTH_SHARE = 0.75
 """BM25's b: how strongly long texts are discounted."""
-FORM = 5
+FORM = 6
 """Increases when texts are read in another way: a saved index of an older form is then discarded."""
 
 
