@@ -432,7 +432,7 @@ class AgentMemory(HeldOpen):
                 ``scoring``, weights, decay, measure and rules (the preset ``balanced``); ``facets``, which memories
                 may be found at all (all); ``requery``, how many hits become cues of a second round for free seats, 0
                 to 20 (0); ``instances`` of the cue, asked too, at most 20 (none); ``expand``, for how many of them the
-                language model is asked, 0 to 20 (0).
+                language model is asked, 0 to 20 (0); ``addressed``, whether it is said to the agent: "I" is not it.
 
         Returns:
             The recalled memories with their scores and parts; ``context`` is a text for a prompt.

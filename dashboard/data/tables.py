@@ -269,6 +269,8 @@ def evidence(found: Evidence) -> list[str]:
         lines.append("tokens nearest in meaning: " + ", ".join(pairs))
     if found.names:
         lines.append("named in the cue: " + ", ".join(found.names))
+    if found.asked_for:
+        lines.append("the cue asks for this part of the personality")
     lines += [f"time: {date.cue} ~ {date.memory or 'when it happened'}" for date in found.dates]
     if found.tells_when:
         lines.append("the cue asks when, and it names a time")

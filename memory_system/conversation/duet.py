@@ -459,7 +459,7 @@ def _to_say(part: Part, said: str, now: datetime | None) -> float:
     """How much somebody has to say to this: the scores of what its recall finds, except this talk itself."""
     if not said:
         return 0.0
-    found = part.agent.query_memory(said, _RECALLED, touch=False, now=now)
+    found = part.agent.query_memory(said, _RECALLED, touch=False, now=now, addressed=True)
     return sum(hit.score.total for hit in found if hit.entry.extras.get("conversation") != part.id)
 
 

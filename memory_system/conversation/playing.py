@@ -173,8 +173,8 @@ def recall(agent: AgentMemory, talk: Talk, ask: Ask) -> Recall:
     cue = said[-1] if said else talk.human
     facets, top_k = Facets(without=(*ask.muted, *here)), talk.settings.recalled
     if ask.mode is Mode.PLAY and ask.touch:
-        return agent.query_memory(cue, top_k, now=ask.now, facets=facets)
-    return agent.answer(agent.query(cue, top_k, now=ask.now, facets=facets))
+        return agent.query_memory(cue, top_k, now=ask.now, facets=facets, addressed=True)
+    return agent.answer(agent.query(cue, top_k, now=ask.now, facets=facets, addressed=True))
 
 
 def scene_of(agent: AgentMemory, talk: Talk, now: datetime, recalled: Recall | None, without: Sequence[str]) -> Scene:

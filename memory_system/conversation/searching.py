@@ -308,6 +308,7 @@ def archival_search(
         static_threshold=1.0,  # static memory is in the prompt already
         static_share=0.0,
         facets=Facets(without=tuple(muted)),
+        addressed=True,  # it is searched for what somebody said
     )
     lived = [(hit.score.relevancy, hit) for hit in agent.answer(asked) if hit.entry.tier is not Tier.STATIC]
     life = [

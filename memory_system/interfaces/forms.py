@@ -455,6 +455,9 @@ class Asked(Body):
         Annotated[int, Field(strict=True, ge=0, le=MAX_INSTANCES)],
         Says("How many instances of the cue the language model is asked for."),
     ] = 0
+    addressed: Annotated[
+        StrictBool, Says("Whether somebody says the cue to the agent: “you” is then the agent, and “I” is not.")
+    ] = False
     now: Annotated[AwareDatetime | None, _NOW] = None
     as_of: Annotated[MomentBody | None, Says('Ask the agent as it was, such as {"revision": 7}.')] = None
 
@@ -476,6 +479,7 @@ class Asked(Body):
             "requery": self.requery,
             "instances": self.instances,
             "expand": self.expand,
+            "addressed": self.addressed,
         }
 
     def query(self, view: View) -> Query:

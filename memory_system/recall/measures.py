@@ -18,6 +18,7 @@ from . import hybrid as relevancy
 from .expansion import Expanded, Measured, Relevancy
 from .hybrid import Cue, Evidence, Joint, Kept, Texts, TokenStates, evidence, hybrid
 from .hybrid.dates import SMALL_HOURS, names_hours
+from .hybrid.fields import like_known
 from .query import Query
 from .rank import by_vectors
 from .table import Table
@@ -116,7 +117,7 @@ class Hybrid:
         Raises:
             EmbedderError: token states could not be computed.
         """
-        cue, start = self._cue(query, tables), 0
+        cue, start = self._asking(self._cue(query, tables), vector), 0
         for tier in LIVED:
             table = tables[tier]
             row = table.row(entry_id)
@@ -139,6 +140,13 @@ class Hybrid:
             else _reading(query, self._texts(tables).speakers)
         )
 
+    def _asking(self, cue: Cue, vector: Vectors) -> Cue:
+        """The cue with the field of a personality that it asks for by its vector."""
+        if cue.asked:
+            return cue
+        found = like_known(cue.text, vector, self._tokens.identity, addressed=cue.addressed)
+        return replace(cue, fields=found) if found else cue
+
     def _texts(self, tables: Mapping[Tier, Table]) -> Joint:
         """The texts of all tiers as one, read again once one of them has changed."""
         key = tuple((weakref.ref(tables[tier]), tables[tier].version) for tier in LIVED)
@@ -148,13 +156,14 @@ class Hybrid:
         return joint[1]
 
     def _found(self, cue: Cue, vector: Vectors, texts: Texts, *tables: Table) -> _WorkedOut:
-        # everything else about a cue follows from its text, its names and its times
-        key = tuple(map(weakref.ref, tables)), cue.text, cue.names, cue.asked
+        # everything else about a cue follows from its text, its names, its times and who says it
+        key = tuple(map(weakref.ref, tables)), cue.text, cue.names, cue.asked, cue.addressed
         version = tuple(table.version for table in tables)
         found = self._kept.get(key, version)
         if found is None:
             similarity = np.concatenate([table.similarities(vector) for table in tables])
-            found = _WorkedOut.of(hybrid(cue, similarity, texts, self._tokens), [len(table) for table in tables])
+            measured = hybrid(self._asking(cue, vector), similarity, texts, self._tokens)
+            found = _WorkedOut.of(measured, [len(table) for table in tables])
             self._kept.put(key, version, found, found.of_all.size + 4 * len(cue.text))
         return found
 
@@ -170,8 +179,10 @@ def _read(query: Query, tables: Mapping[Tier, Table]) -> Cue:
 def _reading(query: Query, names: frozenset[str]) -> Cue:
     zone = query.now.tzinfo
     if len(query.cue) > _SHORT or not isinstance(zone, Hashable) or names_hours(query.cue):
-        return Cue.read(query.cue, query.now, names)
-    return _remembered(query.cue, query.now.date(), query.now.hour < SMALL_HOURS, zone, names)
+        cue = Cue.read(query.cue, query.now, names)
+    else:
+        cue = _remembered(query.cue, query.now.date(), query.now.hour < SMALL_HOURS, zone, names)
+    return replace(cue, addressed=True) if query.addressed else cue
 
 
 @lru_cache(maxsize=256)

@@ -207,6 +207,7 @@ class Query:
         instances: examples of what the cue stands for, such as “kayaking” for “hobbies”, at most 20: they are searched
             too, and their finds compete.
         unexpanded: why a language model that was asked for instances gave none; empty if it was not asked, or did.
+        addressed: whether somebody says the cue to the character: “you” is then the character, and “I” is not.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -223,6 +224,7 @@ class Query:
     requery: int = 0
     instances: tuple[str, ...] = ()
     unexpanded: str = ""
+    addressed: bool = False
 
     def __post_init__(self) -> None:
         checked_cue(self.cue)
@@ -241,6 +243,8 @@ class Query:
             object.__setattr__(self, name, number)
         if not isinstance(self.scoring, Scoring):
             raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
+        if not isinstance(self.addressed, bool):
+            raise InvalidParameter("'addressed' must be true or false.")
         if not isinstance(self.facets, Facets):
             raise InvalidParameter("'facets' must be Facets(kinds=..., tags=..., since=..., contains=...).")
         if not isinstance(self.now, datetime) or self.now.utcoffset() is None:
@@ -290,6 +294,8 @@ class QueryOptions(TypedDict, total=False):
     facets: Facets | None
     requery: int
     instances: Sequence[str]
+    addressed: bool
+    """Whether somebody says the cue to the character: "you" is then the character, and "I" is not."""
     expand: int
     """How many instances of the cue to ask the language model for, 0 to 20."""
 

@@ -137,6 +137,7 @@ def query_to_json(query: Query) -> dict[str, Any]:
         "requery": query.requery,
         "instances": list(query.instances),
         "unexpanded": query.unexpanded,
+        **({"addressed": True} if query.addressed else {}),  # older versions do not know it
     }
 
 

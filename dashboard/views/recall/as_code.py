@@ -38,6 +38,7 @@ def recall_python(agent: str, query: Query, moment: Moment | None, settings: Set
         "facets": _facets(query.facets) if query.facets else "",
         "requery": repr(query.requery) if query.requery else "",
         "instances": repr(query.instances) if query.instances else "",
+        "addressed": repr(query.addressed) if query.addressed else "",
         "now": _time(query.now),
         "touch": "False",
     }
@@ -89,6 +90,8 @@ def recall_curl(agent: str, query: Query, moment: Moment | None, settings: Setti
         body["requery"] = query.requery
     if query.instances:
         body["instances"] = list(query.instances)
+    if query.addressed:
+        body["addressed"] = True
     if moment is not None:
         body["as_of"] = {name: _plain(value) for name, value in moment.arguments().items()}
     return _curl(f"agents/{quote(agent, safe='')}/query", settings, body)

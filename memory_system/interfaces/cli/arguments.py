@@ -175,6 +175,13 @@ Expand = Annotated[
     int,
     typer.Option(help="How many instances of the cue the language model is asked for.", **between(0, 20, whole=True)),
 ]
+Addressed = Annotated[
+    bool,
+    typer.Option(
+        "--addressed",
+        help="Somebody says the cue to the character: “you” is then the character, and “I” is not.",
+    ),
+]
 EmbedderName = Annotated[
     str | None,
     typer.Option(

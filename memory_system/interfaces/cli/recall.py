@@ -22,6 +22,7 @@ from ...recall.verdicts import NAMES, Candidate, Verdict
 from ..serialize import plain
 from . import shapes
 from .arguments import (
+    Addressed,
     Agent,
     Contains,
     Cue,
@@ -89,6 +90,7 @@ class Asking:
     requery: Requery = 0
     instances: Instances = None
     expand: Expand = 0
+    addressed: Addressed = False
     now: Now = None
 
     def arguments(self) -> dict[str, Any]:
@@ -111,6 +113,7 @@ class Asking:
             "requery": self.requery,
             "instances": tuple(self.instances or ()),
             "expand": self.expand,
+            "addressed": self.addressed,
             "now": self.now,
         }
 

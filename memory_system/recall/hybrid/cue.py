@@ -36,6 +36,8 @@ class Cue:
         asked: the periods of time that it names.
         asks_when: whether it asks for a time.
         asks_of_a_time: whether it only asks what happened in a time that it names.
+        addressed: whether somebody says it to the character, and does not mean the character by "I".
+        fields: the field of a personality that it asks for by its vector, at most one.
     """
 
     text: str
@@ -45,6 +47,8 @@ class Cue:
     asked: tuple[Stretch, ...]
     asks_when: bool
     asks_of_a_time: bool
+    addressed: bool = False
+    fields: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, text: str, now: datetime, names: Iterable[str] = ()) -> Self:

@@ -63,6 +63,7 @@ class Evidence:
         tells_when: whether the cue asks when, and it says so.
         neighbour: the id of the neighbour whose tokens helped most; empty if none did.
         asks: whether each part counts a little less because it ends with a question.
+        asked_for: whether it is a fact in the field of the personality that the cue asks for.
     """
 
     words: tuple[WordMatch, ...] = ()
@@ -72,6 +73,7 @@ class Evidence:
     tells_when: bool = False
     neighbour: str = ""
     asks: bool = False
+    asked_for: bool = False
 
 
 def evidence(
@@ -100,6 +102,7 @@ def evidence(
         tells_when=bool(cue.asks_when and index.telling_times()[row]),
         neighbour=neighbour,
         asks=row in pool and asks(index.document(row)),
+        asked_for=bool(index.of_fields(cue)[row]),
     )
 
 

@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from ...core.entry import Kind, MemoryEntry
 from ...core.languages import rules_of
+from .cue import Cue
 from .dates import Stretch, mentions_time, names_a_part, stretches
+from .fields import of_fields
 from .neighbours import Neighbours, place_of
 from .speakers import heard, speaker_of
 from .words import plain, stems, wording
@@ -303,6 +305,10 @@ class TextIndex:
                 damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths[rows] / mean)
                 found[rows] += weight * counts * (SATURATION + 1) / (counts + damping)
         return found / most if most > 0 else found
+
+    def of_fields(self, cue: Cue) -> Floats:
+        """1 for facts in the field of the personality that a cue asks for, else 0; shape (n,)."""
+        return of_fields(cue.text, self._entries, cue.fields, addressed=cue.addressed)
 
     def named(self, names: frozenset[str], heard: frozenset[str] = frozenset()) -> Floats:
         """1 where one of the names (in lower case) speaks, or, if nobody speaks, is mentioned; else 0. Shape (n,).

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.entry import MemoryEntry
+from .cue import Cue
 from .dates import Stretch
 from .index import Floats, TextIndex, rarity
 from .neighbours import Pairing
@@ -86,6 +87,10 @@ class Joint:
             holding = static.named(frozenset([name]))
             found = np.maximum(found, holding * (1 - holding.mean()) if len(static) else holding)
         return np.concatenate([found, *(part.named(names, self._heard) for part in others)])
+
+    def of_fields(self, cue: Cue) -> Floats:
+        """As ``TextIndex.of_fields``."""
+        return np.concatenate([part.of_fields(cue) for part in self._parts])
 
     def within(self, asked: Sequence[Stretch]) -> Floats:
         """As ``TextIndex.within``."""

@@ -70,6 +70,10 @@ NO_SIGN = 0.5
 ALL_THAT_IS_ASKED = 4.0
 """The weight of the right time if a cue asks for nothing else ("What happened on 10 June?"): more than all other
 parts together, so that memories from that time precede the rest and are sure to answer."""
+ASKED_FOR = 1.5
+"""What a fact gains if it is in the field of the personality that a cue asks for: more than most memories have."""
+ASKED_FOR_ODDS = 5.0
+"""What such a cue adds to the log odds that there is an answer: the personality says it."""
 ASKING_LOSS = 0.06
 """What a memory that ends with a question loses of each part: it asks for what another one says. On LoCoMo any loss of
 .05 to .1 finds as much, to .1 points."""
@@ -110,6 +114,7 @@ class Signals:
         near: the same of its best neighbour.
         rare: late with more weight on the rare words, shape (n,); without neighbours.
         names: whether a named person speaks or is mentioned, shape (n,).
+        fields: whether it is a fact in the field of the personality that the cue asks for, shape (n,).
         dates: whether it is in a time that is named, shape (n,).
         of_a_time: whether the cue asks for nothing else.
         tells_when: whether it mentions a time, if the cue asks for one, shape (n,).
@@ -122,6 +127,7 @@ class Signals:
     near: Mapping[str, Floats]
     rare: Floats
     names: Floats
+    fields: Floats
     dates: Floats
     of_a_time: bool
     tells_when: Floats
@@ -157,7 +163,7 @@ class Signals:
         """The parts by the names of ``PARTS``, weighted, shape (n,) each."""
         weights = {"similarity": mix.similarity * self.trust, "words": mix.words, "late": mix.late}
         raw = {name: weights[name] * values for name, values in self.own.items()}
-        raw["names"] = mix.names * self.names
+        raw["names"] = mix.names * self.names + ASKED_FOR * self.fields
         dates = ALL_THAT_IS_ASKED if self.of_a_time else mix.dates
         raw["times"] = dates * self._within + mix.tells_when * self._when
         raw["neighbours"] = sum(
@@ -235,6 +241,7 @@ def signals(cue: Cue, similarity: Floats, index: Texts) -> Signals:
         {"similarity": pairing.best(cosine), "words": pairing.best(words), "late": nothing},
         nothing,
         index.named(cue.names),
+        index.of_fields(cue),
         index.within(meant(cue.asked, index)),
         cue.asks_of_a_time,
         index.telling_times() if cue.asks_when else nothing,
@@ -277,9 +284,13 @@ def _odds(signs: Signals, met: Floats, mix: Mix, tokens: TokenStates) -> Odds:
     """The odds that there is an answer, from how much of each memory met the cue."""
     timed = signs.no_sign(met, mix)
     if not tokens.available:
-        return Odds((stands_out(signs.stands, FITTED_WITHOUT_STATES, timed),))
-    by_chance = beyond_chance(max(len(met), 1), signs.met_by_chance(met, mix))
-    return Odds((stands_out(signs.stands, FITTED, timed), by_chance))
+        lines = [stands_out(signs.stands, FITTED_WITHOUT_STATES, timed)]
+    else:
+        by_chance = beyond_chance(max(len(met), 1), signs.met_by_chance(met, mix))
+        lines = [stands_out(signs.stands, FITTED, timed), by_chance]
+    if signs.fields.any():
+        lines = [replace(line, start=line.start + ASKED_FOR_ODDS) for line in lines]
+    return Odds(tuple(lines))
 
 
 def _sum(parts: Mapping[str, Floats]) -> Floats:

@@ -273,6 +273,8 @@ class TokenStates:
         file: StatesFile | None = None,
         room: int = ROOM,
     ) -> None:
+        self.identity = ""
+        """The embedder's; empty if they are not known to be one's."""
         self._encode = encode
         self._file = file
         self.relevancies: Kept[Any] = Kept()
@@ -287,7 +289,9 @@ class TokenStates:
         """The states of an embedder, which may have none; ``file`` is where they are kept beyond this process."""
         encode = states_of(embedder)
         kept = None if file is None or encode is None else StatesFile(file, embedder.identity)
-        return cls(encode, file=kept, room=room)
+        states = cls(encode, file=kept, room=room)
+        states.identity = embedder.identity
+        return states
 
     @property
     def available(self) -> bool:
