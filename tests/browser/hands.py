@@ -13,7 +13,7 @@ from dashboard.views import HISTORY, PAGES, place_of
 
 from .conftest import Dashboard, settled
 
-_TRIES, _OPENS = 9, 5_000
+TRIES, _OPENS = 9, 5_000
 """How often to try something that a page may lose, and after how many milliseconds to reopen a list."""
 _ROW = 35
 """The height of a row, and of the header, in Streamlit's tables, which are drawn on a canvas."""
@@ -54,7 +54,7 @@ def press(page: Page, name: str, *, exact: bool = True) -> None:
 def press_until(page: Page, name: str, shown: Locator) -> None:
     """Press a button until its effect is shown; a press on a page that is being redrawn is lost."""
     settled(page)
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         press(page, name, exact=False)
         if shown.is_visible():
             return
@@ -107,7 +107,7 @@ def take(page: Page, label: str, option: str) -> None:
     """Choose one more in a field for several, by the beginning of its text."""
     field = page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}$")).first
     offered = page.get_by_role("option").filter(has_text=option).first
-    for _ in range(_TRIES):  # a list that is open is closed when the page moves or is redrawn
+    for _ in range(TRIES):  # a list that is open is closed when the page moves or is redrawn
         settled(page)
         field.fill("")
         field.fill(option)
@@ -143,7 +143,7 @@ def pick_day(page: Page, label: str, day: str) -> None:
 def select(page: Page, label: str, option: str) -> None:
     """Choose from a field for one."""
     wanted = page.get_by_role("option", name=option, exact=True)
-    for _ in range(_TRIES):  # a list that is open is closed when the page moves or is redrawn
+    for _ in range(TRIES):  # a list that is open is closed when the page moves or is redrawn
         settled(page)
         page.get_by_role("combobox", name=label).press("ArrowDown")
         with suppress(PlaywrightTimeoutError):

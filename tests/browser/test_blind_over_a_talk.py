@@ -13,7 +13,7 @@ from memory_system.interfaces.client import RemoteWorld
 from memory_system.interfaces.client.conversation import Conversation
 
 from .conftest import Dashboard, settled
-from .hands import press, said, select, tick, write
+from .hands import press, press_until, said, select, tick, write
 from .test_accessibility import MAIN, violations
 from .test_interview_journeys import say
 
@@ -45,7 +45,7 @@ def test_two_presets_are_tested_blind_over_a_talk_and_a_thumb_is_undone(
     for line in LINES:
         say(page, line)
     talk = Conversation.all(agent)[0]
-    press(page, words.OVER_THIS_TALK)
+    press_until(page, words.OVER_THIS_TALK, page.get_by_role("heading", name="Recall", level=1))
     expect(page).to_have_url(re.compile(f"/recall[?].*talk={talk.id}"))
     select(page, "First preset", "paper")
     expect(page.get_by_text(f"Line 1 of {len(LINES)}")).to_be_visible()
