@@ -76,6 +76,20 @@ def shown(value: object) -> str:
     return f"{text[: _SHOWN - 1 - len(end)]}…{end}"
 
 
+FROM_ELSEWHERE = (Exception, SystemExit)
+"""What code of another package may raise. A program is not ended by it, only by its user (``KeyboardInterrupt``)."""
+
+
+def words_of(error: BaseException) -> str:
+    """An error of another package as a message shows it: its type and its text on one line, with a full stop."""
+    try:
+        text = " ".join(str(error).split())[:300]
+    except Exception:  # noqa: BLE001 - it may be unable to say even that
+        text = ""
+    told = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return told if told.endswith((".", "!", "?", "…")) else f"{told}."
+
+
 def did_you_mean(name: object, names: Iterable[str]) -> str:
     """The end of a message that suggests names like an unknown one; empty where none is alike."""
     there = {name.casefold(): name for name in names}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
-from ..errors import InvalidParameter, did_you_mean, shown
+from ..errors import FROM_ELSEWHERE, InvalidParameter, did_you_mean, shown, words_of
 
 Made = TypeVar("Made")
 
@@ -55,10 +55,9 @@ class Registry(Generic[Made]):
             )
         try:
             made: Made = found[0].load()
-        except Exception as error:  # a package from elsewhere may fail in any way
+        except FROM_ELSEWHERE as error:
             raise InvalidParameter(
-                f"The {self._what} {shown(name)} ({_of_package(found[0])}) cannot be loaded: "
-                f"{type(error).__name__}: {error!s:.300}"
+                f"The {self._what} {shown(name)} ({_of_package(found[0])}) cannot be loaded: {words_of(error)}"
             ) from error
         return made
 

@@ -6,7 +6,7 @@ import json
 import threading
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..core.memory import Vectors
 from ..core.shared_work import Together
-from ..errors import EmbedderError
+from ..errors import FROM_ELSEWHERE, EmbedderError, InvalidParameter, shown, words_of
 from .minilm import weights
 
 MAX_TOKENS = 256
@@ -199,6 +199,7 @@ class FromChroma:
         self.identity = identity
         self.languages = languages
         self.words_too = words_too
+        self._length = 0  # of the first vector
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors, shape (n, d), float32, of unit length.
@@ -208,13 +209,20 @@ class FromChroma:
         """
         try:
             vectors = np.asarray(self._function(list(texts)), np.float32)
-        except Exception as error:  # a function from elsewhere may raise anything
-            raise EmbedderError(f"The embedding function {self.identity!r} failed: {error}") from error
+        except FROM_ELSEWHERE as error:
+            raise EmbedderError(f"The embedding function {self.identity!r} failed: {words_of(error)}") from error
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise EmbedderError(f"The embedding function {self.identity!r} gave no vector for each text.")
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or (lengths == 0).any():
             raise EmbedderError(f"The embedding function {self.identity!r} gave a vector without direction.")
+        if len(vectors):
+            self._length = self._length or vectors.shape[1]
+            if vectors.shape[1] != self._length:
+                raise EmbedderError(
+                    f"The embedding function {self.identity!r} gave vectors of {vectors.shape[1]} numbers after "
+                    f"vectors of {self._length}; all must have the same length."
+                )
         unit: Vectors = vectors / lengths
         return unit
 
@@ -317,9 +325,16 @@ def known_languages(embedder: Embedder) -> frozenset[str] | None:
     """The languages that an embedder knows, by their ISO 639-1 codes; ``None`` if it does not say.
 
     It says so with an attribute ``languages``, an iterable of codes such as ``de``.
+
+    Raises:
+        InvalidParameter: its attribute is something else.
     """
     languages = getattr(without_cache(embedder), "languages", None)
-    return None if languages is None else frozenset(map(str, languages))
+    if languages is None:
+        return None
+    if isinstance(languages, str) or not isinstance(languages, Iterable):
+        raise InvalidParameter(f"The languages of an embedder are codes such as ['de'], not {shown(languages)}.")
+    return frozenset(map(str, languages))
 
 
 def words_too(embedder: Embedder) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..core.registry import Registry
 from ..core.settings import Settings
-from ..errors import ExtraMissing, InvalidParameter
+from ..errors import FROM_ELSEWHERE, ExtraMissing, InvalidParameter, words_of
 from .embedder import Embedder, FromChroma, MiniLM, known_languages, without_cache, words_too
 from .minilm import weights
 from .multilingual import Multilingual
@@ -46,8 +46,8 @@ def chosen(settings: Settings) -> Embedder:
         embed, identity = made.embed, made.identity
     except ExtraMissing:
         raise
-    except Exception as error:  # a package from elsewhere may fail in any way
-        raise InvalidParameter(f"The embedder {settings.embedder!r} cannot be made: {error!s:.300}") from error
+    except FROM_ELSEWHERE as error:
+        raise InvalidParameter(f"The embedder {settings.embedder!r} cannot be made: {words_of(error)}") from error
     if not isinstance(identity, str) or not identity or not identity.isprintable():
         raise InvalidParameter(f"The embedder {settings.embedder!r} has no identity to keep beside its vectors.")
     if isinstance(made, MiniLM):

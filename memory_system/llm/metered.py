@@ -12,12 +12,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Unpack, cast
 
+from pydantic import BaseModel, ValidationError
+
 from ..core.change_set import ModelCall
 from ..errors import (
+    FROM_ELSEWHERE,
     BudgetSpent,
     MemorySystemError,
     ModelError,
@@ -25,6 +28,9 @@ from ..errors import (
     ModelTimeout,
     ModelUnavailable,
     StoreError,
+    kind_of,
+    problem_words,
+    words_of,
 )
 from . import tokens
 from .base import TASK, Answer, Completion, Heard, Hearing, LanguageModel, Reply, StandIn, Usage, unheard
@@ -180,6 +186,8 @@ class Metered(StandIn):
         with call, _failing(model.name, heard):
             reply = model.chat(messages, tools, **how)
             call.took(reply.usage, reply.call.answer)
+            if not isinstance(reply, Reply) or not isinstance(reply.text, str):
+                raise ModelNonsense(f"The language model {model.name!r} gave {kind_of(reply)} instead of a reply.")
         return reply
 
     def _complete(self, model: LanguageModel, task: Task[Answer], deadline: float | None) -> Completion[Answer]:
@@ -188,7 +196,7 @@ class Metered(StandIn):
         with call, _failing(model.name):
             done = model.complete(task, deadline)
             call.took(done.usage, done.call.answer)
-        return done
+            return replace(done, answer=_in_form(model.name, task, done.answer))
 
     def _begin(self, model: str, task: str, prompt: int, answer: int, tries: int = 1) -> _Call:
         try:
@@ -210,6 +218,21 @@ class Metered(StandIn):
 
         number = self._account.hold(spent(tries * prompt + (tries - 1) * answer, tries * answer), self._terms.budget)
         return _Call(self._account, number, spent, prompt)
+
+
+def _in_form(model: str, task: Task[Answer], answer: object) -> Answer:
+    """A model's answer, if it is of the form that the task asks for; one from elsewhere may be anything.
+
+    Raises:
+        ModelNonsense: it is not.
+    """
+    try:
+        return task.form.model_validate(answer.model_dump(warnings=False) if isinstance(answer, BaseModel) else answer)
+    except ValidationError as error:
+        raise ModelNonsense(
+            f"The language model {model!r} gave no answer of the form {task.form.__name__} to the task {task.name!r}: "
+            f"{problem_words(error.errors()[0])}."
+        ) from error
 
 
 def _present(model: LanguageModel) -> LanguageModel:
@@ -244,10 +267,10 @@ def _failing(model: str, heard: _Listener | None = None) -> Iterator[None]:
         yield
     except MemorySystemError:
         raise
-    except Exception as error:  # a model from elsewhere may fail in any way
+    except FROM_ELSEWHERE as error:
         if heard is not None and error is heard.error:
             raise
-        raise ModelUnavailable(f"The language model {model!r} failed: {type(error).__name__}: {error}") from error
+        raise ModelUnavailable(f"The language model {model!r} failed: {words_of(error)}") from error
 
 
 class _Call:

@@ -16,7 +16,16 @@ from ..core.files import State
 from ..core.registry import Registry
 from ..core.settings import Settings
 from ..embedding.embedder import Embedder
-from ..errors import Conflict, InvalidParameter, ModelError, ModelUnavailable, StoreDamaged
+from ..errors import (
+    FROM_ELSEWHERE,
+    Conflict,
+    InvalidParameter,
+    MemorySystemError,
+    ModelError,
+    ModelUnavailable,
+    StoreDamaged,
+    words_of,
+)
 from . import keys, servers, tasks
 from .base import Answer, Completion, Hearing, LanguageModel, Reply
 from .config import OPENAI, ChoiceFile, ModelChoice, checked, checked_key
@@ -111,10 +120,17 @@ def _joined(settings: Settings) -> LanguageModel | None:
         return None
     try:
         model = MODELS.get(settings.llm)(settings)
-        assert all(callable(getattr(model, name)) for name in ("complete", "chat")), "it neither answers nor talks"
-        assert all(isinstance(getattr(model, name), str) for name in ("name", "label")), "it has no name"
-    except Exception as error:  # a package from elsewhere may fail in any way
+        lacking = [name for name in ("complete", "chat") if not callable(getattr(model, name, None))]
+        lacking += [name for name in ("name", "label") if not isinstance(getattr(model, name, None), str)]
+    except MemorySystemError as error:
         raise InvalidParameter(f"The setting MEMORY_LLM is wrong: {error}") from error
+    except FROM_ELSEWHERE as error:
+        raise InvalidParameter(f"The setting MEMORY_LLM is wrong: {words_of(error)}") from error
+    if lacking:
+        raise InvalidParameter(
+            f"The setting MEMORY_LLM is wrong: what {settings.llm!r} makes is not a language model, since it lacks "
+            f"{', '.join(lacking)}."
+        )
     return model
 
 

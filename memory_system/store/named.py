@@ -5,17 +5,18 @@ from __future__ import annotations
 import shutil
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..core.chroma_address import NamedStore
-from ..core.entry import Tier
+from ..core.entry import MemoryEntry, Tier
 from ..core.files import replace_text
-from ..core.memory import InMemory, Memory
+from ..core.memory import InMemory, Memory, Page, Snapshot, Vectors
 from ..core.registry import Registry
 from ..core.settings import IN_JOURNAL, MEMORY, Settings
-from ..errors import InvalidParameter, MemorySystemError, shown
+from ..errors import FROM_ELSEWHERE, InvalidParameter, MemorySystemError, StoreError, kind_of, shown, words_of
 from .chroma import notes
 from .chroma.files import OUR_DISTANCE
 
@@ -29,6 +30,7 @@ STORES: Registry[Callable[[Path, Tier], Memory | None]] = Registry(
     },
 )
 """Functions that open the store of one tier in an agent's folder, which need not exist yet; ``None`` = no store."""
+_OURS = ("chroma", MEMORY, IN_JOURNAL)
 THROWN_AWAY = "This world is thrown away when the program ends, and everything in it (MEMORY_STORE=memory)."
 _MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
 
@@ -62,9 +64,18 @@ class NamedStores:
             made = {tier: make(self.folder, tier) for tier in Tier}
         except MemorySystemError:
             raise
-        except Exception as error:  # a package from elsewhere may fail in any way
-            raise InvalidParameter(f"The store {shown(place.name)} cannot be opened: {error!s:.300}") from error
-        self.memories = {tier: memory for tier, memory in made.items() if memory is not None}
+        except FROM_ELSEWHERE as error:
+            raise InvalidParameter(f"The store {shown(place.name)} cannot be opened: {words_of(error)}") from error
+        for memory in made.values():
+            if memory is not None and not isinstance(memory, Memory):
+                raise InvalidParameter(
+                    f"The store {shown(place.name)} cannot be opened: it is {kind_of(memory)}, not a Memory."
+                )
+        self.memories = {
+            tier: memory if place.name in _OURS else _Guarded(memory, place.name)
+            for tier, memory in made.items()
+            if memory is not None
+        }
         """The stores, by tier; empty if the journal is the only copy."""
         self._made_with = self.folder.with_name(f"{self.folder.name}.txt")
         self._token = uuid.uuid4().hex
@@ -133,8 +144,86 @@ class NamedStores:
 
     def close(self) -> None:
         """Close all stores."""
-        for memory in self.memories.values():
-            memory.close()
+        with ExitStack() as last:  # all of them, whatever one raises
+            for memory in self.memories.values():
+                last.callback(memory.close)
+
+
+class _Guarded(Memory):
+    """A store of another package: whatever it raises becomes a ``StoreError`` that names it.
+
+    Args:
+        inner: the store.
+        name: the name by which it was chosen.
+    """
+
+    def __init__(self, inner: Memory, name: str) -> None:
+        self._inner = inner
+        self._name = name
+
+    @property
+    def lasts(self) -> bool:  # type: ignore[override]
+        """As the store says."""
+        return bool(self._inner.lasts)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except MemorySystemError:
+            raise
+        except FROM_ELSEWHERE as error:
+            raise StoreError(
+                f"The store {shown(self._name)} failed: {words_of(error)} The journal loses nothing by it."
+            ) from error
+
+    def upsert(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> None:
+        with self._failing():
+            self._inner.upsert(entries, vectors)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        with self._failing():
+            self._inner.delete(ids)
+
+    def get(self, ids: Sequence[str]) -> list[MemoryEntry]:
+        with self._failing():
+            return self._inner.get(ids)
+
+    def ids(self) -> frozenset[str]:
+        with self._failing():
+            return frozenset(self._inner.ids())
+
+    def count(self) -> int:
+        with self._failing():
+            return int(self._inner.count())
+
+    def pages(self) -> Iterator[Page]:
+        with self._failing():
+            pages = iter(self._inner.pages())
+        while True:
+            with self._failing():
+                page = next(pages, None)
+                if page is None:
+                    return
+                if len(page.bodies) != len(page.vectors):
+                    raise ValueError(f"a page has {len(page.bodies)} memories and {len(page.vectors)} vectors")
+            yield page
+
+    def snapshot(self) -> Snapshot:
+        with self._failing():
+            return self._inner.snapshot()
+
+    def nearest(self, vector: Vectors, top_k: int) -> list[tuple[str, float]]:
+        with self._failing():
+            return self._inner.nearest(vector, top_k)
+
+    def clear(self) -> None:
+        with self._failing():
+            self._inner.clear()
+
+    def close(self) -> None:
+        with self._failing():
+            self._inner.close()
 
 
 _placed: set[Path] = set()

@@ -32,6 +32,27 @@ class Broken(Letters):
     def embed(self, texts):
         return np.full((len(texts), 3), np.nan)
 
+class Odd(Letters):  # fails as its first text says
+    def embed(self, texts):
+        if texts[0] == "mute":
+            raise Mute
+        if texts[0] == "ends":
+            raise SystemExit(3)
+        return np.ones((len(texts), 3 + ("long" in texts[0])))
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError
+
+class Tongues(Letters):
+    languages = 3
+
+def odd(settings):
+    return Odd()
+
+def tongues(settings):
+    return Tongues()
+
 class Nameless(Letters):
     identity = ""
 
@@ -44,7 +65,7 @@ def broken(settings):
 def nameless(settings):
     return Nameless()
 """
-NAMES = ("letters", "broken", "nameless")
+NAMES = ("letters", "broken", "nameless", "odd", "tongues")
 
 
 @pytest.fixture
@@ -82,6 +103,21 @@ def test_an_embedder_of_another_package_remembers_and_recalls(
 
 
 @pytest.mark.usefixtures("joined")
+def test_an_embedder_of_another_package_may_fail_in_any_way() -> None:
+    odd = chosen(Settings(embedder="odd"))
+    assert odd.embed(["one", "two"]).shape == (2, 3)
+    for text, told in (
+        ("long", r"'letters-26' gave vectors of 4 numbers after vectors of 3; all must have the same length\."),
+        ("mute", r"'letters-26' failed: Mute\."),
+        ("ends", r"'letters-26' failed: SystemExit: 3\."),
+    ):
+        with pytest.raises(EmbedderError, match=told):
+            odd.embed([text])
+    with pytest.raises(InvalidParameter, match=r"The languages of an embedder are codes such as \['de'\], not 3\."):
+        chosen(Settings(embedder="tongues"))
+
+
+@pytest.mark.usefixtures("joined")
 def test_what_is_no_vector_is_refused_before_anything_is_stored(settings: Settings) -> None:
     with World(settings.model_copy(update={"embedder": "broken"})) as world:
         with pytest.raises(EmbedderError, match="letters-26"):
@@ -110,7 +146,10 @@ def test_the_command_line_takes_the_name(tmp_path: Path, world: World, monkeypat
     assert done.value["embedder"] == "letters-26"
     refused = run("evaluate", str(data), "--embedder", "leters")
     assert refused.code == 1
-    assert "There is no embedder 'leters'; there are: minilm, multilingual, broken, letters, nameless." in refused.err
+    assert (
+        "There is no embedder 'leters'; there are: minilm, multilingual, broken, letters, nameless, odd, tongues."
+        in refused.err
+    )
 
 
 # -- an agent of another embedder ----------------------------------------------------------------------

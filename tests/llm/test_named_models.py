@@ -49,6 +49,36 @@ def counter(settings):
 def broken(settings):
     return Broken()
 
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError
+
+class Vague(Counter):
+    \"\"\"Gives an answer that is none.\"\"\"
+
+    name = "vague-1"
+
+    def complete(self, task, deadline=None):
+        answer = {
+            "none": None, "words": {"rating": "high"}, "unchecked": task.form.model_construct(rating=99), "right": None
+        }.get(task.data["memory"])
+        if task.data["memory"] == "right":
+            answer = {"rating": 4, "explanation": "A bird."}
+        if task.data["memory"] == "mute":
+            raise Mute
+        if task.data["memory"] == "ends":
+            raise SystemExit(3)
+        return Completion(answer, ModelCall(task.name, self.name, task.told(), repr(answer), 0.0))
+
+    def chat(self, messages, tools=(), *, deadline=None, heard=None):
+        return super().chat(messages).call
+
+def vague(settings):
+    return Vague()
+
+def ends(settings):
+    raise SystemExit(3)
+
 def nothing(settings):
     return object()
 """
@@ -59,6 +89,7 @@ def joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "joined"
     folder.mkdir()
     points = "counter = counter_package:counter\nnothing = counter_package:nothing\nbroken = counter_package:broken"
+    points += "\nvague = counter_package:vague\nends = counter_package:ends"
     install(folder, "counter_package", COUNTER, {MODELS.group: points})
     monkeypatch.syspath_prepend(folder)
 
@@ -92,11 +123,33 @@ def test_a_model_of_another_package_that_fails_in_a_way_of_its_own_costs_no_memo
             talk.step("Hello", heard=hang_up)
 
 
+def test_an_answer_of_another_form_than_the_tasks_costs_no_memory(settings: Settings, embedder: CachedEmbedder) -> None:
+    with World(settings.model_copy(update={"llm": "vague"}), embedder=embedder) as world:
+        agent = world.create_agent("ana")
+        for how, told in (
+            ("none", "The language model 'vague-1' gave no answer of the form Rating to the task 'rate': "),
+            ("words", "'vague-1' gave no answer of the form Rating"),
+            ("unchecked", "'vague-1' gave no answer of the form Rating"),
+            ("mute", "The language model 'vague-1' failed: Mute."),
+            ("ends", "The language model 'vague-1' failed: SystemExit: 3."),
+        ):
+            assert told in agent.add_short_term({"document": how}).outcomes[0].why
+        assert [entry.document for entry in agent.unrated()] == ["none", "words", "unchecked", "mute", "ends"]
+        right = agent.find(agent.add_short_term({"document": "right"}).outcomes[0].id)
+        assert right is not None
+        assert right.rating == 4
+        assert "'vague-1' failed" in Conversation.begin(agent, human="Jo").step("Hello").problem
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("parrot", "There is no language model 'parrot'; there are: auto, openai, offline, broken, counter, nothing"),
-        ("nothing", "'object' object has no attribute 'complete'"),
+        (
+            "parrot",
+            "There is no language model 'parrot'; there are: auto, openai, offline, broken, counter, ends, ",
+        ),
+        ("nothing", "what 'nothing' makes is not a language model, since it lacks complete, chat, name, label"),
+        ("ends", "SystemExit: 3."),
     ],
 )
 def test_what_is_no_model_is_told_when_a_world_is_opened(

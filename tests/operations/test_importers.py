@@ -19,14 +19,23 @@ def read(text):
 
 def fails(text):
     raise ValueError("line 1 has no name")
+
+def ends(text):
+    raise SystemExit(3)
+
+def goes_on(text):
+    while True:
+        yield {"document": text}
 """
+FAILING = ("ends", "fails", "goes_on")
 
 
 @pytest.fixture(autouse=True)
 def joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "joined"
     folder.mkdir()
-    install(folder, "chat_package", CHAT, {IMPORTERS.group: "chat = chat_package:read\nfails = chat_package:fails"})
+    points = "chat = chat_package:read\n" + "\n".join(f"{name} = chat_package:{name}" for name in FAILING)
+    install(folder, "chat_package", CHAT, {IMPORTERS.group: points})
     monkeypatch.syspath_prepend(folder)
 
 
@@ -42,8 +51,15 @@ def test_a_file_is_read_by_the_importer_of_another_package(
     assert {entry.tags for entry in held.values()} == {("chat",)}
     before = agent.stamp
     failed = run("import", agent.name, str(file), "--as", "fails")
-    assert (failed.code, "the importer 'fails' cannot read it: line 1 has no name" in failed.err) == (1, True)
+    assert (failed.code, "'fails' cannot read it: ValueError: line 1 has no name." in failed.err) == (
+        1,
+        True,
+    )
+    ended = run("import", agent.name, str(file), "--as", "ends")
+    assert (ended.code, "the importer 'ends' cannot read it: SystemExit: 3." in ended.err) == (1, True)
+    endless = run("import", agent.name, str(file), "--as", "goes_on")
+    assert (endless.code, "more than 50,000 events" in endless.err) == (1, True)
     unknown = run("import", agent.name, str(file), "--as", "chta")
     assert unknown.code == 1
-    assert "There is no form 'chta'; there are: lines, json, jsonl, csv, chat, fails." in unknown.err
+    assert "There is no form 'chta'; there are: lines, json, jsonl, csv, chat, ends, fails, goes_on." in unknown.err
     assert agent.stamp == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.core import State
+from memory_system.core.chroma_address import NamedStore
 from memory_system.embedding.embedder import CachedEmbedder
-from memory_system.errors import InvalidParameter
+from memory_system.errors import InvalidParameter, StoreError
 from memory_system.maintenance import doctor
 from memory_system.maintenance.samples import fill_world
-from memory_system.store.named import STORES, THROWN_AWAY, placed
+from memory_system.store.named import STORES, THROWN_AWAY, NamedStores, placed
 from tests.contributed import install_contributed
 from tests.joining import install
 from tests.sample_world import SAMPLES
@@ -164,11 +166,100 @@ def test_a_store_that_fails_to_open_is_told_in_a_sentence(
     source = "def opened(folder, tier):\n    raise RuntimeError('the disk is upside down')\n"
     install(folder, "failing_store", source, {STORES.group: "failing = failing_store:opened"})
     monkeypatch.syspath_prepend(folder)
-    told = "The store 'failing' cannot be opened: the disk is upside down"
+    told = "The store 'failing' cannot be opened: RuntimeError: the disk is upside down."
     with World(settings.model_copy(update={"store": "failing"}), embedder=embedder) as world:
         with pytest.raises(InvalidParameter, match=told):
             world.create_agent("ana")
         assert world.agents() == []
+
+
+BREAKABLE = """
+from memory_system import Memory
+from memory_system.core.memory import InMemory
+
+broken = set()
+
+
+class Breakable(InMemory):
+    lasts = True
+
+    def _break(self, how):
+        if how in broken:
+            raise KeyError(f"no {how} today")
+
+    def upsert(self, entries, vectors):
+        self._break("upsert")
+        super().upsert(entries, vectors)
+
+    def delete(self, ids):
+        self._break("delete")
+        super().delete(ids)
+
+    def pages(self):
+        self._break("pages")
+        if "nothing" in broken:
+            return None
+        return super().pages()
+
+    def clear(self):
+        if "exit" in broken:
+            raise SystemExit(3)
+        super().clear()
+
+    def close(self):
+        self._break("close")
+
+
+def opened(folder, tier):
+    return 3 if "number" in broken else Breakable()
+"""
+
+
+@pytest.fixture
+def breakable(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    """Settings by which memories are kept by a store that breaks on demand."""
+    folder = tmp_path / "breakable"
+    folder.mkdir()
+    install(folder, "breakable_store", BREAKABLE, {STORES.group: "breakable = breakable_store:opened"})
+    monkeypatch.syspath_prepend(folder)
+    yield settings.model_copy(update={"store": "breakable"})
+    sys.modules.pop("breakable_store", None)
+
+
+def test_a_store_of_another_package_that_fails_in_use_says_so_and_costs_no_memory(
+    breakable: Settings, embedder: CachedEmbedder
+) -> None:
+    with World(breakable, embedder=embedder) as world:
+        agent = world.create_agent("ana")
+        agent.add_short_term(EVENTS)
+        agent.forget("fish")
+        broken = sys.modules["breakable_store"].broken
+        broken.add("close")
+        world.close()
+        for how, told in (("upsert", "no upsert today"), ("pages", "no pages today"), ("nothing", "TypeError")):
+            broken.clear()
+            broken.add(how)
+            with pytest.raises(StoreError, match=f"The store 'breakable' failed: .*{told}"):
+                world.agent("ana")
+        broken.clear()
+        broken.add("number")
+        with pytest.raises(InvalidParameter, match="'breakable' cannot be opened: it is an int, not a Memory"):
+            world.agent("ana")
+        broken.clear()
+        assert [entry.id for entry in world.agent("ana").entries(Tier.STM)] == ["smoke"]
+
+
+def test_a_store_of_another_package_ends_no_program(breakable: Settings, embedder: CachedEmbedder) -> None:
+    with World(breakable, embedder=embedder) as world:
+        world.create_agent("ana")
+        memory = NamedStores(world.folder / "ana" / "chroma", NamedStore("breakable")).memories[Tier.STM]
+        sys.modules["breakable_store"].broken.add("exit")
+        with pytest.raises(StoreError, match=r"SystemExit: 3\."):
+            memory.clear()
+        sys.modules["breakable_store"].broken.add("delete")
+        with pytest.raises(StoreError, match=r"The store 'breakable' failed: KeyError: 'no delete today'\."):
+            memory.delete(["fish"])
+        assert memory.lasts
 
 
 def test_who_places_a_throw_away_world_leaves_it_to_the_first_world_there_to_delete(

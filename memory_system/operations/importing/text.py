@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from itertools import islice
 from typing import Any, TypeGuard
 
 from ...core.entry import MemoryEntry
 from ...core.json_source import parse_strict
 from ...core.registry import Registry
 from ...core.times import stamp
-from ...errors import InvalidEntry, InvalidFile, Problem, shown
+from ...errors import FROM_ELSEWHERE, InvalidEntry, InvalidFile, Problem, shown, words_of
 from . import columns as intake_columns
 from . import partial as partial_dates
 from .columns import Heading
@@ -91,10 +92,10 @@ def _imported(text: str, name: str) -> str:
     """
     read = IMPORTERS.get(name)
     try:
-        return json.dumps(list(read(text)), ensure_ascii=False)
-    except Exception as error:  # a package from elsewhere may fail in any way
+        return json.dumps(list(islice(read(text), MAX_BATCH + 1)), ensure_ascii=False)
+    except FROM_ELSEWHERE as error:
         raise InvalidFile(
-            (Problem("", f"the importer {shown(name)} cannot read it: {error!s:.300}"),), "the text"
+            (Problem("", f"the importer {shown(name)} cannot read it: {words_of(error)}"),), "the text"
         ) from error
 
 
