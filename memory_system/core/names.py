@@ -64,6 +64,8 @@ def _label(character: str) -> str:
     """A character for a message: itself if it is visible, else its name."""
     if character.isprintable() and unicodedata.category(character)[0] in "PS":
         return f"“{character}”"
+    if unicodedata.category(character) == "Cs":  # Python reads byte 0xff of a command line as U+DCFF
+        return "a byte that is not UTF-8" if "\udc80" <= character <= "\udcff" else "half of a surrogate pair"
     return unicodedata.name(character, "a control character").lower()
 
 

@@ -33,6 +33,7 @@ IN_JOURNAL = "journal"
 ON_POSTGRES = "pgvector"
 """The same, where journals are on a PostgreSQL server; no extension is needed, despite the name."""
 
+_SERVER = re.compile(r"https?://[^/?#\s]", re.IGNORECASE)
 _ORIGIN = re.compile(r"https?://[a-z0-9._\[\]:-]+")
 
 
@@ -184,6 +185,13 @@ class Settings(BaseSettings):
         if url:
             ChromaAddress.parse(url)
         return url or None
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _of_a_server(cls, url: str | None, info: ValidationInfo) -> str | None:
+        if url and info.data.get("llm") in ("auto", "openai") and not _SERVER.match(url):  # not quoted: keys
+            raise ValueError("It must begin with http:// or https:// and name a server, like http://127.0.0.1:11434/v1")
+        return url
 
     @field_validator("journal_url")
     @classmethod

@@ -16,7 +16,7 @@ from ..core.change_set import is_text
 from ..core.files import State, as_store_errors, at_rest, read_at_most, replace_text, state_of
 from ..core.scoring import in_range
 from ..core.times import Clock, moment_given, parse_time, real_clock
-from ..errors import InvalidParameter, StoreDamaged, shown
+from ..errors import InvalidParameter, StoreDamaged, StoreError, shown
 
 FILE = "world.json"
 LOCK = ".clock.lock"
@@ -43,6 +43,12 @@ def _read(folder: Path) -> dict[str, Any]:
         fields = json.loads(read_at_most(folder / FILE, _MAX_BYTES))
     except FileNotFoundError:
         return {}
+    except NotADirectoryError as error:
+        file = next(above for above in folder.parents if above.exists())
+        raise StoreError(
+            f"Worlds cannot be kept in {folder.parent}, since {file} is not a folder. Name another place with "
+            "MEMORY_HOME, or with MEMORY_DATABASE and MEMORY_PERSONALITIES."
+        ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise StoreDamaged(f"{folder / FILE} cannot be read: {error}. Fix or delete that file.") from error
     if not isinstance(fields, dict):

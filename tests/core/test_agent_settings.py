@@ -88,6 +88,9 @@ def test_a_clock_stands_or_follows_the_real_time(world: World) -> None:
     assert abs((world.clock() - datetime.now(NOW.tzinfo)).total_seconds()) < 5
 
 
+_ADDRESS = "It must begin with http:// or https:// and name a server, like http://127.0.0.1:11434/v1"
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
@@ -99,11 +102,15 @@ def test_a_clock_stands_or_follows_the_real_time(world: World) -> None:
         ("MEMORY_HOST", "", "It is empty"),
         ("MEMORY_HOME", "", "It is empty"),
         ("MEMORY_BACKUPS", "", "It is empty"),
+        ("OPENAI_BASE_URL", "foo", _ADDRESS),
+        ("OPENAI_BASE_URL", "localhost:11434/v1", _ADDRESS),
+        ("OPENAI_BASE_URL", "http://", _ADDRESS),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_in_plain_words(
     monkeypatch: pytest.MonkeyPatch, setting: str, value: str, told: str
 ) -> None:
+    monkeypatch.setenv("MEMORY_LLM", "auto")
     monkeypatch.setenv(setting, value)
     with pytest.raises(InvalidParameter) as refused:
         Settings()

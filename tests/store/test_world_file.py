@@ -115,3 +115,13 @@ def test_a_clock_reads_its_file_again_once_it_was_changed_and_no_more_often(
     assert now() == NOW
     (tmp_path / FILE).unlink()
     assert abs(now() - real_clock()) < timedelta(minutes=1)
+
+
+def test_a_place_within_a_file_is_named_as_no_place_for_worlds(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("A text.", encoding="utf-8")
+    with pytest.raises(StoreError) as refused:
+        read_standing(tmp_path / "notes.txt" / "database" / "mem_test")
+    assert refused.value.sentence == (
+        f"Worlds cannot be kept in {tmp_path}/notes.txt/database, since {tmp_path}/notes.txt is not a folder. "
+        "Name another place with MEMORY_HOME, or with MEMORY_DATABASE and MEMORY_PERSONALITIES."
+    )
