@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -117,7 +117,7 @@ def test_a_list_of_events_is_taken_but_for_the_bad_ones() -> None:
         {"text": "wrong name"},
         "Saw fire",
         {"document": "", "id": "b"},
-        {"document": "It rained", "timestamp": "2026-03-27T06:00"},
+        {"document": "It rained", "timestamp": "in the morning"},
         {"document": "Again", "id": "a"},
         {"document": "A fact", "id": "static:facts:x"},
         {"document": "A plan", "kind": "plan"},
@@ -133,12 +133,22 @@ def test_a_list_of_events_is_taken_but_for_the_bad_ones() -> None:
         (2, "no document"),
         (3, "not an object with a document"),
         (4, "document is empty"),
-        (5, "has no zone"),
+        (5, "timestamp is 'in the morning'; write it like"),
         (6, "The id 'a' stands in line 1 already"),
         (7, "reserved for facts of the personality"),
         (8, "a plan is made by its operation"),
     ):
         assert words in problems[number]
+
+
+@pytest.mark.parametrize("form", [Form.JSON, Form.JSONL])
+def test_a_time_without_a_zone_in_json_is_in_the_worlds_as_it_is_for_a_program(form: Form) -> None:
+    events = [{"document": "It rained", "timestamp": "2026-03-27T06:00"}, {"document": "It snowed"}]
+    text = json.dumps(events) if form is Form.JSON else "\n".join(map(json.dumps, events))
+    east = NOW.astimezone(timezone(timedelta(hours=2)))
+    reading = read_text(text, form, east)
+    assert [row.entry.timestamp for row in reading.rows if row.entry] == [NOW.replace(hour=4, minute=0), NOW]
+    assert reading.notes == ("A time has no zone, and was read in the world's, UTC+02:00.",)
 
 
 def test_columns_and_a_single_event_are_json_too() -> None:

@@ -84,7 +84,7 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
     if len(items) > MAX_BATCH:
         raise InvalidEntry(f"There are {len(items):,} events; at most {MAX_BATCH:,} are allowed at once.")
     items, on_ten = rated_on_ten(items)
-    items, zoned = _zoned(items, zone or (lambda: None if now is None else now.tzinfo))
+    items, in_zone = zoned(items, zone or (lambda: None if now is None else now.tzinfo))
     entries = []
     for number, item in enumerate(items, start=1):
         try:
@@ -96,7 +96,7 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
     twins = [entry_id for entry_id, count in Counter(entry.id for entry in entries).items() if count > 1]
     if twins:
         raise InvalidEntry(f"The id {twins[0]!r} is used twice in one batch; give each event an id of its own.")
-    return Taken(entries, (*on_ten, *zoned))
+    return Taken(entries, (*on_ten, *in_zone))
 
 
 def rated_on_ten(items: Sequence[Any]) -> tuple[Sequence[Any], tuple[str, ...]]:
@@ -111,7 +111,7 @@ def rated_on_ten(items: Sequence[Any]) -> tuple[Sequence[Any], tuple[str, ...]]:
     return renamed, ("'importance_score' was read as a rating from 1 to 10, since one of them is above 1.",)
 
 
-def _zoned(items: Sequence[Any], zone: Callable[[], tzinfo | None]) -> tuple[Sequence[Any], tuple[str, ...]]:
+def zoned(items: Sequence[Any], zone: Callable[[], tzinfo | None]) -> tuple[Sequence[Any], tuple[str, ...]]:
     """The events with the world's zone for each time without one, and a note of that."""
     lacking = sum(naive(found.get(name)) is not None for item in items for found in _fields(item) for name in _TIMES)
     of = zone() if lacking else None

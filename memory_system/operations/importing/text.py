@@ -25,7 +25,7 @@ from . import columns as intake_columns
 from . import partial as partial_dates
 from .columns import Heading
 from .dates import NOON, READ_AS_UTC, Order, Written, at_start, order_of
-from .events import MAX_BATCH, MAX_FILE, columns, event_entry
+from .events import MAX_BATCH, MAX_FILE, columns, event_entry, zoned
 
 
 class Form(StrEnum):
@@ -182,7 +182,9 @@ def read_text(
         events = iter(lines.lines)
     else:
         text = text if isinstance(form, Form) else _imported(text, form)
-        events = _jsonl(text) if form is Form.JSONL else _json(text)
+        lines_of_json = list(_jsonl(text) if form is Form.JSONL else _json(text))
+        in_zone, notes = zoned([line.event for line in lines_of_json], lambda: now.tzinfo)
+        events = (replace(line, event=event) for line, event in zip(lines_of_json, in_zone, strict=True))
     rows: list[Row] = []
     seen: dict[str, int] = {}
     for line in events:
