@@ -166,6 +166,8 @@ def _repaired(
     new_journal: bool,
     server: StorePlace | None = None,
 ) -> list[Finding]:
+    if any(finding.what == "store" and finding.state is State.WRONG for finding in before):
+        shutdown_note.forget(place.folder)  # it may say that nothing was written since
     problem = repair_agent(place.folder, place.personality, embedder, journals, new_journal=new_journal, server=server)
     after = examine_agent(place.folder, place.personality, embedder, journals, server)
     subjects = {finding.what for finding in after}

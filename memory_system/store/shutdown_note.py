@@ -108,6 +108,12 @@ def opened(folder: Path) -> None:
         (folder / _CLOSED).replace(folder / _OPENED)
 
 
+def forget(folder: Path) -> None:
+    """Remove the note of a closed agent, so that the next opening compares every row and vector of its store."""
+    with suppress(OSError):
+        (folder / _CLOSED).unlink(missing_ok=True)
+
+
 def write(folder: Path, note: Note) -> None:
     """Note that the agent is closed, with its files as they are now.
 
