@@ -154,7 +154,7 @@ def fails(_texts: list[str]) -> Any:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (fails, "failed: out of memory"),
+        (fails, "failed: RuntimeError: out of memory"),
         (lambda _: None, "failed|no vector for each text"),
         (lambda _: "nonsense", "failed"),
         (lambda _: [], "no vector for each text"),
