@@ -19,7 +19,7 @@ import pandas as pd
 import streamlit as st
 
 from .. import words
-from ..data import cells, tables
+from ..data import cells, merged
 from . import widgets
 
 _OPEN = "drafts-open"
@@ -111,8 +111,9 @@ class Draft:
             with st.container(border=True, gap="small", key=f"clash-{self.key}-{name}"):
                 called = self._labels.get(name, name)
                 st.markdown(f":material/call_split: **{widgets.plain(called)} was changed meanwhile.**")
-                st.text(f"Current: {tables.short(self._shown(there), _MOST)}")
-                st.text(f"Yours: {tables.short(self._shown(self._settled.mine[name]), _MOST)}")
+                current, yours = merged.apart(self._shown(there), self._shown(self._settled.mine[name]), _MOST)
+                st.text(f"Current: {current}")
+                st.text(f"Yours: {yours}")
                 with st.container(horizontal=True):
                     for label, mine in (("Keep my version", True), ("Use the current version", False)):
                         st.button(

@@ -408,6 +408,33 @@ def test_of_a_part_that_both_have_changed_a_person_chooses_one(choice: str, prof
     assert labelled(page.text_input, "Profession").value == profession
 
 
+def test_lines_that_two_people_add_to_one_part_are_all_kept(open_page: Open) -> None:
+    page = personality(open_page)
+    before = in_use()
+    facts = labelled(page.text_area, "Other facts")
+    facts.set_value(f"{facts.value}\nMira is afraid of horses.").run()
+    saved(lambda document: document["facts"].append("Mira once won the gig race."))
+    page.run()
+    labelled(page.button, words.BRING_BOTH_TOGETHER).click().run()
+    labelled(page.button, "Save").click().run()
+    assert in_use()["facts"] == [*before["facts"], "Mira once won the gig race.", "Mira is afraid of horses."]
+
+
+def test_of_a_list_only_the_lines_that_differ_are_shown_to_whoever_chooses(open_page: Open) -> None:
+    page = personality(open_page)
+    facts = labelled(page.text_area, "Other facts")
+    *others, last = facts.value.splitlines()
+    facts.set_value("\n".join([*others, "Mira is afraid of horses."])).run()
+    saved(lambda document: document.update(facts=[*others, "Mira once won the gig race."]))
+    page.run()
+    told = [one.value for one in page.text]
+    assert "Other facts: current: Mira once won the gig race." in told
+    assert "Other facts: yours: Mira is afraid of horses." in told
+    page.radio[0].set_value("Keep my version").run()
+    labelled(page.button, words.BRING_BOTH_TOGETHER).click().run()
+    assert last not in labelled(page.text_area, "Other facts").value.splitlines()
+
+
 def test_a_personality_that_nobody_writes_into_shows_what_is_saved_elsewhere(open_page: Open) -> None:
     page = personality(open_page)
     saved(lambda document: document["identity"].update(age=40))
@@ -424,7 +451,7 @@ def test_what_was_written_can_be_put_back_after_loading_again(mode: str, open_pa
     labelled(page.button, words.LOAD_AGAIN).click().run()
     assert "smuggler" not in str([one.value for kind in (page.text_input, page.text_area) for one in kind])
     assert any("a smuggler" in one.value for one in page.code)
-    labelled(page.button, "Restore my text").click().run()
+    labelled(page.button, words.RESTORE_MY_TEXT).click().run()
     assert "a smuggler" in str([one.value for kind in (page.text_input, page.text_area) for one in kind])
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from ... import words
 from ...components import drafts
-from ...data import tables
+from ...data import merged, tables
 from . import personality_form
 
 _MOST = 400
@@ -48,8 +49,9 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
             return None
         taken: dict[Path, Any] = {}
         for path, there in settled.clashes.items():
-            st.text(f"{_called(path)}: current: {_shown(there)}")
-            st.text(f"{_called(path)}: yours: {_shown(settled.mine[path])}")
+            current, yours = _apart(there, settled.mine[path])
+            st.text(f"{_called(path)}: current: {current}")
+            st.text(f"{_called(path)}: yours: {yours}")
             choice = st.radio(
                 f"{_called(path)}: which one?", [MINE, THEIRS], None, horizontal=True,
                 key=f"{key}-{zlib.crc32(now.encode())}-{'/'.join(path)}", persist_state="session",
@@ -60,7 +62,7 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
         merging = st.button(
             words.BRING_BOTH_TOGETHER, key=f"{key}-together", type="primary", icon=":material/merge:",
             disabled=open_ > 0,
-            help="This does not save yet. Parts that only one of you changed are taken from that version.",
+            help="This does not save yet. Parts and lines that only one of you changed are taken from that version.",
         )  # fmt: skip
     return personality_form.dump(_joined(settled.mine | taken)) if merging else None
 
@@ -72,8 +74,18 @@ def settle(began: str, mine: str, now: str) -> drafts.Settled[Path] | None:
     if len(parts) < len(three):
         return None
     names = dict.fromkeys([*parts[2], *parts[1], *parts[0]])  # in the order of the text in use
-    filled = [{name: part.get(name, _MISSING) for name in names} for part in parts]
-    return drafts.settle(filled[0], filled[1], filled[2])
+    base, edited, current = ({name: part.get(name, _MISSING) for name in names} for part in parts)
+    settled = drafts.settle(base, edited, current)
+    both = {path: _lists(base[path], settled.mine[path], there) for path, there in settled.clashes.items()}
+    clashes = {path: there for path, there in settled.clashes.items() if both[path] is None}
+    return replace(settled, mine=settled.mine | {p: v for p, v in both.items() if v is not None}, clashes=clashes)
+
+
+def _lists(*three: Any) -> list[Any] | None:
+    """The list with the changes of both, if it was a list, or missing, before and is one in both versions."""
+    base, mine, there = ([] if part is _MISSING else part for part in three)
+    every = all(isinstance(part, list) for part in (base, mine, there))
+    return merged.lists(base, mine, there) if every else None
 
 
 def _parts(document: Mapping[str, Any]) -> dict[Path, Any]:
@@ -104,7 +116,20 @@ def _called(path: Path) -> str:
     return tables.visible(labels.get(path[-1], path[-1].replace("_", " ").capitalize()))
 
 
+def _apart(current: Any, yours: Any) -> tuple[str, str]:
+    """Both values in words, so that their difference is visible: of lists, only the lines that the other lacks."""
+    if isinstance(current, list) and isinstance(yours, list):
+        current, yours = (
+            [item for item in one if item not in two] for one, two in ((current, yours), (yours, current))
+        )
+    return merged.apart(_shown(current), _shown(yours), _MOST)
+
+
 def _shown(value: Any) -> str:
-    if value is _MISSING:
+    if value is _MISSING or value == []:
         return "none"
-    return tables.short(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _MOST)
+    if isinstance(value, list):
+        return "; ".join(map(_shown, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_shown(part)}" for name, part in value.items())
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -174,7 +174,7 @@ elif not changed:
 if aside in st.session_state:
     with st.expander("Your text before reloading"):
         st.code(tables.line_diff(now, st.session_state[aside]), language="diff", wrap_lines=True)
-        if st.button("Restore my text", icon=":material/undo:", help="The text in the fields is set aside."):
+        if st.button(words.RESTORE_MY_TEXT, icon=":material/undo:", help="The text in the fields is set aside."):
             put_back = st.session_state.pop(aside)
             if changed:
                 st.session_state[aside] = text
