@@ -251,6 +251,23 @@ def test_what_was_written_about_a_memory_that_is_forgotten_meanwhile_is_kept(ope
     assert page.text_area(key=f"draft-edit/mira/{entry_id}-document").value == "The key lies under the flour bin."
 
 
+def test_what_was_written_on_the_memory_page_is_kept_when_the_memory_is_forgotten_meanwhile(open_page: Open) -> None:
+    open_page("overview")
+    entry_id = mira().entries(Tier.LTM)[0].id
+    page = open_page("memory", memory=entry_id, edited=entry_id)
+    at = f"draft-edit/mira/{entry_id}-document"
+    page.text_area(key=at).set_value("The key lies under the flour bin.").run()
+    mira().forget(entry_id)
+    page.run()
+    assert "Text: The key lies under the flour bin." in [one.value for one in page.text]
+    page.button(key=f"restore-unfinished-{entry_id}").click().run()
+    assert page.text_area(key=at).value == "The key lies under the flour bin."
+    mira().forget(entry_id)
+    page.run()
+    page.button(key="memory-close").click().run()
+    assert any("was forgotten" in one.value for one in page.markdown), "it is said where no memory is open, too"
+
+
 def test_nothing_of_what_was_written_about_a_purged_memory_is_left(open_page: Open) -> None:
     page, entry_id = edited(open_page, "The key lies under the flour bin.")
     mira().forget(entry_id)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate, Query
+from memory_system.core import LIVED
 from memory_system.errors import EntryNotFound
 from memory_system.recall import Explanation, Lever, Way
 
 from ... import session, words
-from ...components import bulk, card, forms, lines, widgets
+from ...components import bulk, card, edits, forms, lines, widgets
 from ...data import tables
 from . import listing, looking
 
@@ -34,6 +35,7 @@ def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own
     if not at.memory:
         session.to_link(forms.EDITED, None)
         with st.container(key="memory-rest", gap="xsmall"):
+            _unfinished(agent)
             _rest(agent, found)
         return
     with st.container(key="memory-drawer", gap="xsmall"):
@@ -45,6 +47,7 @@ def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own
             widgets.empty("This memory never existed.", "The link may belong to another character.")
             return
         candidate = found.candidates.of(at.memory) if found else None
+        _unfinished(agent)
         card.about(agent, entry)
         with st.container(key="memory-acts", gap="xsmall"):
             forms.actions(agent, entry)
@@ -54,6 +57,11 @@ def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own
             _why(agent, found.query, candidate)
             _ways(agent, own, candidate)
         card.links(agent, entry, "drawer")
+
+
+def _unfinished(agent: AgentMemory) -> None:
+    """What was written about memories that somebody has forgotten meanwhile."""
+    edits.unfinished(agent, lambda: {entry.id for tier in LIVED for entry in agent.entries(tier)})
 
 
 def _rest(agent: AgentMemory, found: Explanation | None) -> None:
