@@ -65,6 +65,7 @@ def test_every_page_is_looked_at_as_of_a_change_and_back_again(page: Page, asked
     page.get_by_test_id("stPopoverBody").get_by_role("button", name="Look", exact=True).click()
     settled(page)
     expect(banner).to_contain_text("in the story")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
 
 
 def test_a_query_of_a_game_is_lived_through_again(page: Page, asked: Dashboard) -> None:

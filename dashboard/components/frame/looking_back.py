@@ -13,7 +13,7 @@ from memory_system.core import real_clock, stamp
 from ... import session, words
 from ...data import tables
 from ...data.moments import FIRST_YEAR, LAST_YEAR, Moment
-from .. import widgets
+from .. import drafts, widgets
 
 _WORLD, _DESK = "in the story", "at the desk"
 _TITLE = 70
@@ -23,7 +23,10 @@ def control() -> None:
     """The control: a time in the story, or a real time, to view, and the way back."""
     looking = session.moment() is not None
     label = "Looking at the past" if looking else words.LOOK_AT_THE_PAST
-    with st.popover(label, icon=":material/history_toggle_off:", key="look-open"):
+    with (
+        st.container(key="look-open", width="content"),
+        st.popover(label, icon=":material/history_toggle_off:", key=drafts.turn("look")),
+    ):
         st.caption("Every page then shows the character as it was; nothing can be changed while you look back.")
         way = st.segmented_control("Which time", [_WORLD, _DESK], default=_WORLD, required=True, key="look-way")
         start = _start(str(way))
@@ -64,7 +67,13 @@ def _look(way: str) -> None:
     day, hour = st.session_state.get(f"look-day-{way}"), st.session_state.get(f"look-time-{way}")
     if isinstance(day, date) and isinstance(hour, time):
         at = datetime.combine(day, hour, UTC)
-        session.look_at(Moment(world_time=at) if way == _WORLD else Moment(as_of=at))
+        _go(Moment(world_time=at) if way == _WORLD else Moment(as_of=at))
+
+
+def _go(moment: Moment | None) -> None:
+    """Look at a moment; the control is closed then, since it lies over what the page says about it."""
+    session.look_at(moment)
+    drafts.next_turn("look")
 
 
 def banner() -> None:
@@ -109,7 +118,7 @@ def _circumstances(view: AgentMemory) -> str:
 
 def _back(key: str) -> None:
     st.button(
-        words.BACK_TO_NOW, icon=":material/today:", key=key, on_click=session.look_at, args=(None,),
+        words.BACK_TO_NOW, icon=":material/today:", key=key, on_click=_go, args=(None,),
         help="In Python: the AgentMemory that as_of was called on",
     )  # fmt: skip
 
