@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
@@ -112,6 +113,17 @@ def test_the_columns_of_a_table_are_guessed_and_can_be_corrected(open_page: Open
     assert (lines["text"].tolist(), lines["importance"].tolist()) == (["Sold out"], [7])
 
 
+def test_lines_that_a_file_takes_the_place_of_can_be_put_back(open_page: OpenPage) -> None:
+    page = filled(open_page)
+    chooser = next(one for one in page.file_uploader if one.label == "Or a file")
+    chooser.set_value(("days.txt", b"2026-03-01 09:00 Sold out", "text/plain")).run()
+    lines = next(one for one in page.text_area if one.label == words.PASTE_A_LIFE)
+    assert lines.value == "2026-03-01 09:00 Sold out"
+    assert "The file's text took the place of what was in the field: 3 lines." in shown(page)
+    press(page, words.RESTORE_MY_TEXT)
+    assert next(one.value for one in page.text_area if one.label == words.PASTE_A_LIFE) == DAYS
+
+
 def test_what_cannot_be_kept_is_told_and_makes_nothing(open_page: OpenPage) -> None:
     page = field(filled(open_page), "Age", "old")
     press(page, words.CREATE_IT)
@@ -180,3 +192,32 @@ def test_a_card_fills_the_form_and_what_it_holds_goes_with_the_character(open_pa
     assert "stubborn" in rosa.personality.traits
     assert rosa.text("card")
     assert len(rosa.entries(Tier.STM)) == 1
+
+
+def bring(page: AppTest, name: str, card: bytes) -> AppTest:
+    chooser = next(one for one in page.file_uploader if one.label.startswith("A character card"))
+    chooser.set_value((name, card, "image/png")).run()
+    assert not page.exception, page.exception
+    return page
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_card_that_is_left_out_again_gives_back_what_was_in_the_form(by_hand: bool, open_page: OpenPage) -> None:
+    page = open_page("new_character")
+    before = "Lotte Vermeer · 29 · clockmaker · Delft"
+    area(page, words.IN_A_PARAGRAPH, "Lotte Vermeer, 29, is a clockmaker in Delft.")
+    if by_hand:
+        field(page, "Age", "30")
+        before = before.replace("29", "30")
+    assert before in shown(page)
+    assert "Rosa Quill" in shown(bring(page, "quill.png", materials.card_png(materials.CARD)))
+    press(page, "Leave the file out")
+    assert before in shown(page)
+    assert "Rosa Quill" not in shown(page)
+
+
+def test_a_form_that_was_changed_after_the_card_stays_when_the_card_is_left_out(open_page: OpenPage) -> None:
+    page = bring(open_page("new_character"), "quill.png", materials.card_png(materials.CARD))
+    field(page, "Name", "Rosa Harrow")
+    press(page, "Leave the file out")
+    assert "Rosa Harrow" in shown(page)

@@ -16,7 +16,9 @@ from ... import words
 from ...components import material, widgets
 from .life import Life
 
-KEPT = ("brought",)
+_FORM = ("base", "read", "document", "read-by")
+_BEFORE = "before-file"
+KEPT = ("brought", _BEFORE)
 """The fields of this step that outlive a reload."""
 
 
@@ -57,6 +59,7 @@ def show(life: Life, now: datetime) -> Brought | None:
         material.rows(brought.looked, life.key("brought-rows"))
         if st.button("Leave the file out", icon=":material/close:", type="tertiary", key=life.key("brought-drop")):
             life.put("brought", None)
+            _put_back(life)
             st.rerun()
     return brought
 
@@ -76,9 +79,22 @@ def _bring(life: Life, now: datetime) -> None:
     if document is not None:
         named = document["identity"]
         document = {**document, "identity": {**named, "name": looked.name or ""}}
+        if life.get("brought") is None or life.get("document") != life.get("read"):
+            life.put(_BEFORE, {name: life.get(name) for name in _FORM})
         for name in ("base", "read", "document"):
             life.put(name, document)
         life.put("read-by", f"Read from {upload.name}.")
         life.put("turn", int(life.get("turn", 0)) + 1)
     lived, kept = (tuple(piece.entry for piece in some) for some in (found.pieces, found.kept))
     life.put("brought", Brought(looked, document, lived, kept, read.card, found.portrait))
+
+
+def _put_back(life: Life) -> None:
+    """Make the form begin with what was in it before the file, unless somebody has changed it since."""
+    before = life.get(_BEFORE)
+    if before is None or life.get("document") != life.get("read"):
+        return
+    for name in _FORM:
+        life.put(name, before[name])
+    life.put("base", before["document"])
+    life.put("turn", int(life.get("turn", 0)) + 1)

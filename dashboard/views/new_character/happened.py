@@ -19,8 +19,9 @@ from .life import Life
 
 _FIELDS = {"document": "Text", "timestamp": "When", "rating": "Importance", "kind": "Kind"}
 _FORMS = {Form.LINES: "Lines", Form.CSV: "A table with columns", Form.JSON: "JSON", Form.JSONL: "JSON lines"}
+_ASIDE = "pasted-aside"
 KEPT = (
-    "pasted", "day-one", "day-one-guessed", *(f"column-{name}" for name in _FIELDS),
+    "pasted", _ASIDE, "day-one", "day-one-guessed", *(f"column-{name}" for name in _FIELDS),
     *(f"form-{form.value}" for form in _FORMS), *(f"order-{order.value}" for order in Order),
 )  # fmt: skip
 """The fields of this step that outlive a reload."""
@@ -48,6 +49,7 @@ def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
     )  # fmt: skip
     if problem := life.get("upload-problem"):
         st.error(widgets.plain(problem), icon=":material/error:")
+    _set_aside(life)
     text = str(life.get("pasted") or "")
     if not text.strip():
         st.caption(
@@ -198,4 +200,24 @@ def _upload(life: Life) -> None:
         sentence = f"{file.name} has {len(text):,} characters; at most {_MOST:,} are allowed here."
         life.put("upload-problem", f"{sentence} Larger files can be added on the Short-term page.")
     else:
-        life.put("pasted", text)
+        _put(life, text)
+
+
+def _put(life: Life, text: str) -> None:
+    """Put a text into the field; another one that was in it is set aside."""
+    was = str(life.get("pasted") or "")
+    life.put(_ASIDE, was if was.strip() and was != text else "")
+    life.put("pasted", text)
+
+
+def _set_aside(life: Life) -> None:
+    """Offer the lines that the text of a file has replaced."""
+    aside = str(life.get(_ASIDE) or "")
+    if aside:
+        with st.container(horizontal=True, vertical_alignment="center", key=life.key("aside")):
+            counted = tables.counted(sum(bool(line.strip()) for line in _LINE_END.split(aside)), "line", "lines")
+            st.caption(f"The file's text took the place of what was in the field: {counted}.")
+            st.button(
+                words.RESTORE_MY_TEXT, icon=":material/undo:", type="tertiary", key=life.key("aside-back"),
+                on_click=_put, args=(life, aside), help="The file's text is set aside.",
+            )  # fmt: skip
