@@ -456,6 +456,10 @@ def test_neither_the_end_of_a_line_nor_a_quotation_mark_separates_columns(end: s
         ("27.03.2026, 6:05 pm - Saw smoke", "2026-03-27T18:05+00:00"),
         ("27/03/2026 | Saw smoke", "2026-03-27T12:00+00:00"),
         ("03/27/2026\tSaw smoke", "2026-03-27T12:00+00:00"),
+        ("27.03.26 Saw smoke", "2026-03-27T12:00+00:00"),
+        ("[27.03.26, 18:05:30] Saw smoke", "2026-03-27T18:05:30+00:00"),
+        ("3/27/26 6pm Saw smoke", "2026-03-27T18:00+00:00"),
+        ("27/03/69: Saw smoke", "1969-03-27T12:00+00:00"),
         ("March 27, 2026 - Saw smoke", "2026-03-27T12:00+00:00"),
         ("Fri 27 Mar 2026, 18:00 UTC: Saw smoke", "2026-03-27T18:00+00:00"),
         ("  Friday, 27th of March 2026 at 12am — Saw smoke", "2026-03-27T00:00+00:00"),
@@ -470,7 +474,7 @@ def test_a_date_at_the_beginning_of_a_line_becomes_its_time(line: str, at: str) 
     "line",
     [
         "12 men came", "In 2026 it rained", "2026-03-271 sacks", "May came on 3 April 2026", "18:00 Saw smoke",
-        "Saw smoke on 2026-03-27", "2026-03-27] Saw smoke",
+        "Saw smoke on 2026-03-27", "2026-03-27] Saw smoke", "1.2.34 came out", "27-03-26 sacks", "10.11.12.13 answered",
     ],
 )  # fmt: skip
 def test_a_line_that_begins_with_no_date_is_a_text_alone(line: str) -> None:

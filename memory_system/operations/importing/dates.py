@@ -10,6 +10,8 @@ from enum import StrEnum
 
 from ...core.times import hour_of_day
 
+_TURN = 69
+"""The first year of two digits that is one of the last century, as in POSIX."""
 NOON = time(12)
 """The time of day of a date without one."""
 READ_AS_UTC = "Times without a zone are read as UTC."
@@ -51,7 +53,8 @@ _DATE = re.compile(
     (?:{WEEKDAY}\.?,?\s+)?
     (?P<date>
         (?P<year>\d{{4}}) (?P<sign>[-/.]) (?P<month>\d{{1,2}}) (?P=sign) (?P<day>\d{{1,2}})
-      | (?P<one>\d{{1,2}}) (?P<between>[-/.]) (?P<two>\d{{1,2}}) (?P=between) (?P<year_last>\d{{4}})
+      | (?P<one>\d{{1,2}}) (?P<between>[-/.]) (?P<two>\d{{1,2}}) (?P=between)
+        (?P<year_last>\d{{4}} | \d{{2}} (?: (?<=/\d\d) | (?<=\d\d\.\d\d\.\d\d) ))
       | (?P<day_named>\d{{1,2}}) (?:st|nd|rd|th|\.)? (?:\s+of)? \s+ (?P<name>{MONTH})\.?,? \s+ (?P<year_named>\d{{4}})
       | (?P<named>{MONTH})\.? \s+ (?P<day_after>\d{{1,2}}) (?:st|nd|rd|th)?,? \s+ (?P<year_after>\d{{4}})
     ) (?!\d)
@@ -217,7 +220,7 @@ def _days(parts: dict[str, str | None]) -> tuple[date | None, date | None]:
     if parts["year"]:
         meant = day_of(parts["year"], int(parts["month"] or 0), parts["day"])
     elif parts["year_last"]:
-        one, two, year = parts["one"], parts["two"], parts["year_last"]
+        one, two, year = parts["one"], parts["two"], _whole_year(parts["year_last"])
         day_first, month_first = day_of(year, int(two or 0), one), day_of(year, int(one or 0), two)
         if parts["between"] != "." or day_first is None:
             return day_first, month_first
@@ -227,6 +230,11 @@ def _days(parts: dict[str, str | None]) -> tuple[date | None, date | None]:
     else:
         meant = day_of(parts["year_after"], number_of_month(parts["named"] or ""), parts["day_after"])
     return meant, meant
+
+
+def _whole_year(year: str) -> str:
+    """The year that is meant by its last two digits, from 1969 to 2068; a longer one is returned as it is."""
+    return year if len(year) > 2 else f"{20 if int(year) < _TURN else 19}{year}"
 
 
 def number_of_month(month: str) -> int:
