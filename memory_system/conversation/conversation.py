@@ -436,7 +436,7 @@ class Conversation:
         Raises:
             Conflict: nothing has been said since.
         """
-        talk, moment = self.head, self._time(now)
+        talk, moment = self.talk, self._time(now)
         synopsis = remembering.synopsis_of(self.agent, talk, self.messages, moment, progress)
         if not synopsis.said:
             raise Conflict("Everything said in this talk is remembered already.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -87,6 +88,9 @@ def test_the_synopsis_takes_the_place_of_the_notes(bo: AgentMemory) -> None:
     talk.step("Bring a cake, please.")
     assert [entry.kind for entry in bo.entries(Tier.STM)] == [Kind.CONVERSATION]
     done = talk.synopsis()
+    (state,) = done.texts
+    told = [json.loads(text or "{}") for text in (state.before, state.after)]
+    assert [name for name in told[1] if told[1][name] != told[0].get(name)] == ["remembered"], "the prompt is as it was"
     (held,) = bo.entries(Tier.STM)
     assert held.kind is Kind.SUMMARY
     assert "a party on Friday" in held.document
