@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -69,6 +70,10 @@ def forgotten(found: Sequence[Forgotten]) -> pd.DataFrame:
     return frame
 
 
+_PLURAL = re.compile(r"(?:\S+ )?\S+(?<!')s(?= put off|$)")
+"""A text whose name is in the plural: "settings", "saved cues", "decisions put off", but not "core memory"."""
+
+
 def did(planned: ChangeSet, *, would: bool = False) -> str:
     """What a change set does in numbers: "2 memories come back, 1 leaves, and the settings change"."""
     parts = []
@@ -80,7 +85,8 @@ def did(planned: ChangeSet, *, would: bool = False) -> str:
     ):
         if number := len(planned.of(verb)):
             parts.append(counted(number, one, many))
-    parts += [f"the {text.words} change" for text in planned.texts]
+    texts = dict.fromkeys(text.words for text in planned.texts)  # those of two talks have the same name
+    parts += [f"the {words} {'change' if _PLURAL.match(words) else 'changes'}" for words in texts]
     if planned.purges:
         parts.append(counted(len(planned.purges), "memory is purged", "memories are purged"))
     if not parts:

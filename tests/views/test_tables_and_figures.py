@@ -9,7 +9,8 @@ import pytest
 from dashboard import words
 from dashboard.components import bars, widgets
 from dashboard.data import history_tables, tables
-from memory_system import AgentMemory, Tier
+from memory_system import AgentMemory, ChangeSet, Tier
+from memory_system.core import TextChange
 
 from ..conftest import NOW
 
@@ -115,3 +116,12 @@ def test_empty_agents_make_empty_tables(agent: AgentMemory) -> None:
     assert tables.entries([], NOW, agent.migrate_stm2ltm(preview=True)).empty
     assert tables.timeline([]).empty
     assert len(history_tables.history(agent.history())) == 1
+
+
+def test_what_a_change_set_did_to_texts_is_a_sentence() -> None:
+    names = ("settings", "conversation:one", "conversation:two", "core:one", "card", "later")
+    texts = tuple(TextChange(name, "{}", '{"next_number": 1}') for name in names)
+    assert history_tables.did(ChangeSet("undo", "Go back", (), NOW, 0, texts=texts)) == (
+        "The settings change, the conversation's state changes, the core memory changes, the imported card changes "
+        "and the decisions put off change."
+    )
