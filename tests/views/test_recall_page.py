@@ -156,6 +156,21 @@ def test_one_cue_after_another_is_saved_from_the_one_form_on_the_page(open_page:
     assert [one.name for one in mira().saved_cues] == names
 
 
+def test_a_saved_cue_is_not_replaced_by_one_of_its_name_unless_that_was_said(open_page: OpenPage) -> None:
+    page = open_page("recall", cue=CUE)
+    open_tab(page, words.SAVED_CUES)
+    labelled(page.text_input, "Name").set_value("The key").run()
+    theirs = mira().query_memory(CUE, touch=False).hits[1].entry.id
+    mira().save_cue("the key", "Who has the key?", [theirs])
+    press(page, words.SAVE_THE_CUE)
+    assert "Not saved: there is a cue “the key” already." in page.warning[0].value.replace("\\", "")
+    assert [one.must for one in mira().saved_cues] == [(theirs,)]
+    assert labelled(page.text_input, "Name").value == "The key"
+    assert "saving replaces it" in shown(page)
+    press(page, words.SAVE_THE_CUE)
+    assert [one.name for one in mira().saved_cues] == ["The key"]
+
+
 def test_a_second_round_marks_what_it_found_with_its_path(open_page: OpenPage) -> None:
     cue = (
         "Tobias owned up that the mill key vanished from his coat on 5 March; he never once said sorry, "

@@ -16,6 +16,8 @@ from ...components import bulk, drafts, mounting, widgets
 from ...data import tables
 
 _CHOICES = 300
+_TOLD = "cue-replaced"
+"""The key for the saved cue that the page said would be replaced when it was last drawn."""
 
 
 def show(agent: AgentMemory, found: Explanation) -> None:
@@ -104,7 +106,20 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
                     persist_state="session",
                 )
             )
-        if st.button(words.SAVE_THE_CUE, icon=":material/bookmark_add:", key="save-the-cue"):
+        replaces = _replaced(agent, name)
+        if replaces:
+            st.caption(widgets.plain(f"A cue called “{replaces}” is saved already: saving replaces it."))
+        pressed = st.button(words.SAVE_THE_CUE, icon=":material/bookmark_add:", key="save-the-cue")
+        told = st.session_state.get(_TOLD) if pressed else replaces
+        st.session_state[_TOLD] = replaces
+        if pressed and replaces and told != replaces:
+            st.warning(
+                widgets.plain(
+                    f"Not saved: there is a cue “{replaces}” already. Save again to replace it, or rename yours."
+                ),
+                icon=":material/call_split:",
+            )
+        elif pressed:
             try:
                 done = agent.save_cue(name, found.query.cue, *fields)
             except MemorySystemError as error:
@@ -115,6 +130,12 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
                 bulk.done(agent, done, f"Saved: {name}")
                 st.rerun()
     st.caption("Saved cues use the character's own settings, not the sliders above.")
+
+
+def _replaced(agent: AgentMemory, name: str) -> str:
+    """The name of the saved cue that one of this name would replace; empty if there is none."""
+    same = (saved.name for saved in agent.saved_cues if saved.name.casefold() == name.strip().casefold())
+    return next(same, "")
 
 
 def _option(agent: AgentMemory, texts: Mapping[str, str], entry_id: str) -> str:
