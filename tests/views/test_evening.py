@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -85,6 +86,19 @@ def test_the_first_screen_asks_all_and_nothing_is_touched_by_it(open_page: OpenP
     )
     assert first.entry.document[:80] in told
     assert {agent.name: agent.stamp for agent in session.opened()} == before
+
+
+def test_the_times_of_the_last_day_are_in_the_worlds_zone_as_its_hours_are(open_page: OpenPage) -> None:
+    open_page("overview")
+    now = datetime(2026, 10, 25, 3, 30, tzinfo=timezone(timedelta(hours=1)))
+    session.world().stand_at(now)
+    heard = {"id": "heard", "document": "The tower struck eleven.", "rating": 5, "timestamp": now - timedelta(hours=4)}
+    session.world().agent("mira").add_short_term([heard])
+    page = open_page("overview")
+    assert "The last day, until Sun 25 Oct 2026, 03:30 UTC+01:00" in [one.value for one in page.header]
+    day = next(one.proto.json for one in page.get("bidi_component") if one.proto.component_name == "lanes")
+    (dot,) = [dot for lane in json.loads(day)["lanes"] for dot in lane["dots"]]
+    assert dot["when"] == "Sat 23:30"
 
 
 def test_who_is_called_alike_is_told_apart(open_page: OpenPage) -> None:

@@ -179,7 +179,7 @@ def _dot(lane: evening.Lane, entry: MemoryEntry, begin: datetime) -> dict[str, A
         "at": _share(entry.timestamp, begin),
         "importance": entry.importance or 0,
         "kind": "reflection" if entry.kind is Kind.REFLECTION else "lived",
-        "when": f"{entry.timestamp:%a %H:%M}",
+        "when": f"{entry.timestamp.astimezone(begin.tzinfo):%a %H:%M}",  # as the hours below the lanes
         "text": tables.short(entry.document, _LONGEST),
     }
 
