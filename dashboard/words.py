@@ -267,6 +267,7 @@ MUTE_AND_ASK_AGAIN = "Mute and ask again"
 # pages/personality/personality.py
 BRING_BOTH_TOGETHER = "Merge both"
 RESTORE_MY_TEXT = "Restore my text"
+LEAVE_THE_FILE_OUT = "Leave the file out"
 EDIT_AS = "Edit as"
 PERSONALITY_JSON = "Personality JSON"
 LOAD_AGAIN = "Load again"

@@ -178,9 +178,7 @@ def test_the_first_character_of_an_empty_world_is_created(open_page: OpenPage, w
 def test_a_card_fills_the_form_and_what_it_holds_goes_with_the_character(open_page: OpenPage) -> None:
     open_page("overview")
     page = picker(app(agent="mira")).select(session.NEW).run()
-    chooser = next(one for one in page.file_uploader if one.label.startswith("A character card"))
-    chooser.set_value(("quill.png", materials.card_png(materials.CARD), "image/png")).run()
-    assert not page.exception, page.exception
+    bring(page, "quill.png", materials.card_png(materials.CARD))
     assert "Rosa Quill · 3 traits · 4 facts" in shown(page)
     assert "Read from quill.png." in shown(page)
     area(page, words.PASTE_A_LIFE, "2026-03-01 09:00 Bought flour from Edda")
@@ -211,7 +209,7 @@ def test_a_card_that_is_left_out_again_gives_back_what_was_in_the_form(by_hand: 
         before = before.replace("29", "30")
     assert before in shown(page)
     assert "Rosa Quill" in shown(bring(page, "quill.png", materials.card_png(materials.CARD)))
-    press(page, "Leave the file out")
+    press(page, words.LEAVE_THE_FILE_OUT)
     assert before in shown(page)
     assert "Rosa Quill" not in shown(page)
 
@@ -219,5 +217,5 @@ def test_a_card_that_is_left_out_again_gives_back_what_was_in_the_form(by_hand: 
 def test_a_form_that_was_changed_after_the_card_stays_when_the_card_is_left_out(open_page: OpenPage) -> None:
     page = bring(open_page("new_character"), "quill.png", materials.card_png(materials.CARD))
     field(page, "Name", "Rosa Harrow")
-    press(page, "Leave the file out")
+    press(page, words.LEAVE_THE_FILE_OUT)
     assert "Rosa Harrow" in shown(page)

@@ -121,7 +121,7 @@ def test_empty_agents_make_empty_tables(agent: AgentMemory) -> None:
 def test_what_a_change_set_did_to_texts_is_a_sentence() -> None:
     names = ("settings", "conversation:one", "conversation:two", "core:one", "card", "later")
     texts = tuple(TextChange(name, "{}", '{"next_number": 1}') for name in names)
-    assert history_tables.did(ChangeSet("undo", "Go back", (), NOW, 0, texts=texts)) == (
+    assert history_tables.did(ChangeSet("undo", "A title", (), NOW, 0, texts=texts)) == (
         "The settings change, the conversation's state changes, the core memory changes, the imported card changes "
         "and the decisions put off change."
     )

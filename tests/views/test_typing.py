@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from dashboard.components import drafts, forms
+from dashboard.views.personality import meanwhile, personality_form
 from memory_system import AgentMemory, Tier
 from tests.waiting import LAST_RESORT
 
@@ -21,6 +22,7 @@ from .test_pages import labelled, open_form
 
 DASHBOARD = FOLDER.parent
 Open = Callable[..., AppTest]
+FACTS, _ = personality_form.LISTS["facts"]
 
 PLACES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "short-term": ("short_term", {}, {}),
@@ -428,7 +430,7 @@ def test_of_a_part_that_both_have_changed_a_person_chooses_one(choice: str, prof
 def test_lines_that_two_people_add_to_one_part_are_all_kept(open_page: Open) -> None:
     page = personality(open_page)
     before = in_use()
-    facts = labelled(page.text_area, "Other facts")
+    facts = labelled(page.text_area, FACTS)
     facts.set_value(f"{facts.value}\nMira is afraid of horses.").run()
     saved(lambda document: document["facts"].append("Mira once won the gig race."))
     page.run()
@@ -439,17 +441,17 @@ def test_lines_that_two_people_add_to_one_part_are_all_kept(open_page: Open) -> 
 
 def test_of_a_list_only_the_lines_that_differ_are_shown_to_whoever_chooses(open_page: Open) -> None:
     page = personality(open_page)
-    facts = labelled(page.text_area, "Other facts")
+    facts = labelled(page.text_area, FACTS)
     *others, last = facts.value.splitlines()
     facts.set_value("\n".join([*others, "Mira is afraid of horses."])).run()
     saved(lambda document: document.update(facts=[*others, "Mira once won the gig race."]))
     page.run()
     told = [one.value for one in page.text]
-    assert "Other facts: current: Mira once won the gig race." in told
-    assert "Other facts: yours: Mira is afraid of horses." in told
-    page.radio[0].set_value("Keep my version").run()
+    assert f"{FACTS}: current: Mira once won the gig race." in told
+    assert f"{FACTS}: yours: Mira is afraid of horses." in told
+    page.radio[0].set_value(meanwhile.MINE).run()
     labelled(page.button, words.BRING_BOTH_TOGETHER).click().run()
-    assert last not in labelled(page.text_area, "Other facts").value.splitlines()
+    assert last not in labelled(page.text_area, FACTS).value.splitlines()
 
 
 def test_a_personality_that_nobody_writes_into_shows_what_is_saved_elsewhere(open_page: Open) -> None:

@@ -57,7 +57,7 @@ def show(life: Life, now: datetime) -> Brought | None:
             st.caption("Who it is goes into the form below, and its memories come along. Nothing is stored yet.")
             return None
         material.rows(brought.looked, life.key("brought-rows"))
-        if st.button("Leave the file out", icon=":material/close:", type="tertiary", key=life.key("brought-drop")):
+        if st.button(words.LEAVE_THE_FILE_OUT, icon=":material/close:", type="tertiary", key=life.key("brought-drop")):
             life.put("brought", None)
             _put_back(life)
             st.rerun()
