@@ -235,7 +235,7 @@ def _known() -> tuple[str, tuple[str, ...], Vectors]:
 
 
 def _about(text: str, field: str, addressed: bool) -> bool:
-    """Whether a cue can be about the character, or about where it lives, and not about an event, a taste or somebody else."""
+    """Whether a cue can be about the character or where it lives, not about an event, a taste or somebody else."""
     said = _ENDING.sub("", _BEGINNING.sub("", " ".join(text.lower().replace("’", "'").split())))
     if addressed:
         said = _ANOTHER.sub("they", said)
