@@ -129,6 +129,11 @@ def test_other_questions_ask_for_no_field(cue: str) -> None:
     assert not [field for field in QUESTIONS if field in asked]
 
 
+def test_a_name_that_begins_with_a_common_word_is_meant_as_a_whole() -> None:
+    assert asked_for("How old am I?", "Old Tom") == asked_for("How old is Old Tom?", "Old Tom") == {"identity:age"}
+    assert asked_for("What are the rules here?", "The Miller") == {"societal_rules"}
+
+
 def test_what_somebody_else_says_of_themselves_is_not_about_the_character() -> None:
     for cue in ("What is my name?", "Where do I live?", "Do you know how old I am?", "Tell me about me"):
         assert asked_for(cue, NAME)

@@ -16,12 +16,14 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.entry import MemoryEntry, Tier
 from ...core.memory import Vectors
+from .words import STOP_WORDS
 
 Floats = NDArray[np.float64]
 
@@ -152,6 +154,8 @@ _FORMS = {
 }
 """By the fields, of which a character may have one or several: what asks for them, in lower case, without the end."""
 _ASKS_FOR = tuple((tuple(fields.split()), re.compile("|".join(forms))) for fields, forms in _FORMS.items())
+_IN_FORMS = STOP_WORDS | set(re.findall(r"[a-z]+", " ".join(chain.from_iterable(_FORMS.values()))))
+"""Words that are no name by themselves: "Old Tom" is not meant by "How old am I?"."""
 _OWN_KEY = re.compile(rf"(?:what|which|who|where|when) {_BE} my (?P<key>[a-z][a-z ]{{0,60}})")
 _BEGINNING = re.compile(
     r"^(?:(?:hello|hi|hey|good (?:morning|afternoon|evening|day)|so|well|and|please|now|excuse me|sorry|tell me|"
@@ -290,7 +294,8 @@ def _in_first_person(text: str, name: str, addressed: bool) -> str:
     said = _ENDING.sub("", _BEGINNING.sub("", " ".join(text.lower().replace("’", "'").split())))
     if addressed:
         said = _ANOTHER.sub("they", said)
-    for called in dict.fromkeys((name.lower(), name.lower().split(maxsplit=1)[0] if name else "")):
+    first = name.lower().split(maxsplit=1)[0] if name.strip() else ""
+    for called in dict.fromkeys((name.lower(), first if first not in _IN_FORMS else "")):
         if called:
             own = re.escape(called)
             said = re.sub(rf"\b{own}(?:'s|'(?!\w))", "my", said)
