@@ -51,6 +51,26 @@ def model(embedder: CachedEmbedder) -> OfflineModel:
     return OfflineModel(embedder)
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("What are you like?", "What I am like: stubborn in a quarrel [1]; What I am like: early riser [2]."),
+        ("What is Mira's character?", "What I am like: stubborn in a quarrel [1]; What I am like: early riser [2]."),
+        ("What am I like?", "Nothing that I find answers that."),
+    ],
+)
+def test_what_somebody_asks_about_the_character_is_said_from_its_personality(
+    model: OfflineModel, asked: str, answer: str
+) -> None:
+    lines = [
+        "[1] (always) Mira Holloway is: stubborn in a quarrel",
+        "[2] (always) Mira Holloway is: early riser",
+        "[3] (Thu 26 Mar 2026, 09:00 UTC) Lent Tobias the brass key.",
+    ]
+    system = f"{SYSTEM.partition('[1]')[0]}{chr(10).join(lines)}"
+    assert answer in model.chat(prompt(asked, system=system), ()).text
+
+
 def called(
     model: OfflineModel, messages: list[dict[str, Any]], tools: Any = DEFINITIONS
 ) -> list[tuple[str, dict[str, Any]]]:

@@ -17,12 +17,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from ...core.memory import Vectors
-from ...recall.hybrid import Cue
+from ...recall.hybrid import Cue, asked_for
 from ..base import NOTICES, SPOKEN, ToolCall
 from ..extractive import quote, short
 from .listening import Listened, known_name, listen, name_in, only_asks, sentences_of, words
@@ -342,7 +343,7 @@ def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
         sources = (source for source in life if _relation_to(about["name"], source.text))
         if known := next((source for source in sources if fact(source.text, prompt.who)), None):
             return f"{cite(known, prompt.who)}."
-    then = [] if heard.about_talk else _then(prompt)
+    then = [] if heard.about_talk else _then(prompt) or _of_oneself(prompt)
     groups = [[*theirs, *core], talk, life] if heard.about_talk else [life, theirs]
     for group in groups:
         if chosen := then or best(asked, group, embed, 2 if group is life else 1):
@@ -357,6 +358,14 @@ def _then(prompt: Prompt) -> list[Source]:
     if not Cue.read(prompt.message, datetime.now(UTC)).asks_of_a_time:  # whatever the time
         return []
     return [source for source in prompt.recalled if source.when not in ("", "always")][:_OF_A_TIME]
+
+
+def _of_oneself(prompt: Prompt) -> list[Source]:
+    """What came to mind of its personality first, if the question asks for a field of it: "What are you like?"."""
+    if not asked_for(prompt.message, prompt.who, addressed=True):
+        return []
+    always = takewhile(lambda source: source.when == "always", prompt.recalled)
+    return [source for source in always if fact(source.text, prompt.who)][:_OF_A_FIELD]
 
 
 def _relation_to(name: str, text: str) -> bool:
@@ -515,7 +524,7 @@ _WRITTEN = 0.1
 CORE = "(core memory)"
 KIN = {"mother": ("mother", "mom"), "father": ("father", "dad")}
 """Words for mothers and fathers."""
-_OF_A_TIME = 3
+_OF_A_TIME, _OF_A_FIELD = 3, 2
 """How many memories answer what happened at a time."""
 _QUOTATION = 200
 _BEGINNING = 60

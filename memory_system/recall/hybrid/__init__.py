@@ -4,6 +4,7 @@ from .cache import Kept
 from .confidence import UNKNOWN, Odds, confidences, lowest
 from .cue import Cue
 from .evidence import DateMatch, Evidence, TokenPair, WordMatch, evidence
+from .fields import asked_for
 from .index import TextIndex
 from .joint import Joint, Texts
 from .mix import PARTS, POOL, Relevancy, hybrid
@@ -26,6 +27,7 @@ __all__ = [
     "TokenPair",
     "TokenStates",
     "WordMatch",
+    "asked_for",
     "confidences",
     "evidence",
     "hybrid",
