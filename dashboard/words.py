@@ -35,6 +35,7 @@ DECAY_HELP = (
     "Spaced: each recall makes forgetting slower. All three have half of recency left at the same age."
 )
 SEATS_BY = "Seats by"
+ADDRESSED = "Somebody says it to the character"
 INSTANCES = "Instances asked too"
 ASKED_TOO = "Asked too:"
 SEATS_HELP = (

@@ -196,7 +196,10 @@ def test_the_context_names_the_zone_of_now(told: AgentMemory) -> None:
         ({"static_share": -1}, "The static share"),
         ({"scoring": 0.5}, "must be a Scoring"),
         ({"now": NOW.replace(tzinfo=None)}, "which has no zone"),
-        ({"colour": 1}, "There is no option 'colour' of a query; there are expand, facets, instances, now, requery, "),
+        (
+            {"colour": 1},
+            "There is no option 'colour' of a query; there are addressed, expand, facets, instances, now, requery, ",
+        ),
     ],
 )
 def test_a_query_out_of_range_is_refused_with_the_range(agent: AgentMemory, parameters: dict, message: str) -> None:

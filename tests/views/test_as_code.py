@@ -60,6 +60,7 @@ SETTINGS = {
     "scaled": Setting({"normalise": True, "thr": 1.01}),
     "a second round": Setting({"requery": 3, "thr": 0.9, "top_k": 20}),
     "instances": Setting({"instances": (CUE, 2, ("Tobias and a key", "Ines at work"), ""), "expand": 2}),
+    "somebody else asks": Setting({"addressed": True}, cue="What is your name?"),
     "kinds and words": Setting({"kinds": ["reflection", "observation"], "contains": "key", "thr": 0.0}),
     "days": Setting({"since": date(2026, 3, 1), "until": date(2026, 3, 20), "thr": 0.1}),
     "importance": Setting({"range": (0.5, 0.8), "thr": 0.0}),

@@ -278,8 +278,9 @@ def test_a_cue_that_the_recall_page_cannot_take_stays_here(open_page: OpenPage) 
 def test_recall_is_set_to_the_query_of_then(open_page: OpenPage) -> None:
     page = open_page("relive")
     mira().query_memory(
-        CUE, 3, 0.61, requery=2, facets=_facets(), now=datetime(2026, 3, 27, 19, 30, tzinfo=UTC), touch=False
-    )
+        CUE, 3, 0.61, requery=2, facets=_facets(), now=datetime(2026, 3, 27, 19, 30, tzinfo=UTC), touch=False,
+        addressed=True,
+    )  # fmt: skip
     (logged,) = mira().queries()
     script = """
 import streamlit as st

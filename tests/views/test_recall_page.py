@@ -40,6 +40,16 @@ def recalled(page: AppTest) -> int:
     return int(told)
 
 
+def test_what_somebody_else_asks_means_by_i_somebody_else(open_page: OpenPage) -> None:
+    page = open_page("recall", cue="What is my job?")
+    assert ranked(page)["memory"].iloc[0] == "Mira Holloway works as: baker."
+    assert "candidates" in shown(page)
+    assert "asked by somebody else" not in shown(page)
+    labelled(page.toggle, words.ADDRESSED).set_value(True).run()
+    assert "asked by somebody else" in shown(page)
+    assert ranked(page)["memory"].iloc[0] != "Mira Holloway works as: baker."
+
+
 def test_the_sliders_follow_each_preset(open_page: OpenPage) -> None:
     page = open_page("recall", cue=CUE)
     own = labelled(page.slider, words.THRESHOLD).value

@@ -116,6 +116,7 @@ def _recalled(agent: AgentMemory, step: Step | None) -> None:
             "Why not others?", icon=":material/search:", type="tertiary", key="talk-why",
             help="Every candidate with its verdict, on the Recall page.",
         ):  # fmt: skip
+            st.session_state[f"addressed-{session.place()}"] = query.addressed
             st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": query.cue})
 
 

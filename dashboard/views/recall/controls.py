@@ -91,9 +91,13 @@ def controls(agent: AgentMemory, text: str) -> Asked:
                 scoring, static_threshold, static_share = _scoring(agent, weights)
                 requery, now = _second_round_and_time(agent)
                 instances, unexpanded = _instances(agent, text)
+                addressed = st.toggle(
+                    words.ADDRESSED, key=f"addressed-{session.place()}", persist_state="session",
+                    help="As in a talk: “you” is then the character, and “I” is not.",
+                )  # fmt: skip
             with st.expander(words.ONLY_MEMORIES_OF):
                 facets = _facets(agent)
-    more = requery, instances, unexpanded
+    more = requery, instances, unexpanded, addressed
     query = Query(text, now, int(top_k), threshold, static_threshold, static_share, scoring, facets, *more)
     return Asked(query, str(shown))
 
@@ -112,6 +116,7 @@ def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
         "top_k": min(query.top_k, 100),
         "ss": query.static_share,
         "requery": query.requery,
+        "addressed": query.addressed,
         "expand": len(query.instances),
         "instances": (query.cue, len(query.instances), query.instances, ""),
         "kinds": [str(kind) for kind in facets.kinds],

@@ -199,7 +199,7 @@ def _only_judged(agent: AgentMemory, before: tuple[int, int], after: tuple[int, 
 
 
 def _hits(agent: AgentMemory, lines: Lines, cue: str, name: str, now: datetime) -> tuple[Candidate, ...]:
-    query = agent.query(cue, lines.top_k, now=now, facets=lines.facets)
+    query = agent.query(cue, lines.top_k, now=now, facets=lines.facets, addressed=True)
     return tuple(agent.answer(query if name == OWN_SETTINGS else query.by(PRESETS[name])).hits)
 
 

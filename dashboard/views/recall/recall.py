@@ -107,7 +107,8 @@ def _picture(agent: AgentMemory, found: Explanation, choice: str) -> list[int]:
         widgets.empty("Nothing to recall yet.", "Add an event.", agent, to="short_term")
         return []
     summary = f"{len(found)} recalled of {found.considered:,} candidates · {found.milliseconds:.1f} ms"
-    st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"), help=_rule(query))
+    by = " by somebody else" if query.addressed else ""
+    st.caption(widgets.plain(f"{summary} · asked{by} {tables.exact(query.now)}"), help=_rule(query))
     if query.instances:
         st.caption(widgets.plain(f"{words.ASKED_TOO} {', '.join(f'“{instance}”' for instance in query.instances)}."))
     if query.unexpanded:
