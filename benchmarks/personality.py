@@ -63,12 +63,20 @@ UNRELATED = [
     *["How do rockets work?", "What did the president say on television?", "What is my phone number?"],
     *["What is my blood group?", "What is my brother's job?"],
 ]
-_YOU = {" am I": " are you", " was I": " were you", " my ": " your ", " I ": " you ", " I?": " you?", " me?": " you?"}
+_YOU = {
+    "Am I": "Are you",
+    " am I": " are you",
+    " was I": " were you",
+    " my ": " your ",
+    " I ": " you ",
+    " I?": " you?",
+    " me?": " you?",
+}
 
 
 def as_others_ask(question: str) -> str:
     """The question as somebody else puts it to the character; the same if it is about no person."""
-    for mine, yours in (*_YOU.items(), ("Am I", "Are you")):
+    for mine, yours in _YOU.items():
         question = question.replace(mine, yours)
     return question
 

@@ -44,7 +44,7 @@ _SEASON = "(?:" + "|".join(_SEASONS) + ")"
 _YEAR = r"(?:19|20)\d\d"
 _TEN = "(?:" + "|".join(_TENS) + ")(?:[-\\s](?:" + "|".join(_COUNTS[1:10]) + "))?"
 _COUNT = r"(?:\d{1,3}|" + "|".join([_TEN, *_COUNTS, *_VAGUE]) + r")(?:\s+of)?"
-_HALF_MORE = r"\s+and\s+a\s+half)?"
+_HALF_MORE = r"\s+and\s+a\s+half"
 _AGO = r"(?:ago|back|earlier)\b"
 _UNIT = "(?:day|week|weekend|month|year)"
 _SHORT = "(?:hour|minute)"
@@ -74,7 +74,10 @@ _FORMS = (
     rf"(?P<month_before>{_MONTH})\s+(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<year_2>{_YEAR})\b)?",
     rf"(?P<month>{_MONTH})(?:,?\s+(?:of\s+)?(?P<year_3>{_YEAR})\b)?",
     rf"(?P<ago>{_COUNT})\s+(?P<ago_unit>{_UNIT})s?\s+{_AGO}",
-    rf"(?P<hours>half\s+an|{_COUNT})(?P<half_1>{_HALF_MORE}\s+(?P<hours_unit>{_SHORT})s?(?P<half_2>{_HALF_MORE}\s+{_AGO}",
+    (
+        rf"(?P<hours>half\s+an|{_COUNT})(?P<half_1>{_HALF_MORE})?"
+        rf"\s+(?P<hours_unit>{_SHORT})s?(?P<half_2>{_HALF_MORE})?\s+{_AGO}"
+    ),
     rf"(?:last|past|previous)\s+(?:(?P<recent>{_COUNT})\s+(?P<recent_unit>{_SHORT})s?|(?P<recent_hour>hour))\b(?!\s+of\b)",
     rf"(?:last|past|previous)\s+(?P<span>{_COUNT})\s+(?P<span_unit>{_UNIT})s\b",
     rf"(?P<which>last|past|previous|this|next)\s+(?P<what>{_UNIT}|{_DAY}|{_SEASON}|{_PART}|{_MONTH})\b",
@@ -271,14 +274,15 @@ def _part(found: re.Match[str]) -> tuple[tuple[float, float] | None, tuple[int, 
 
 def _within(part: tuple[float, float] | None, clock: re.Match[str]) -> tuple[float, float] | None:
     """The hours on the clock, as those of the part of the day if one is named; ``None`` if they are not of it."""
-    times = [_TIME.fullmatch(clock[name]) for name in ("first", "last") if clock.groupdict().get(name)]
+    named = (clock.groupdict().get(name) for name in ("first", "last"))
+    times = [written for text in named if text and (written := _TIME.fullmatch(text))]
     alone = part is not None and clock["at"] is not None and clock["over"] is not None
-    hours = _clock_hours([one for one in times if one], alone=alone)
+    hours = _clock_hours(times, alone=alone)
     if hours is None:
         return None
     begins, ends = hours
     middle = (begins + ends) / 2
-    spoken = any(one and (one["past"] or (one["half"] or "").lower().startswith("o")) for one in times)
+    spoken = any(one["past"] or (one["half"] or "").lower().startswith("o") for one in times)
     of_day = part or (_BY_DAY if spoken else None)
     if of_day is None:
         return hours
@@ -293,36 +297,37 @@ def _clock_hours(times: list[re.Match[str]], *, alone: bool) -> tuple[float, flo
     """From when until when two times on the clock are, or about when one is; ``None`` if they are other numbers.
 
     Args:
-        times: matches of ``_TIME``.
+        times: one or two matches of ``_TIME``.
         alone: whether a number by itself is a time.
     """
-    first, *rest = (_hour(one, alone=alone) for one in times)
-    if rest and (last := rest[0]) is not None and first is None:
-        half = (times[1]["half"] or "").lower()
-        if half.startswith(("a", "p")):
-            first = _hour(times[0], half=half)  # "from 3 to 5 pm"
-            if first is not None and first > last:  # "from 11 to 1 pm"
-                first += 12 if last < 12 else -12
-    if first is None or rest == [None]:
+    first = _hour(times[0], alone=alone)
+    if len(times) == 1:
+        return None if first is None else (first - _AROUND, first + _AROUND)
+    last, half = _hour(times[1], alone=alone), (times[1]["half"] or "").lower()
+    if last is None:
         return None
-    if not rest or rest[0] is None:
-        return first - _AROUND, first + _AROUND
-    return first, rest[0] if rest[0] > first else rest[0] + 24
+    if first is None and half.startswith(("a", "p")):
+        first = _hour(times[0], half=half)  # "from 3 to 5 pm"
+        if first is not None and first > last:  # "from 11 to 1 pm"
+            first += 12 if last < 12 else -12
+    if first is None:
+        return None
+    return first, last if last > first else last + 24
 
 
-def _hour(time: re.Match[str], *, half: str | None = None, alone: bool = False) -> float | None:
+def _hour(written: re.Match[str], *, half: str | None = None, alone: bool = False) -> float | None:
     """A time on the clock in hours, of 0 to 24; ``None`` if nothing says that the number is one, or it is none.
 
     Args:
-        time: a match of ``_TIME``.
+        written: a match of ``_TIME``.
         half: which half of the day it is of, if it does not say so itself.
         alone: whether a number needs neither minutes nor "am", "pm", "o'clock" or "half past".
     """
-    if time["named"]:
-        return _NAMED_HOURS[time["named"].lower()]
-    half, past = time["half"] or half, (time["past"] or "").lower()
-    hour, minutes = _count(time["hour"].lower()), int(time["minute"] or 0)
-    if not (alone or half or past or time["minute"]) or hour > 24 or minutes > 59:
+    if written["named"]:
+        return _NAMED_HOURS[written["named"].lower()]
+    half, past = written["half"] or half, (written["past"] or "").lower()
+    hour, minutes = _count(written["hour"].lower()), int(written["minute"] or 0)
+    if not (alone or half or past or written["minute"]) or hour > 24 or minutes > 59:
         return None
     minutes += 30 if past.startswith("half") else -15 if past.endswith("to") else 15 if past else 0
     return hour_of_day(hour, half) + minutes / 60

@@ -153,9 +153,6 @@ _FORMS = {
     ),
 }
 """By the fields, of which a character may have one or several: what asks for them, in lower case, without the end."""
-_ASKS_FOR = tuple((tuple(fields.split()), re.compile("|".join(forms))) for fields, forms in _FORMS.items())
-_IN_FORMS = STOP_WORDS | set(re.findall(r"[a-z]+", " ".join(chain.from_iterable(_FORMS.values()))))
-"""Words that are no name by themselves: "Old Tom" is not meant by "How old am I?"."""
 _OWN_KEY = re.compile(rf"(?:what|which|who|where|when) {_BE} my (?P<key>[a-z][a-z ]{{0,60}})")
 _BEGINNING = re.compile(
     r"^(?:(?:hello|hi|hey|good (?:morning|afternoon|evening|day)|so|well|and|please|now|excuse me|sorry|tell me|"
@@ -240,10 +237,7 @@ def _known() -> tuple[str, tuple[str, ...], Vectors]:
 
 def _about(text: str, field: str, addressed: bool) -> bool:
     """Whether a cue can be about the character or where it lives, not about an event, a taste or somebody else."""
-    said = _ENDING.sub("", _BEGINNING.sub("", " ".join(text.lower().replace("’", "'").split())))
-    if addressed:
-        said = _ANOTHER.sub("they", said)
-    said = _SHORT_FORMS[0][0].sub(_SHORT_FORMS[0][1], said)
+    said = _plainly(text, addressed)
     if field not in ("identity:birthplace", "relationships") and _EVENT.search(said):
         return False
     if _SOMEBODYS.search(said) or (field != "relationships" and _SOMEBODY.search(said)):
@@ -265,7 +259,7 @@ def of_fields(
     found = np.zeros(len(entries))
     if not len(entries) or entries[0].tier is not Tier.STATIC or len(text) > _LONGEST:
         return found
-    for asked in (asked_for(text, _name_in(entries), addressed=addressed), like):
+    for asked in filter(None, (asked_for(text, _name_in(entries), addressed=addressed), like)):
         starts = tuple(f"{_ID}:{field}:" for field in asked)
         if rows := [row for row, entry in enumerate(entries) if entry.id.startswith(starts)]:
             found[rows] = 1.0
@@ -280,22 +274,40 @@ def _name_in(entries: Sequence[MemoryEntry]) -> str:
     return found[1] if found else ""
 
 
+@lru_cache(maxsize=1)
+def _forms() -> tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]:
+    """The fields and what asks for them; compiling it takes longer than loading the rest of this package."""
+    return tuple((tuple(fields.split()), re.compile("|".join(forms))) for fields, forms in _FORMS.items())
+
+
+@lru_cache(maxsize=1)
+def _no_names() -> frozenset[str]:
+    """Words that are no name by themselves: "Old Tom" is not meant by "How old am I?"."""
+    return STOP_WORDS.union(re.findall(r"[a-z]+", " ".join(chain.from_iterable(_FORMS.values()))))
+
+
 @lru_cache(maxsize=1024)
 def _asked_for(text: str, name: str, addressed: bool) -> frozenset[str]:
     question = _in_first_person(text, name, addressed)
-    fields = {field for fields, form in _ASKS_FOR if form.fullmatch(question) for field in fields}
+    fields = {field for fields, form in _forms() if form.fullmatch(question) for field in fields}
     if not fields and (own := _OWN_KEY.fullmatch(question)):
         fields = {f"identity:{own['key'].replace(' ', mark)}" for mark in "_-"}
     return frozenset(fields)
 
 
-def _in_first_person(text: str, name: str, addressed: bool) -> str:
-    """The question as the character would put it to itself, in lower case, without greetings and what ends it."""
+def _plainly(text: str, addressed: bool) -> str:
+    """A cue in lower case, without greetings, short forms and what ends it; "they" for whoever says it, if another."""
     said = _ENDING.sub("", _BEGINNING.sub("", " ".join(text.lower().replace("’", "'").split())))
-    if addressed:
-        said = _ANOTHER.sub("they", said)
+    for form, full in _SHORT_FORMS:
+        said = form.sub(full, said)
+    return _ANOTHER.sub("they", said) if addressed else said
+
+
+def _in_first_person(text: str, name: str, addressed: bool) -> str:
+    """The question as the character would put it to itself."""
+    said = _plainly(text, addressed)
     first = name.lower().split(maxsplit=1)[0] if name.strip() else ""
-    for called in dict.fromkeys((name.lower(), first if first not in _IN_FORMS else "")):
+    for called in dict.fromkeys((name.lower(), first if first not in _no_names() else "")):
         if called:
             own = re.escape(called)
             said = re.sub(rf"\b{own}(?:'s|'(?!\w))", "my", said)
@@ -303,8 +315,8 @@ def _in_first_person(text: str, name: str, addressed: bool) -> str:
             said = re.sub(rf"\bdoes {own}\b", "do i", said)
             said = re.sub(rf"\b(?:about|describe|call|to) {own}\b", lambda found: f"{found[0].split()[0]} me", said)
             said = re.sub(rf"\b{own}\b", "i", said)
-    for form, plain in (*_SHORT_FORMS, *_PERSONS):
-        said = form.sub(plain, said)
+    for form, person in _PERSONS:
+        said = form.sub(person, said)
     said = _ENDING.sub("", _IDLE.sub("", _BEGINNING.sub("", said)))
     for form, asked in _TOLD:
         if found := form.fullmatch(said):
