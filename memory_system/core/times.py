@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
+from difflib import get_close_matches
 from typing import Any, TypeGuard
+from zoneinfo import ZoneInfo, available_timezones
 
 from ..errors import InvalidParameter, kind_of, shown
 
@@ -114,6 +116,40 @@ def moment_given(name: str, at: object) -> datetime:
     if not isinstance(at, datetime):
         raise InvalidParameter(f"{name} must be a time with a zone, not {shown(at)}.")
     return time_given(name, at)
+
+
+def zone_given(name: object) -> ZoneInfo:
+    """The time zone of this name in the IANA database, such as "Europe/Berlin".
+
+    Raises:
+        InvalidParameter: there is none; the message names those that are alike.
+    """
+    text = name.strip() if isinstance(name, str) else ""
+    try:
+        return ZoneInfo(text)
+    except (KeyError, ValueError, OSError) as error:
+        raise InvalidParameter(f"There is no time zone {shown(name)}. {_meant(text)}") from error
+
+
+def _meant(text: str) -> str:
+    said, known = text.casefold(), {zone: (zone.casefold(), _city(zone)) for zone in sorted(available_timezones())}
+    near = get_close_matches(said, [city for _, city in known.values()], 1, 0.8)
+    alike = [zone for zone, names in known.items() if said in names] or [
+        zone for zone, (_, city) in known.items() if city in near
+    ]
+    return f"Do you mean {' or '.join(alike[:3])}?" if alike else 'Write it like "Europe/Berlin" or "UTC".'
+
+
+def _city(zone: str) -> str:
+    return zone.rpartition("/")[2].replace("_", " ").casefold()
+
+
+def in_zone(moment: datetime, zone: tzinfo | None) -> datetime:
+    """The same moment as the clocks of a zone show it; unchanged without one, and at the ends of time."""
+    try:
+        return moment if zone is None else moment.astimezone(zone)
+    except OverflowError:
+        return moment
 
 
 def utc(moment: datetime) -> str:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from filelock import FileLock
 
 from ..core.change_set import is_text
 from ..core.files import State, as_store_errors, at_rest, read_at_most, replace_text, state_of
 from ..core.scoring import in_range
-from ..core.times import Clock, moment_given, parse_time, real_clock
+from ..core.times import Clock, in_zone, moment_given, parse_time, real_clock, zone_given
 from ..errors import InvalidParameter, StoreDamaged, StoreError, shown
 
 FILE = "world.json"
@@ -26,7 +27,27 @@ _MAX_BYTES = 1_000_000
 _LONGEST = {"title": 1_000, "about": 32_000, "first": 1_000}
 """Maximum characters of each text of ``About``."""
 
-_Clock = tuple[datetime | None, datetime | None, float]
+
+@dataclass(frozen=True)
+class _Clock:
+    """A world's clock: what it showed at a real time, its speed since then, and its zone; no times if it is real."""
+
+    at: datetime | None = None
+    since: datetime | None = None
+    speed: float = 1.0
+    zone: ZoneInfo | None = None
+
+    def now(self) -> datetime:
+        """What it shows."""
+        if self.at is None:
+            return in_zone(real_clock(), self.zone)
+        at = self.at
+        if self.since is not None:
+            try:
+                at += (real_clock() - self.since) * self.speed
+            except OverflowError:
+                at = max(at, datetime(9999, 12, 30, tzinfo=at.tzinfo))
+        return in_zone(at, self.zone)
 
 
 @dataclass(frozen=True)
@@ -86,12 +107,14 @@ def read_standing(folder: Path) -> datetime | None:
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
     """
-    at, _, speed = _clock(folder)
-    return at if speed == 0 else None
+    clock = _clock(folder)
+    return clock.now() if clock.at is not None and clock.since is None else None
 
 
 def write_standing(folder: Path, at: datetime | None) -> None:
     """Stop the world's clock at a time, or let it follow the real time (``None``).
+
+    If the time is in a named zone, the world is in that zone from now on.
 
     Raises:
         InvalidParameter: the time has no zone, or is not a time; nothing was written.
@@ -108,7 +131,7 @@ def read_speed(folder: Path) -> float:
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
     """
-    return _clock(folder)[2]
+    return _clock(folder).speed
 
 
 def run_clock(folder: Path, speed: float) -> None:
@@ -123,22 +146,48 @@ def run_clock(folder: Path, speed: float) -> None:
         _set(folder, world_clock(folder)(), real_clock(), pace)
 
 
+def read_zone(folder: Path) -> str | None:
+    """The name of the world's time zone; ``None`` = that of the time that its clock was set to, or UTC.
+
+    Raises:
+        StoreDamaged: ``world.json`` cannot be read.
+    """
+    zone = _clock(folder).zone
+    return None if zone is None else zone.key
+
+
+def write_zone(folder: Path, name: str | None) -> None:
+    """Set the world's time zone.
+
+    Raises:
+        InvalidParameter: there is no zone of this name; nothing was written.
+        StoreError: the folder cannot be read or written.
+    """
+    _tell(folder, zone=None if name is None else zone_given(name).key)
+
+
 def _set(folder: Path, at: datetime | None, since: datetime | None = None, speed: float = 0.0) -> None:
     """Write the clock, while nobody else writes the file."""
     runs = {} if since is None else {"since": since.isoformat(), "speed": speed}
+    if at is not None and isinstance(at.tzinfo, ZoneInfo) and at.tzinfo.key is not None:
+        runs["zone"] = at.tzinfo.key
     fields = {name: value for name, value in _read(folder).items() if name not in ("since", "speed")}
     _write(folder, {**fields, "clock": None if at is None else at.isoformat(), **runs})
 
 
 def _clock(folder: Path) -> _Clock:
-    """The world's time at a real time, and the speed since then; no times if it follows the real time."""
     fields = _read(folder)
-    if fields.get("clock") is None:
-        return None, None, 1.0
+    at, since, zone = (fields.get(name) for name in ("clock", "since", "zone"))
     try:
-        if fields.get("since") is None:
-            return parse_time(fields["clock"]), None, 0.0
-        return parse_time(fields["clock"]), parse_time(fields["since"]), in_range("its speed", fields["speed"], *SPEEDS)
+        place = None if zone is None else zone_given(zone)
+    except InvalidParameter as error:
+        raise StoreDamaged(f"{folder / FILE} cannot be read: {error} Fix or delete that file.") from error
+    try:
+        if at is None:
+            return _Clock(zone=place)
+        if since is None:
+            return _Clock(parse_time(at), speed=0.0, zone=place)
+        return _Clock(parse_time(at), parse_time(since), in_range("its speed", fields["speed"], *SPEEDS), place)
     except (ValueError, KeyError) as error:
         raise StoreDamaged(f"{folder / FILE} cannot be read: its clock {error}. Fix or delete that file.") from error
 
@@ -273,19 +322,13 @@ def world_clock(folder: Path) -> Clock:
 
     A running clock stops at the end of the year 9999.
     """
-    kept: tuple[State | None, _Clock] = None, (None, None, 1.0)
+    kept: tuple[State | None, _Clock] = None, _Clock()
 
     def now() -> datetime:
         nonlocal kept
         state = _settled(folder / FILE)
         if state is None or state != kept[0]:
             kept = state, _clock(folder)
-        at, since, speed = kept[1]
-        if at is None or since is None:
-            return at or real_clock()
-        try:
-            return at + (real_clock() - since) * speed
-        except OverflowError:
-            return max(at, datetime(9999, 12, 30, tzinfo=at.tzinfo))
+        return kept[1].now()
 
     return now

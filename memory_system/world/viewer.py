@@ -54,6 +54,7 @@ _TOLD = frozenset(
         "whereabouts",
         "who_knows",
         "with_author",
+        "zone",
     }
 )
 """What a viewer may read of a world; everything else, now or in future, is refused until it is named here."""

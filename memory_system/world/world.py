@@ -33,25 +33,7 @@ from ..llm.switchable import WorldModel
 from ..operations.context import Progress, no_progress, refusing_no_truth, truth
 from ..operations.importing.events import Events
 from ..recall.hybrid import TokenStates
-from ..store.clock import FILE as ABOUT_FILE
-from ..store.clock import (
-    About,
-    read_about,
-    read_embedder,
-    read_lives,
-    read_seen,
-    read_speed,
-    read_standing,
-    read_welcomed,
-    run_clock,
-    world_clock,
-    write_about,
-    write_embedder,
-    write_lives,
-    write_seen,
-    write_standing,
-    write_welcomed,
-)
+from ..store import clock as own_file
 from ..store.copying import STORE
 from ..store.journal.moving import Journals
 from ..store.ledger_checks import refuse_broken
@@ -116,7 +98,7 @@ class World(HeldOpen):
         self.cut_off = cut_off.remove(self.spot, self.settings.backup_folder)
         """Half-made files of killed programs, which are removed now."""
         with as_store_errors(f"The world {self.name!r}"):
-            refuse_links(self.folder, TOKENS, ABOUT_FILE, PRICES_FILE, PROMPTS_FILE)
+            refuse_links(self.folder, TOKENS, own_file.FILE, PRICES_FILE, PROMPTS_FILE)
         warn_if_served(self.folder)
         self.take_over = embedder is not None if take_over is None else take_over
         self._embedder = embedder
@@ -125,7 +107,7 @@ class World(HeldOpen):
         self.life = Living(self)
         self.models = WorldModel(self.folder, self.settings, self.embedder, model, self.rerater.wake)
         self.model: LanguageModel = self.models
-        self.clock = world_clock(self.folder)
+        self.clock = own_file.world_clock(self.folder)
         self.once = Once()
         self.journals = Journals(self.settings.journal_url, self.settings.durability)
         self._read_tokens()
@@ -178,7 +160,11 @@ class World(HeldOpen):
         """The name of the embedder in use: from the environment, chosen here, or shipped; empty for a program's own."""
         if self._embedder is not None:
             return ""
-        return self.settings.embedder if self.embedder_decided else read_embedder(self.folder) or self.settings.embedder
+        return (
+            self.settings.embedder
+            if self.embedder_decided
+            else own_file.read_embedder(self.folder) or self.settings.embedder
+        )
 
     @property
     def embedder_decided(self) -> str:
@@ -210,7 +196,7 @@ class World(HeldOpen):
                 with agent.contents.alone():
                     self._agents.close(agent.name)
             self.knowledge.close()
-            write_embedder(self.folder, name)
+            own_file.write_embedder(self.folder, name)
             self._leave_tokens()
             if isinstance(self.embedder, CachedEmbedder):
                 self.embedder.exchange(made)
@@ -229,16 +215,29 @@ class World(HeldOpen):
     @property
     def standing(self) -> datetime | None:
         """The time at which the world's clock is stopped; ``None`` = it follows the real time."""
-        return read_standing(self.folder)
+        return own_file.read_standing(self.folder)
 
     def stand_at(self, at: datetime | None) -> None:
         """Stop the world's clock at a time, or let it follow the real time."""
-        write_standing(self.folder, at)
+        own_file.write_standing(self.folder, at)
+
+    @property
+    def zone(self) -> str | None:
+        """The name of the world's time zone; ``None`` = that of the time that its clock was set to, or UTC."""
+        return own_file.read_zone(self.folder)
+
+    def use_zone(self, name: str | None) -> None:
+        """Let the world live in a time zone of the IANA database, such as "Europe/Berlin"; ``None`` = in no named one.
+
+        Raises:
+            InvalidParameter: there is no such zone.
+        """
+        own_file.write_zone(self.folder, name)
 
     @property
     def speed(self) -> float:
         """How many seconds of the world pass in a real one: 0 if it is stopped, 1 if it follows the real time."""
-        return read_speed(self.folder)
+        return own_file.read_speed(self.folder)
 
     def play(self, speed: float = 1.0) -> None:
         """Let the world's clock run on from where it is, this many seconds in a real one (0.001 to 100,000).
@@ -246,7 +245,7 @@ class World(HeldOpen):
         Raises:
             InvalidParameter: the speed is out of its range.
         """
-        run_clock(self.folder, speed)
+        own_file.run_clock(self.folder, speed)
 
     def pause(self) -> None:
         """Stop the world's clock where it is."""
@@ -255,26 +254,26 @@ class World(HeldOpen):
     @property
     def lives(self) -> bool:
         """Whether a server of this world lets its characters do what is due by themselves as its clock runs."""
-        return read_lives(self.folder)
+        return own_file.read_lives(self.folder)
 
     def live(self, *, on: bool = True) -> None:
         """Switch that on or off; see ``advance`` for what is done."""
-        write_lives(self.folder, lives=bool(on))
+        own_file.write_lives(self.folder, lives=bool(on))
         self.life.wake()
 
     @property
     def welcomed(self) -> bool:
         """Whether somebody has taken the dashboard's tour of this world, or declined it."""
-        return read_welcomed(self.folder)
+        return own_file.read_welcomed(self.folder)
 
     def welcome(self, *, done: bool = True) -> None:
         """Stop offering the tour, or offer it again."""
-        write_welcomed(self.folder, welcomed=bool(done))
+        own_file.write_welcomed(self.folder, welcomed=bool(done))
 
     @property
     def seen(self) -> datetime | None:
         """Up to when, in real time, somebody has viewed what happened by itself; ``None`` = nobody has."""
-        return read_seen(self.folder)
+        return own_file.read_seen(self.folder)
 
     def mark_seen(self, at: datetime) -> None:
         """Record that what happened by itself was viewed up to a real time; the World page shows the rest.
@@ -282,7 +281,7 @@ class World(HeldOpen):
         Raises:
             InvalidParameter: the time has no zone.
         """
-        write_seen(self.folder, at)
+        own_file.write_seen(self.folder, at)
 
     def advance(
         self,
@@ -355,13 +354,13 @@ class World(HeldOpen):
         return inbox(self.agent(name), self.folder, self.life.state.waiting, compare=compare, progress=progress)
 
     @property
-    def about(self) -> About:
+    def about(self) -> own_file.About:
         """The world's title, what it is about, and the character to begin with; each may be empty."""
-        return read_about(self.folder)
+        return own_file.read_about(self.folder)
 
-    def describe(self, about: About) -> None:
+    def describe(self, about: own_file.About) -> None:
         """Say what the world is about."""
-        write_about(self.folder, about)
+        own_file.write_about(self.folder, about)
 
     @property
     def prompts(self) -> PromptFile:

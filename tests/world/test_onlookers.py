@@ -154,7 +154,7 @@ def test_a_viewers_world_tells_what_there_is_and_refuses_all_else(world: World, 
         "dropped", "due", "embedder", "embedder_decided", "embedder_name", "facts", "fits", "folder", "groups",
         "inbox", "knows", "labels", "life", "lives", "model", "name", "once", "opened", "places", "prompts",
         "rehearsal", "rehearsals", "rerater", "run_tests", "seen", "speed", "spread", "standing", "stored",
-        "story_tests", "trail", "welcomed", "whereabouts", "who_knows", "with_author",
+        "story_tests", "trail", "welcomed", "whereabouts", "who_knows", "with_author", "zone",
     }  # fmt: skip
 
 

@@ -429,6 +429,10 @@ def clock(
     speed: Annotated[
         float | None, typer.Option(help="Let it run on from where it is, this many seconds in a real one.")
     ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(help="The time zone that the world lives in, such as Europe/Berlin; '' = none but its time's."),
+    ] = None,
     live: Annotated[
         bool | None,
         typer.Option("--live/--no-live", help="Whether a server lets each character do what is due as time passes."),
@@ -442,6 +446,8 @@ def clock(
     if sum((at is not None, pause, real, speed is not None)) > 1:
         raise typer.BadParameter("name one of --at, --pause, --real and --speed")
     with the_world(json=json) as world:
+        if zone is not None:
+            world.use_zone(zone or None)
         if at is not None or real:
             world.stand_at(at)
         elif pause:
@@ -453,7 +459,8 @@ def clock(
         goes = {0.0: "is stopped", 1.0: "follows the real time"}.get(world.speed, f"runs {world.speed:g} times as fast")
         if json:
             show_json(
-                plain({"now": world.clock(), "standing": world.standing, "speed": world.speed, "lives": world.lives})
+                plain({name: getattr(world, name) for name in ("standing", "zone", "speed", "lives")})
+                | {"now": plain(world.clock())}
             )
         else:
             does = "a server lets each do what is due" if world.lives else "nothing happens by itself"

@@ -17,6 +17,7 @@ from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group, Label
 from ...core.names import checked_name
 from ...core.personality import as_text
 from ...core.settings import Settings
+from ...core.times import in_zone, zone_given
 from ...errors import AlreadyExists, InvalidParameter, MemorySystemError, shown
 from ...llm.prices import Price
 from ...maintenance import Saved, WorldsCompared
@@ -228,8 +229,10 @@ class RemoteWorld(HeldOpen):
         return Role(self._wire.get("/v1/world")["role"])
 
     def clock(self) -> datetime:
-        """The world's time."""
-        return datetime.fromisoformat(self._wire.get("/v1/world")["now"])
+        """The world's time, in its zone."""
+        answer = self._wire.get("/v1/world")
+        zone = answer.get("zone")
+        return in_zone(datetime.fromisoformat(answer["now"]), None if zone is None else zone_given(zone))
 
     @property
     def standing(self) -> datetime | None:
@@ -240,6 +243,16 @@ class RemoteWorld(HeldOpen):
     def stand_at(self, at: datetime | None) -> None:
         """Stop the world's clock at a time, or let it follow the real time."""
         self._wire.write("PATCH", "/v1/world", {"standing": plain(at)})
+
+    @property
+    def zone(self) -> str | None:
+        """The name of the world's time zone; ``None`` = that of the time that its clock was set to, or UTC."""
+        zone = self._wire.get("/v1/world").get("zone")
+        return None if zone is None else str(zone)
+
+    def use_zone(self, name: str | None) -> None:
+        """As ``World.use_zone``."""
+        self._wire.write("PATCH", "/v1/world", {"zone": name})
 
     @property
     def embedder_name(self) -> str:

@@ -72,6 +72,7 @@ WORLD = Shape(
     "World",
     "This server's world; ``standing`` is where its clock stands, ``null`` if it runs, and ``speed`` how "
     "many of its seconds pass in a real one; ``lives`` says whether what is due happens by itself.\n\n"
+    "``zone`` is the time zone that it lives in, by its name; ``null`` if it has none but that of its time.\n\n"
     "``role`` is what the asker may do: ``curator``, or ``viewer`` who changes nothing.\n\n"
     "``embedder_decided`` says why no embedder can be chosen here, if that is so.",
     {
@@ -79,6 +80,7 @@ WORLD = Shape(
         **dict.fromkeys(("name", "title", "about", "first"), str),
         "now": datetime,
         "standing": datetime | None,
+        "zone": str | None,
         "speed": float,
         "lives": bool,
         "agents": int,
@@ -123,6 +125,7 @@ def world_told(world: World) -> Json:
         "name": world.name,
         "now": world.clock(),
         "standing": world.standing,
+        "zone": world.zone,
         "speed": world.speed,
         "lives": world.lives,
         "model": world.model.label,

@@ -19,6 +19,7 @@ from ....core.authors import API
 from ....core.change_set import ChangeSet
 from ....core.findings import Finding
 from ....core.kinds import MAX_ID
+from ....core.times import zone_given
 from ....errors import AgentNotFound, InvalidBackup, shown
 from ....llm import prices
 from ....llm.prices import Price
@@ -48,9 +49,12 @@ def routes(desk: Desk) -> APIRouter:
         """Change the world's description, or stop its clock at a time; what is not named stays."""
         world, named = desk.world(), body.model_fields_set
         words = {name: getattr(body, name) or "" for name in ("title", "about", "first") if name in named}
+        zone = None if body.zone is None else zone_given(body.zone).key  # refused before anything is changed
         if "embedder" in named:
             world.use_embedder(body.embedder)
             desk.in_use.tell_others()
+        if "zone" in named:
+            world.use_zone(zone)
         if "standing" in named:
             world.stand_at(body.standing)
         if body.speed is not None:

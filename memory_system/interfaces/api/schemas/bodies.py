@@ -131,7 +131,8 @@ class WorldBody(Body):
     """What to change of the world; ``standing: null`` lets its clock follow the real time.
 
     ``speed`` is how many of its seconds pass in a real one, from now on; 0 stops it. ``lives`` says whether
-    the characters do by themselves what is due.
+    the characters do by themselves what is due. ``zone`` is a time zone's name, such as Europe/Berlin;
+    ``null`` is none but that of its time.
     ``embedder: null`` is the embedder of the installation.
     """
 
@@ -139,6 +140,7 @@ class WorldBody(Body):
     about: Annotated[str, StringConstraints(max_length=32_000)] | None = None
     first: Words | None = None
     standing: AwareDatetime | None = None
+    zone: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
     speed: Annotated[Number, Field(ge=0, le=SPEEDS[1])] | None = None
     lives: StrictBool | None = None
     embedder: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
