@@ -18,14 +18,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
 from memory_system.agent_parts import CueResult
 from memory_system.core import LIVED, shipped
-from memory_system.core import stamp as stamped
 from memory_system.errors import Conflict, NotAllowed, NotSignedIn
 from memory_system.maintenance import InUse, fill_world
 from memory_system.store.journal import Applied, HistoryKept
 from memory_system.world import VIEWING, Inbox, Role, for_role
 
 from . import words
-from .data import comparing, moments, portraits, tables
+from .data import comparing, moments, portraits, tables, zone
 from .server.visitors import COOKIE, visitors
 
 _T = TypeVar("_T")
@@ -132,6 +131,7 @@ def world() -> World:
     if name := elsewhere():
         st.rerun()  # which a callback cannot do
         raise Conflict(f"{words.ANOTHER_WORLD} {name}. {words.NOT_SAVED_THERE}")
+    zone.use(opened().clock())
     return for_role(opened(), role())
 
 
@@ -378,7 +378,7 @@ def _tried(name: str) -> str | None:
 def clock_words() -> str:
     """The world's time in words, and whether it is stopped."""
     state = clock_goes()
-    return f"{stamped(world().clock())}{f' (the clock {state})' if state else ''}"
+    return f"{zone.stamp(world().clock())}{f' (the clock {state})' if state else ''}"
 
 
 def clock_goes() -> str:

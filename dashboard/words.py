@@ -307,6 +307,8 @@ INSTALL_IT = "Install it to change things"
 # world_time.py
 SET_THE_CLOCK = "Set the clock"
 THE_CLOCK = "The clock"
+TIME_ZONE = "Time zone"
+NO_TIME_ZONE = "None: a fixed distance from UTC"
 FOLLOWS_THE_REAL_TIME = "follows the real time"
 
 # evening.py

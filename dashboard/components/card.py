@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Source, Tier
-from memory_system.core import ago, known_to, stamp
+from memory_system.core import ago, known_to
 from memory_system.errors import EntryNotFound
 from memory_system.operations import Lineage
 
 from .. import session, words
 from ..data import family, figures, tables
+from ..data.zone import stamp
 from . import bulk, lines, mounting, recent, stale, tabs, widgets
 
 _CHANGES = 5

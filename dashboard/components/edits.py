@@ -9,7 +9,7 @@ import streamlit as st
 
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError
 
-from ..data import tables
+from ..data import tables, zone
 from . import bulk, drafts, stale, widgets
 
 _FIELDS = {
@@ -111,4 +111,7 @@ def _bring_back(agent: AgentMemory, entry_id: str) -> None:
 
 def _parts(at: datetime | None) -> tuple[date | None, time | None]:
     """The day and minute that the fields begin with: without seconds, so that leaving them alone changes nothing."""
-    return (at.date(), at.time().replace(second=0, microsecond=0)) if at else (None, None)
+    if at is None:
+        return None, None
+    here = zone.plain(at).replace(second=0, microsecond=0)
+    return here.date(), here.time()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from typing import Any
 
 import streamlit as st
@@ -13,7 +13,7 @@ from memory_system.core import known_to
 from memory_system.operations.importing import NOW, Form, Order, Reading, Row, decoded, guess, read_text
 
 from .. import session, words
-from ..data import tables
+from ..data import tables, zone
 from . import bulk, drafts, edits, mounting, needs_model, widgets, working
 
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
@@ -35,7 +35,7 @@ EDITED = "edited"
 
 def one_event(agent: AgentMemory) -> None:
     """Write one event; it is rated on arrival unless it is rated by hand. The fields are emptied once it is stored."""
-    now = agent.now.astimezone(UTC)
+    now = zone.here(agent.now)
     form = f"event/{agent.name}"
     number = drafts.turn(form)  # no st.form: it would lose what is not submitted yet when the page is left
     with st.container():
@@ -109,10 +109,10 @@ def _pick_marks(key: str, among: list[str], label: str = words.MARK_IT_AS) -> li
 
 
 def _when(day_key: str, time_key: str, unset: str) -> tuple[date | None, time | None]:
-    """A day and a time of day, in UTC, by the keys of their fields."""
+    """A day and a time of day, by the keys of their fields."""
     left, right = st.columns(2)
     day = left.date_input("Day", None, key=day_key, help=f"Not set: {unset}.", persist_state="session")
-    hour = right.time_input("Time (UTC)", None, key=time_key, persist_state="session")
+    hour = right.time_input(zone.named("Time"), None, key=time_key, persist_state="session")
     return day, hour
 
 
@@ -120,7 +120,7 @@ def _moment(day: date | None, hour: time | None, now: datetime) -> datetime:
     """The moment that a day and a time of day mean; missing parts are those of now."""
     if day is None and hour is None:
         return now
-    return datetime.combine(day or now.date(), hour or time(12), UTC)
+    return zone.moment(day or zone.here(now).date(), hour or time(12))
 
 
 def many_events(agent: AgentMemory) -> None:
@@ -350,7 +350,9 @@ def _row_table(rows: list[Row]) -> list[dict[str, object]]:
             "line": row.line,
             "becomes": tables.visible(row.entry.document) if row.entry else "refused",
             "problem": tables.visible(row.problem or ""),
-            "when (UTC)": f"{row.entry.timestamp:%Y-%m-%d %H:%M}" if row.entry and row.entry.timestamp else "",
+            zone.named("when"): (
+                f"{zone.here(row.entry.timestamp):%Y-%m-%d %H:%M}" if row.entry and row.entry.timestamp else ""
+            ),
             "date from": row.time_from or ("its own" if row.entry else ""),
             "rating": row.entry.rating if row.entry else None,
             "text": tables.short(row.text, 120),

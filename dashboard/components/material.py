@@ -16,7 +16,7 @@ from memory_system.operations.importing import Becomes, Order, Preview, Take, as
 from memory_system.operations.importing.forms import TITLES, Origin
 
 from .. import words
-from ..data import tables
+from ..data import tables, zone
 from ..server import downloads
 from . import bulk, change_set, drafts, needs_model, widgets, working
 
@@ -201,7 +201,7 @@ def rows(looked: Preview, key: str) -> None:
             "text": st.column_config.TextColumn("What it says", width=300),
             "why": st.column_config.TextColumn("As what, or why not", width=270),
             "when": st.column_config.DatetimeColumn(
-                "When (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
+                zone.named("When"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
             ),
             "people": st.column_config.TextColumn("People", width=140),
             "importance": st.column_config.NumberColumn("Importance", width=90),

@@ -8,12 +8,13 @@ from functools import partial
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.core import ago, stamp
+from memory_system.core import ago
 from memory_system.world import Binned
 from memory_system.world.branches import MAX_PURPOSE, Rehearsal
 
 from .. import session, words
 from ..data import tables
+from ..data.zone import stamp
 from . import bulk, drafts, widgets, working
 
 PAGE = "views/rehearsal/rehearsal.py"

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memory_system import Kind, MemoryEntry
-from memory_system.core import stamp
 
 from .tables import happens, short
+from .zone import stamp
 
 HOUR, DAY = 3600.0, 86400.0
 SIX_WEEKS = 42 * DAY
@@ -124,7 +124,7 @@ def bands(since: float, until: float, now: datetime) -> list[tuple[float, float,
         return _long(midnight, until, months=span <= _MONTHS, every=max(1, round(span / DAY / 365 / 12)))
     found = []
     while begin.timestamp() < until:
-        end = begin + step
+        end = begin + step if label else (begin.astimezone(UTC) + step).astimezone(zone)  # as clocks change
         named = f"{begin:%H:%M}" if not label else f"{_named(begin, label)} {begin.day} {begin:%b}"
         found.append((begin.timestamp(), end.timestamp(), named))
         begin = end

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from memory_system.core import stamp
 from memory_system.world.knows import Cell, Spread, Telling, Verdict
 
 from . import tables
+from .zone import here, stamp
 
 ROW, COLUMN, SIDES = 44, 72, 56
 """Pixels of a row's height, of the least distance between moments, and of the margin at both sides."""
@@ -113,8 +113,8 @@ def _lines(moment: float) -> list[str]:
         return ["always"]
     if moment == _OPEN:
         return ["not dated"]
-    at = datetime.fromtimestamp(moment, UTC)
-    return [f"{at.day} {at:%b}", f"{at:%H:%M} UTC"]
+    at = here(datetime.fromtimestamp(moment, UTC))
+    return [f"{at.day} {at:%b}", f"{at:%H:%M %Z}"]
 
 
 def _when(moment: datetime | None) -> str:

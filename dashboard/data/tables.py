@@ -12,12 +12,14 @@ import pandas as pd
 
 from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Query, Score, Source, Tier
 from memory_system.agent_parts import OWN_SETTINGS, Precision
-from memory_system.core import Finding, State, ago, badge, stamp
+from memory_system.core import Finding, State, ago, badge
 from memory_system.core import counted as number_with_noun
 from memory_system.maintenance import Manifest
 from memory_system.operations import was_said
 from memory_system.recall import Explanation, Forecast
 from memory_system.recall.hybrid import Evidence
+
+from .zone import stamp
 
 TIERS = {
     Tier.STATIC: "static",

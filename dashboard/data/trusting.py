@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from memory_system.core import stamp
 from memory_system.world.cast import Bond
 
 from . import tables
+from .zone import stamp
 
 HEIGHT, LEAST = 520, 330
 """The picture's height and least width in pixels."""

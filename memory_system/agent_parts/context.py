@@ -16,7 +16,7 @@ from ..core.known import WORLD_AGENT, refuse_others
 from ..core.memory import Vectors
 from ..core.personality import Personality
 from ..core.settings import AgentSettings
-from ..core.times import Clock, moment_given, stamp
+from ..core.times import Clock, in_zone, moment_given, stamp, zone_named
 from ..embedding.embedder import Embedder
 from ..errors import EntryNotFound, InvalidParameter, InvalidPersonality, ReadOnlyPast, StaleChange, shown
 from ..llm import LanguageModel, prices
@@ -265,10 +265,10 @@ class Context:
 
     def as_of(self, moment: Moment, knew: Then) -> Context:
         """The agent as it was at a moment, and what it knew of its world then."""
-        present = self.present()
+        present, now = self.present(), in_zone(moment.now, zone_named(self.clock()))
         then = self.differing(
             bare_model=self.model,
-            clock=lambda: moment.now,
+            clock=lambda: now,
             hybrid=Hybrid(self.tokens),
             ledger=PastLedger(moment, self.pasts.get(present, moment), present),
             held=None,
@@ -283,7 +283,7 @@ class Context:
             _parsed={},
         )
         why = (
-            f"This is {then.display_name} as of {stamp(moment.now)}, after revision {moment.revision}; "
+            f"This is {then.display_name} as of {stamp(now)}, after revision {moment.revision}; "
             "go back to the present to change anything."
         )
         return dataclasses.replace(then, policy=Past(why, moment))

@@ -9,7 +9,7 @@ from datetime import datetime
 from ..agent import AgentMemory
 from ..core.change_set import ModelCall, is_text
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry
-from ..core.times import stamp
+from ..core.times import in_zone, stamp
 from ..errors import InvalidEntry, InvalidParameter, shown
 from ..llm import LanguageModel
 from ..llm.base import Heard, unheard
@@ -179,7 +179,7 @@ def recall(agent: AgentMemory, talk: Talk, ask: Ask) -> Recall:
 
 def scene_of(agent: AgentMemory, talk: Talk, now: datetime, recalled: Recall | None, without: Sequence[str]) -> Scene:
     """What a prompt is made of in addition to the talk."""
-    lines = tuple(_line(hit.entry) for hit in recalled) if recalled else ()
+    lines = tuple(_line(hit.entry, now) for hit in recalled) if recalled else ()
     whole = "" if talk.settings.strategy is Strategy.VIRTUAL else people.nature(agent, talk.settings.block_limit)
     return Scene(agent.display_name, whole, now, lines, tuple(without), prompts_of(agent.model))
 
@@ -221,8 +221,8 @@ def event_of(talk: Talk, text: str, now: datetime) -> MemoryEntry:
     return MemoryEntry(text, {"conversation": talk.id}, kind=Kind.OBSERVATION, timestamp=now, tags=(ARCHIVAL,))
 
 
-def _line(entry: MemoryEntry) -> str:
-    when = stamp(entry.timestamp) if entry.timestamp else "always"
+def _line(entry: MemoryEntry, now: datetime) -> str:
+    when = stamp(in_zone(entry.timestamp, now.tzinfo)) if entry.timestamp else "always"
     return f"({when}) {' '.join(entry.document.split())}"
 
 

@@ -23,7 +23,7 @@ from .memory import Page
 from .names import checked_name
 from .saved_interviews import Answered, Sitting
 from .settings import DEFAULT_WORLD
-from .times import ago, parse_time, real_clock, stamp
+from .times import ago, in_zone, parse_time, real_clock, stamp, zone_named
 
 __all__ = [
     "BY_ITSELF",
@@ -52,6 +52,7 @@ __all__ = [
     "counted",
     "entry_from_json",
     "entry_to_json",
+    "in_zone",
     "known_to",
     "parse_time",
     "real_clock",
@@ -59,4 +60,5 @@ __all__ = [
     "stamp",
     "text_words",
     "together",
+    "zone_named",
 ]

@@ -144,6 +144,11 @@ def _city(zone: str) -> str:
     return zone.rpartition("/")[2].replace("_", " ").casefold()
 
 
+def zone_named(moment: datetime) -> ZoneInfo | None:
+    """The zone of a time, if it is one with a name and not a distance from UTC."""
+    return moment.tzinfo if isinstance(moment.tzinfo, ZoneInfo) else None
+
+
 def in_zone(moment: datetime, zone: tzinfo | None) -> datetime:
     """The same moment as the clocks of a zone show it; unchanged without one, and at the ends of time."""
     try:

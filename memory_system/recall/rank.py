@@ -28,7 +28,7 @@ from ..core.entry import DECAYING, LIVED, MemoryEntry, Tier
 from ..core.known import known_to
 from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
-from ..core.times import ago, stamp
+from ..core.times import ago, in_zone, stamp
 from .candidates import Candidates, Judged
 from .expansion import Expanded, Measured, Relevancy, highest
 from .hybrid import UNKNOWN, confidences, lowest, wording
@@ -174,7 +174,8 @@ class Recall:
     def _dated(self, entry: MemoryEntry) -> str:
         if entry.timestamp is None:
             return ""
-        return f"[{stamp(entry.timestamp)}; {ago(entry.timestamp, self.query.now)}] "
+        now = self.query.now
+        return f"[{stamp(in_zone(entry.timestamp, now.tzinfo))}; {ago(entry.timestamp, now)}] "
 
 
 @dataclass(frozen=True)

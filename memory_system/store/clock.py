@@ -16,7 +16,7 @@ from filelock import FileLock
 from ..core.change_set import is_text
 from ..core.files import State, as_store_errors, at_rest, read_at_most, replace_text, state_of
 from ..core.scoring import in_range
-from ..core.times import Clock, in_zone, moment_given, parse_time, real_clock, zone_given
+from ..core.times import Clock, in_zone, moment_given, parse_time, real_clock, zone_given, zone_named
 from ..errors import InvalidParameter, StoreDamaged, StoreError, shown
 
 FILE = "world.json"
@@ -169,8 +169,8 @@ def write_zone(folder: Path, name: str | None) -> None:
 def _set(folder: Path, at: datetime | None, since: datetime | None = None, speed: float = 0.0) -> None:
     """Write the clock, while nobody else writes the file."""
     runs = {} if since is None else {"since": since.isoformat(), "speed": speed}
-    if at is not None and isinstance(at.tzinfo, ZoneInfo) and at.tzinfo.key is not None:
-        runs["zone"] = at.tzinfo.key
+    if at is not None and (zone := zone_named(at)) is not None and zone.key:
+        runs["zone"] = zone.key
     fields = {name: value for name, value in _read(folder).items() if name not in ("since", "speed")}
     _write(folder, {**fields, "clock": None if at is None else at.isoformat(), **runs})
 

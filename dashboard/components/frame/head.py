@@ -7,10 +7,10 @@ from html import escape
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.core import stamp
 
 from ... import session, words
 from ...data import tables
+from ...data.zone import stamp
 from . import looking_back
 
 _CLOCK_SECONDS = 5.0

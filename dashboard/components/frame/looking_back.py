@@ -8,11 +8,12 @@ from typing import Any
 import streamlit as st
 
 from memory_system import AgentMemory
-from memory_system.core import real_clock, stamp
+from memory_system.core import real_clock
 
 from ... import session, words
-from ...data import tables
+from ...data import tables, zone
 from ...data.moments import FIRST_YEAR, LAST_YEAR, Moment
+from ...data.zone import stamp
 from .. import drafts, widgets
 
 _WORLD, _DESK = "in the story", "at the desk"
@@ -39,7 +40,7 @@ def control() -> None:
             key=f"look-day-{way}",
             persist_state="session",
         )
-        right.time_input("Time (UTC)", start.time(), key=f"look-time-{way}", persist_state="session")
+        right.time_input(zone.named("Time"), start.time(), key=f"look-time-{way}", persist_state="session")
         with st.container(horizontal=True):
             name = "world_time" if way == _WORLD else "at"
             st.button(
@@ -59,14 +60,14 @@ def _start(way: str) -> datetime:
         at = session.agent().now
     else:
         at = then.as_of if then is not None and then.as_of is not None else real_clock()
-    minute = at.astimezone(UTC).replace(second=0, microsecond=0)
+    minute = zone.here(at).replace(second=0, microsecond=0)
     return min(max(minute, datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)), datetime(LAST_YEAR, 12, 31, tzinfo=UTC))
 
 
 def _look(way: str) -> None:
     day, hour = st.session_state.get(f"look-day-{way}"), st.session_state.get(f"look-time-{way}")
     if isinstance(day, date) and isinstance(hour, time):
-        at = datetime.combine(day, hour, UTC)
+        at = zone.moment(day, hour)
         _go(Moment(world_time=at) if way == _WORLD else Moment(as_of=at))
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, Tier
-from memory_system.core import ago, stamp
+from memory_system.core import ago
 from memory_system.world.cast import Answer, Recollection
 
 from ... import session, words
 from ...components import mounting, places, widgets
 from ...data import tables
+from ...data.zone import stamp
 from ..who_knows import moment
 
 _CUE, _OTHER = "cue", "with"

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from memory_system import AgentMemory
-from memory_system.core import stamp
 from memory_system.world import Located
 from memory_system.world.cast import Whereabouts
 
@@ -15,6 +14,7 @@ from ... import session, words
 from ...components import widgets
 from ...components.places import to_memory
 from ...data import tables
+from ...data.zone import stamp
 from ..who_knows import moment
 
 _ROW, _DEEPEST, _DOING = 3, 4, 90

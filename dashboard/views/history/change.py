@@ -22,7 +22,7 @@ def head(record: Applied) -> None:
         st.badge(f"revision {record.revision}", color="gray")
         if record.undone_by:
             st.badge(f"undone by revision {record.undone_by}", icon=":material/undo:", color="orange")
-    real = f"{tables.exact(record.applied_at.astimezone(UTC))} ({ago(record.applied_at, datetime.now(UTC))})"
+    real = f"{tables.exact(record.applied_at)} ({ago(record.applied_at, datetime.now(UTC))})"
     lines = [f"By {done.author}", f"done {real}", f"world time {tables.exact(done.planned_at)}"]
     st.caption(widgets.plain(" · ".join(lines)))
     if done.reason:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import streamlit as st
@@ -12,7 +12,7 @@ from memory_system import AgentMemory
 
 from ... import session
 from ...components import widgets
-from ...data import history_tables, tables
+from ...data import history_tables, tables, zone
 
 PAGE = 200
 _NAMES = ("find", "kind", "who", "memory", "from", "to")
@@ -81,9 +81,9 @@ def _choice(agent: AgentMemory, label: str, name: str, choices: list[str], words
 
 
 def _days(agent: AgentMemory) -> tuple[date | None, date | None]:
-    """The first and the last day, in real time, UTC."""
+    """The first and the last day, in real time."""
     begin, end = (_begun(agent, name, _day(session.from_link(name))) for name in ("from", "to"))
-    with st.popover("Days", icon=":material/date_range:", help="Real time of the change, in UTC."):
+    with st.popover("Days", icon=":material/date_range:", help=zone.named("Real time of the change")):
         first = st.date_input("First day", key=begin, min_value=_FIRST, max_value=_LAST, persist_state="session")
         last = st.date_input("Last day", key=end, min_value=_FIRST, max_value=_LAST, persist_state="session")
     if first and last and first > last:
@@ -105,7 +105,7 @@ def _iso(day: date | None) -> str:
 
 
 def _start(day: date | None) -> datetime | None:
-    return datetime.combine(day, time(), UTC) if day else None
+    return zone.moment(day, time()) if day else None
 
 
 def reset(agent: AgentMemory) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import bulk, change_set, widgets
 from dashboard.components.frame import looking_back, showing
-from dashboard.data import history_tables
+from dashboard.data import history_tables, zone
 from dashboard.views.history import change, filters, undoing
 from dashboard.views.history import trash as bin_
 from memory_system import MemorySystemError
@@ -45,10 +45,10 @@ def listed() -> Applied | None:
             "who": st.column_config.TextColumn("Who", width=116),
             "memories": st.column_config.NumberColumn("Memories", width=80),
             "applied": st.column_config.DatetimeColumn(
-                "Done (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=140
+                zone.named("Done"), format="D MMM YYYY, HH:mm", timezone=zone.name(), width=140
             ),
             "world time": st.column_config.DatetimeColumn(
-                "World time (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=140
+                zone.named(words.WORLD_TIME), format="D MMM YYYY, HH:mm", timezone=zone.name(), width=140
             ),
         },
     )

@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.core import ago, stamp
+from memory_system.core import ago
 from memory_system.world import Decision, Inbox, Matter, morning_after
 
 from ... import session, words
 from ...components import bulk, compared, places, widgets
 from ...data import deciding, diffs, tables
+from ...data.zone import stamp
 from . import accepting
 
 _LINES = 20

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
-from memory_system.core import EVERYBODY, WORLD_AGENT, Fact, Group, stamp
+from memory_system.core import EVERYBODY, WORLD_AGENT, Fact, Group
 
 from ... import session, words
 from ...components import bulk, drafts, widgets
-from ...data import tables
+from ...data import tables, zone
+from ...data.zone import stamp
 
 LINK = "known"
 """The value in a link that shows this."""
@@ -20,8 +21,8 @@ _NEW = ""
 _LABELS = {
     "text": words.WHAT_IS_KNOWN,
     "known_to": "Who knows it",
-    "known_from": "Known from (UTC)",
-    "known_until": "Known until (UTC)",
+    "known_from": "Known from",
+    "known_until": "Known until",
     "rating": "How important, 1 to 10",
 }
 _CHANGES = 5
@@ -96,7 +97,9 @@ def _edit(agent: AgentMemory, facts: tuple[Fact, ...], groups: tuple[Group, ...]
     )  # fmt: skip
     left, right = st.columns(2)
     since, until = (
-        column.datetime_input(_LABELS[name], None, key=draft.field(name), persist_state="session", help=help_text)
+        column.datetime_input(
+            zone.named(_LABELS[name]), None, key=draft.field(name), persist_state="session", help=help_text
+        )
         for column, name, help_text in (
             (left, "known_from", "The world's time. Not set: always."),
             (right, "known_until", "The world's time. Not set: for ever."),
@@ -191,8 +194,8 @@ def _do(change: Callable[[], ChangeSet], said: str, after: Callable[[], None]) -
 
 def _plain(at: datetime | None) -> datetime | None:
     """A time for the fields, which have no zone."""
-    return None if at is None else at.astimezone(UTC).replace(tzinfo=None)
+    return None if at is None else zone.plain(at)
 
 
 def _zoned(at: datetime | None) -> datetime | None:
-    return None if at is None else at.replace(tzinfo=UTC)
+    return None if at is None else zone.moment(at.date(), at.time())

@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.core import ago, real_clock, stamp
+from memory_system.core import ago, real_clock
 from memory_system.llm import PROMPTS, Prompt, PromptFile, checked, shipped
 from memory_system.world import sample
 
 from ... import session, words
 from ...components import bulk, drafts, widgets
 from ...data import diffs, tables
+from ...data.zone import stamp
 
 LINK = "prompts"
 """The value in a link that shows this."""

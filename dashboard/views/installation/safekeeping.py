@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.core import Finding, State, ago, real_clock, stamp
+from memory_system.core import Finding, State, ago, real_clock
 from memory_system.maintenance import Manifest, backup_reading, doctor
 from memory_system.maintenance import backup as backups
 from memory_system.maintenance import restore as backup_restoring
@@ -16,6 +16,7 @@ from memory_system.world import swap
 from ... import session, words
 from ...components import bulk, widgets, working
 from ...data import tables
+from ...data.zone import stamp
 from ...server import downloads
 
 LINK = "safety"

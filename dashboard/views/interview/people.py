@@ -15,12 +15,13 @@ from memory_system.conversation import (
     reflect_on_person,
     trust_over_time,
 )
-from memory_system.core import ago, stamp
+from memory_system.core import ago
 from memory_system.errors import EntryNotFound
 
 from ... import session, words
 from ...components import bulk, card, change_set, drafts, mounting, widgets
 from ...data import figures, tables
+from ...data.zone import stamp
 
 _NAME = 100
 _MOST = 20_000

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import session
 from dashboard.components import bulk, card, edits, forms, stale, widgets
-from dashboard.data import tables
+from dashboard.data import tables, zone
 from dashboard.views.long_term import picture
 from memory_system import Tier
 from memory_system.core import LIVED
@@ -142,7 +142,7 @@ with widgets.box(
         column_config={
             "memory": st.column_config.TextColumn("Memory", width=480),
             "when": st.column_config.DatetimeColumn(
-                "When (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
+                zone.named("When"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
             ),
             "importance": st.column_config.ProgressColumn(
                 "Importance", min_value=0, max_value=1, format="%.2f", width=110

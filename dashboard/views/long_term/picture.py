@@ -13,7 +13,7 @@ from memory_system import AgentMemory, Tier
 
 from ... import session
 from ...components import mounting
-from ...data import life
+from ...data import life, zone
 
 _SIDES = 4
 
@@ -65,7 +65,7 @@ def show(agent: AgentMemory, shown: Collection[str] | None, memory: str) -> list
     mounting.show(
         "life",
         {
-            **life.picture(lived, which, since, until, agent.now, [memory]),
+            **life.picture(lived, which, since, until, zone.named_here(agent.now), [memory]),
             "strip": life.strip(lived, which, whole), "first": whole[0], "end": whole[1],
             "now": agent.now.timestamp(), "memory": memory, "turn": at.turn, "none": "No memories in this window.",
             "boxes": True, "box": at.box or None,

@@ -15,7 +15,7 @@ from memory_system.recall import Explanation
 
 from ... import session
 from ...components import mounting
-from ...data import life
+from ...data import life, zone
 from ...data.moments import Moment
 from . import listing, looking
 
@@ -65,7 +65,7 @@ def drawn(
         shown: which of them are shown.
         found: the answer to the cue, if there is one.
     """
-    present, place = session.present(), session.place()
+    present, place, now = session.present(), session.place(), zone.named_here(agent.now)
     gone = listing.FORGOTTEN in at.only
     lived = _forgotten(place, agent.stamp, agent) if gone else _life(place, agent.stamp, entries)
     which = _which(place, agent.stamp, at.only, at.words, lived, shown)
@@ -73,11 +73,11 @@ def drawn(
     since, until = life.window(at.window, whole, lived.at(at.memory))
     recalled = [candidate.entry.id for candidate in found.candidates if candidate.recalled] if found else []
     return {
-        **life.picture(lived, which, since, until, agent.now, recalled),
+        **life.picture(lived, which, since, until, now, recalled),
         "strip": life.strip(lived, which, whole), "first": whole[0], "end": whole[1],
-        "now": present.now.timestamp(), "then": None if session.moment() is None else agent.now.timestamp(),
-        "offset": _offset(agent.now),
-        "zone": agent.now.tzname(), "memory": at.memory, "turn": at.moved,
+        "now": present.now.timestamp(), "then": None if session.moment() is None else now.timestamp(),
+        "offset": _offset(now),
+        "zone": now.tzname(), "memory": at.memory, "turn": at.moved,
         "none": "No matching memories." if lived.entries or gone else "Nothing is remembered yet.",
     }  # fmt: skip
 

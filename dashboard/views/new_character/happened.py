@@ -14,7 +14,7 @@ from memory_system.operations.importing import NOW, Form, Order, Reading, Row, c
 
 from ... import words
 from ...components import mounting, widgets
-from ...data import tables
+from ...data import tables, zone
 from .life import Life
 
 _FIELDS = {"document": "Text", "timestamp": "When", "rating": "Importance", "kind": "Kind"}
@@ -153,7 +153,7 @@ def _table(rows: Sequence[Row]) -> None:
             "line": st.column_config.NumberColumn("Line", width=50),
             "problem": st.column_config.TextColumn("What is wrong", width=230),
             "when": st.column_config.DatetimeColumn(
-                "When (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
+                zone.named("When"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
             ),
             "text": st.column_config.TextColumn("Text", width=300 if wrong else 400),
             "importance": st.column_config.NumberColumn("Importance", width=90),

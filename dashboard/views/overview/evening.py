@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import streamlit as st
 
 from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError, Tier
-from memory_system.core import LIVED, ago, stamp
+from memory_system.core import LIVED, ago
 
 from ... import session, words
 from ...components import lines, mounting, places, widgets
-from ...data import evening, tables
+from ...data import evening, tables, zone
+from ...data.zone import stamp
 
 _MOST = 8
 """How many characters are shown side by side."""
@@ -81,7 +82,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     end, shown, met = session.kept(
         "day", agent, lambda owner: _day(owner, cast), agent.now, *((agent.name, agent.stamp) for agent in cast)
     )
-    begin = end - evening.DAY
+    begin, end = zone.named_here(end - evening.DAY), zone.named_here(end)
     st.header(f"The last day, until {stamp(end)}", anchor=False)
     shared = {mark for pair in met for mark in pair}
     marks = [(evening.mark(lane, entry), entry.importance or 0) for lane in shown for entry in lane.entries]
@@ -186,13 +187,13 @@ def _dot(lane: evening.Lane, entry: MemoryEntry, begin: datetime) -> dict[str, A
 
 def _share(moment: datetime, begin: datetime) -> float:
     """The position of a moment within the day, in percent."""
-    return round(100 * ((moment - begin) / evening.DAY), 2)
+    return round(100 * ((moment.timestamp() - begin.timestamp()) / evening.DAY.total_seconds()), 2)
 
 
 def _hours(begin: datetime, end: datetime) -> list[dict[str, Any]]:
     """The hours that divide the day."""
-    first = begin.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
-    every = [first + timedelta(hours=hour) for hour in range(24)]
+    first = begin.replace(minute=0, second=0, microsecond=0).astimezone(UTC)
+    every = [(first + timedelta(hours=hour)).astimezone(begin.tzinfo) for hour in range(1, 25)]
     return [
         {"at": _share(hour, begin), "label": f"{hour:%H:%M}"}
         for hour in every

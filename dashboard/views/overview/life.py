@@ -9,7 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.core import BY_ITSELF, stamp
+from memory_system.core import BY_ITSELF
 from memory_system.interfaces.operations import history_labels
 from memory_system.store.journal import Applied
 from memory_system.world import Advanced, Step
@@ -17,6 +17,7 @@ from memory_system.world import Advanced, Step
 from ... import session, words
 from ...components import lines, unrated, widgets, working
 from ...data import tables
+from ...data.zone import stamp
 
 SPEEDS = {1.0: "real pace", 60.0: "1 min a second", 3600.0: "1 h a second"}
 """Labels for world seconds per real second."""

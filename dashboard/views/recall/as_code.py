@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -184,4 +184,5 @@ def _time(at: datetime) -> str:
 
 
 def _moment(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    """With its offset, since the days that a cue names are those of its zone."""
+    return at.isoformat().replace("+00:00", "Z")

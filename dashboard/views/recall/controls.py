@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import streamlit as st
@@ -26,7 +26,7 @@ from memory_system import (
 
 from ... import session, words
 from ...components import drafts, mounting
-from ...data import tables
+from ...data import tables, zone
 
 OWN = "this character's"
 LONGEST = 2000
@@ -137,7 +137,7 @@ def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
 
 def _day(moment: datetime | None, days: int = 0) -> date | None:
     """The day that begins at a moment; ``None`` if it is not midnight, or beyond the calendar."""
-    at = None if moment is None else moment.astimezone(UTC)
+    at = None if moment is None else zone.here(moment)
     if at is None or at.time() != time() or not _FIRST_DAY < at.date() < _LAST_DAY:
         return None
     return at.date() + timedelta(days=days)
@@ -233,19 +233,19 @@ def _scoring(agent: AgentMemory, weights: Weights) -> tuple[Scoring, float, floa
 
 def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
     """How many hits lead on, and the time of the query: the world's, or another to see what has decayed by then."""
-    world_now = st.session_state.get(f"asked-at-{session.place()}", agent.now).astimezone(UTC)
+    world_now = zone.here(st.session_state.get(f"asked-at-{session.place()}", agent.now))
     minute = world_now.replace(second=0, microsecond=0)
     draft = drafts.Draft(f"ask/{session.place()}", {"day": minute.date(), "hour": minute.time()})
     day = st.date_input(
         "Ask on this day", None, key=draft.field("day"), help="The world's time; later, recency has decayed.",
         persist_state="session",
     ) or minute.date()  # fmt: skip
-    hour = st.time_input("At this time (UTC)", None, key=draft.field("hour"), persist_state="session")
+    hour = st.time_input(zone.named("At this time"), None, key=draft.field("hour"), persist_state="session")
     requery = st.number_input(
         "Hits for a second round", 0, 20, 0, key=f"requery-{session.place()}", persist_state="session",
         help="The best hits become cues for a second round, which fills the remaining seats.",
     )  # fmt: skip
-    asked_at = datetime.combine(day, hour or minute.time(), UTC)
+    asked_at = zone.moment(day, hour or minute.time())
     return int(requery), world_now if asked_at == minute else asked_at
 
 
@@ -287,7 +287,7 @@ def _facets(agent: AgentMemory) -> Facets:
         _FIRST_DAY,
         _LAST_DAY,
         key=f"since-{session.place()}",
-        help="The whole day, in UTC.",
+        help=f"The whole day, in {zone.name()}.",
         persist_state="session",
     )
     until = st.date_input(
@@ -296,7 +296,7 @@ def _facets(agent: AgentMemory) -> Facets:
         _FIRST_DAY,
         _LAST_DAY,
         key=f"until-{session.place()}",
-        help="The whole day, in UTC.",
+        help=f"The whole day, in {zone.name()}.",
         persist_state="session",
     )
     low, high = st.slider(
@@ -348,6 +348,6 @@ def _midnight(day: date | None, days: int = 0) -> datetime | None:
     if day is None:
         return None
     try:
-        return datetime.combine(day + timedelta(days=days), time(), UTC)
+        return zone.moment(day + timedelta(days=days), time())
     except OverflowError:
         return None

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import session, words
 from dashboard.components import bulk, widgets
-from dashboard.data import tables
+from dashboard.data import tables, zone
 from dashboard.data.moments import Moment
 from dashboard.views.recall import as_code, controls, why
 from dashboard.views.relive import relive_figures, relive_tables
@@ -165,10 +165,10 @@ def listed(agent: AgentMemory) -> None:
             "recalled": st.column_config.NumberColumn("Recalled", width=80),
             "who": st.column_config.TextColumn("Who", width=110),
             "world time": st.column_config.DatetimeColumn(
-                "In the story (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
+                zone.named("In the story"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
             ),
             "asked": st.column_config.DatetimeColumn(
-                "At the desk (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=150
+                zone.named("At the desk"), format="D MMM YYYY, HH:mm", timezone=zone.name(), width=150
             ),
         },
     )

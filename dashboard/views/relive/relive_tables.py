@@ -10,10 +10,10 @@ import pandas as pd
 
 from memory_system import Query
 from memory_system.agent_parts import Relived, Shift
-from memory_system.core import stamp
 from memory_system.store import LoggedQuery
 
 from ...data.tables import counted, tier, visible
+from ...data.zone import stamp
 
 WORDS = {Shift.LEFT: "left", Shift.ENTERED: "came in", Shift.MOVED: "moved"}
 _NAMED = {

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import session, words
 from dashboard.components import bulk, card, drafts, edits, forms, material, tabs, widgets
-from dashboard.data import tables
+from dashboard.data import tables, zone
 from dashboard.views.short_term import conversation_form, happening_form
 from memory_system import ChangeSet, Tier
 
@@ -58,7 +58,7 @@ chosen = drafts.chosen(
     column_config={
         "memory": st.column_config.TextColumn("Memory", width=400),
         "when": st.column_config.DatetimeColumn(
-            "When (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
+            zone.named("When"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
         ),
         "importance": st.column_config.ProgressColumn("Importance", min_value=0, max_value=1, format="%.2f", width=110),
         "fate": st.column_config.TextColumn("Next at migration", width=260),

@@ -10,12 +10,13 @@ from itertools import chain, count
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError, World
-from memory_system.core import WORLD_AGENT, stamp
+from memory_system.core import WORLD_AGENT
 from memory_system.world.knows import PERSON, Cell, Sort, StoryTest, Verdict
 
 from ... import session, words
 from ...components import bulk, places, widgets
 from ...data import tables
+from ...data.zone import stamp
 from . import tests
 
 _FACTS, _OPEN, _HELD = "who-knows-facts", "who-knows-open", "who-knows-held"
