@@ -6,14 +6,15 @@ from contextvars import ContextVar
 from datetime import UTC, date, datetime, time, tzinfo
 from zoneinfo import ZoneInfo
 
-from memory_system import core
+from memory_system.core import in_zone, zone_named
+from memory_system.core import stamp as stamped
 
 _ZONE: ContextVar[tzinfo] = ContextVar("zone", default=UTC)
 
 
 def use(clock: datetime) -> None:
     """Show and read times in the zone of the world's time from now on, in this run of the page; in UTC without one."""
-    _ZONE.set(core.zone_named(clock) or UTC)
+    _ZONE.set(zone_named(clock) or UTC)
 
 
 def name() -> str:
@@ -34,7 +35,7 @@ def city(zone: str) -> str:
 
 def here(moment: datetime) -> datetime:
     """A moment in the zone."""
-    return core.in_zone(moment, _ZONE.get())
+    return in_zone(moment, _ZONE.get())
 
 
 def named_here(moment: datetime) -> datetime:
@@ -54,4 +55,4 @@ def moment(day: date, hour: time) -> datetime:
 
 def stamp(at: datetime) -> str:
     """The exact time with the short name of its zone: "Fri 27 Mar 2026, 19:00 CET"."""
-    return core.stamp(named_here(at))
+    return stamped(named_here(at))
