@@ -10,7 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
+from dashboard.components import recent, working
 from dashboard.data import evening
+from dashboard.views.overview import evening as asking
 from memory_system import Kind, MemoryEntry, Tier
 from tests import sample_world
 from tests.conftest import NOW
@@ -86,6 +88,19 @@ def test_the_first_screen_asks_all_and_nothing_is_touched_by_it(open_page: OpenP
     )
     assert first.entry.document[:80] in told
     assert {agent.name: agent.stamp for agent in session.opened()} == before
+
+
+def test_the_rest_of_the_page_is_there_while_the_cast_is_asked(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+    listed = recent.listed
+    monkeypatch.setattr(recent, "listed", lambda *given: (drawn.append("changes"), listed(*given)))
+    monkeypatch.setattr(asking, "_SOON", -1)
+    monkeypatch.setattr(working, "shown_in", lambda _: lambda _, doing: drawn.append(doing))
+    open_page("overview")
+    assert drawn[:2] == ["changes", "Asking Edda Marsh …"]
+    assert len(drawn) == 1 + len(sample_world.CAST)
 
 
 def test_the_times_of_the_last_day_are_in_the_worlds_zone_as_its_hours_are(open_page: OpenPage) -> None:

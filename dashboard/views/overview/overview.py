@@ -41,9 +41,12 @@ for message in () if agent.read_only else agent.messages:
 safekeeping.light(agent.name)
 waiting.line(agent)
 overflow = agent.migrate_stm2ltm(preview=True)
-answers_first = evening.asked()  # after a question to all, the answers come first
-for part in (evening.remembered, evening.day) if answers_first else (evening.day, evening.remembered):
-    part(agent, cast)
+if evening.asked():  # after a question to all, the answers come first
+    answers = st.container()
+    evening.day(agent, cast)
+else:
+    evening.day(agent, cast)
+    answers = st.container()
 life.show()
 entries = agent.entries(Tier.STM)
 too_many = tables.too_many(entries, stats["stm_size"])
@@ -90,3 +93,5 @@ elif not agent.entries(Tier.LTM):
     widgets.empty("No memories yet.", "Add an event, or let a game send some.", agent, to="short_term")
 spent = "" if session.moment() is not None else f" · {spending.line(agent)}"
 st.caption(widgets.plain(f"Language model: {stats['model']}{spent} · Embedding: {stats['embedder']}"))
+with answers:  # last, since a new world takes a while to answer
+    evening.remembered(agent, cast)
