@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from memory_system import Score
 from memory_system.conversation import TrustPoint
+from memory_system.core import stamp
 from memory_system.recall import Forecast
 
 KINDS = {
@@ -83,7 +84,8 @@ def forecast(forecasts: Sequence[Forecast], ink: str = _GREY, *, compared: str =
             y=[score for _, score in prediction.curve],
             mode="lines",
             line={"color": colour, "width": 2},
-            hovertemplate="%{y:.2f} on %{x|%d %b %Y, %H:%M}<extra></extra>",
+            customdata=[stamp(at) for at, _ in prediction.curve],
+            hovertemplate="%{y:.2f} on %{customdata}<extra></extra>",
         )
         if prediction.leaves:
             last = [score for at, score in prediction.curve if at <= prediction.leaves]
@@ -92,7 +94,7 @@ def forecast(forecasts: Sequence[Forecast], ink: str = _GREY, *, compared: str =
                 y=last[-1:],
                 mode="markers",
                 marker={"symbol": "x", "size": 11, "color": DOUBT},
-                hovertemplate="drops out on %{x|%d %b %Y, %H:%M}<extra></extra>",
+                hovertemplate=f"drops out on {stamp(prediction.leaves)}<extra></extra>",
             )
         figure.add_hline(y=prediction.threshold, line={"color": _GREY, "dash": "dash", "width": 1.5}, layer="below")
     figure.update_layout(
@@ -110,7 +112,7 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
 
     Args:
         points: the changes, at least one, the oldest first.
-        now: where the line ends.
+        now: where the line ends; all times are in its zone.
         ink: the colour of the text.
     """
     trust_points = [point for point in points if point.trust is not None]
@@ -120,13 +122,21 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
     ]
     figure = go.Figure()
     figure.add_scatter(
-        x=[end.at for end in ends],
+        x=[end.at.astimezone(now.tzinfo) for end in ends],
         y=[end.trust for end in ends],
         mode="lines+markers",
         line={"color": "#9a6fc0", "width": 2, "shape": "hv"},
         marker={"size": [9] * len(trust_points) + [0]},
-        customdata=["<br>".join(html.escape(line, quote=False) for line in textwrap.wrap(end.why, 60)) for end in ends],
-        hovertemplate="%{y:.2f} on %{x|%d %b %Y, %H:%M}<br>%{customdata}<extra></extra>",
+        customdata=[
+            "<br>".join(
+                (
+                    stamp(end.at.astimezone(now.tzinfo)),
+                    *(html.escape(line, quote=False) for line in textwrap.wrap(end.why, 60)),
+                )
+            )
+            for end in ends
+        ],
+        hovertemplate="%{y:.2f} on %{customdata}<extra></extra>",
     )
     figure.add_hline(y=0.5, line={"color": _GREY, "dash": "dash", "width": 1.5}, layer="below")
     figure.update_layout(

@@ -10,6 +10,7 @@ import pytest
 from dashboard.data import figures, tables
 from memory_system import PRESETS, AgentMemory, Measure, Query, Score, Scoring, Weights
 from memory_system.agent_parts.cues import OWN_SETTINGS, Precision
+from memory_system.core import stamp
 from memory_system.recall.hybrid import DateMatch, Evidence, TokenPair, WordMatch
 
 from ..conftest import NOW
@@ -172,7 +173,9 @@ def test_the_forecast_is_drawn_from_now_on_with_a_cross_where_it_leaves(filled: 
     for one, line, cross in zip(told, lines, crosses, strict=True):
         assert line.x[0] == NOW
         assert list(line.y) == [score for _, score in one.curve]
+        assert list(line.customdata) == [stamp(at) for at, _ in one.curve]
         assert list(cross.x) == [one.leaves]
+        assert stamp(one.leaves) in cross.hovertemplate
         assert cross.y[0] == next(score for at, score in reversed(one.curve) if at <= one.leaves)
     assert {shape.y0 for shape in figure.layout.shapes} == {one.threshold for one in told}
 

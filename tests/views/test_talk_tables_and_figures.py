@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 
 import pandas as pd
 import pytest
 
 from dashboard import words
+from dashboard.data import figures
 from dashboard.views.interview import talk_figures, talk_tables
 from memory_system import AgentMemory
+from memory_system.conversation import TrustPoint
 from memory_system.conversation.comparing import compare
 from memory_system.conversation.context import Context, Scene, build, counted
 from memory_system.conversation.functions import FunctionRun
@@ -244,3 +247,11 @@ def test_strategies_are_told_by_growth_and_by_what_became_of_each_message(agent:
     assert fates["lost"].to_dict() == {"all": 0, "last": 8}
     assert (fates["most"] >= fates["last"]).all()
     assert growth.groupby("strategy")["tokens"].max().to_dict() == fates["most"].to_dict()
+
+
+def test_the_times_on_the_line_of_trust_are_the_worlds_and_say_so() -> None:
+    changed = TrustPoint(datetime(2026, 3, 27, 23, 30, tzinfo=UTC), 7, "you", None, 0.8, "She kept <her> word.")
+    now = datetime(2026, 3, 29, 12, 0, tzinfo=timezone(timedelta(hours=1)))
+    (line,) = figures.trust([changed], now).data
+    assert line.customdata[0] == "Sat 28 Mar 2026, 00:30 UTC+01:00<br>She kept &lt;her&gt; word."
+    assert [at.utcoffset() for at in line.x] == [timedelta(hours=1)] * 2
