@@ -202,6 +202,7 @@ def test_a_link_to_no_moment_says_so_and_shows_the_present(open_page: OpenPage, 
 def test_the_log_is_searched_and_an_empty_one_says_how_queries_come(open_page: OpenPage) -> None:
     page = open_page("relive")
     assert "Nothing has been asked yet." in shown(page)
+    assert not any("query_memory" in one.value for one in page.caption)
     for cue in (CUE, "Who lit the lamp?"):
         mira().acting_as("game").query_memory(cue)
     page.run()

@@ -189,10 +189,11 @@ def listed(agent: AgentMemory) -> None:
 def _how_they_come(agent: AgentMemory) -> None:
     widgets.empty(
         "Nothing has been asked yet.",
-        "Queries that a game makes with AgentMemory.query_memory are kept here with their answers; "
-        "those on the Recall page are not.",
+        "What your game asks a character is kept here with the answer; what you ask on the pages is not. "
+        "A programmer connects the game: “As code” shows how it asks.",
     )
-    st.code(as_code.query_python(agent.name, session.world().settings), language=None)
+    with st.popover(words.AS_CODE, icon=":material/code:"):
+        st.code(as_code.query_python(agent.name, session.world().settings), language=None, wrap_lines=True)
 
 
 agent = session.present()
