@@ -99,7 +99,8 @@ class Normaliser:
         entry_id = self.entry.id
         made_up = isinstance(entry_id, str) and MADE_ID.fullmatch(entry_id)
         which = "The memory" if made_up or not isinstance(entry_id, str) else f"Memory {entry_id[:60]!r}"
-        raise InvalidEntry(f"{which}: {name} {problem}.")
+        field = "its text (document)" if name == "document" else name
+        raise InvalidEntry(f"{which}: {field} {problem}.")
 
     def _text(self, name: str, value: object, most: int, *, blank: bool = False) -> str:
         if not isinstance(value, str):

@@ -167,11 +167,11 @@ def test_what_is_no_event_is_refused(event: object, message: str) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ("", "document is empty"),
-        (" \n\t\u2003", "document is empty"),
-        (None, "document must be text, not nothing"),
-        (7, "document must be text, not an int"),
-        (b"x", "document must be text, not bytes"),
+        ("", "document. is empty"),
+        (" \n\t\u2003", "document. is empty"),
+        (None, "document. must be text, not nothing"),
+        (7, "document. must be text, not an int"),
+        (b"x", "document. must be text, not bytes"),
         ("x" * 1_000_000, "1,000,000 characters; at most 32,000"),
         ("a\x00b", "control character"),
         ("a\ud800b", "half of a surrogate pair"),
@@ -309,7 +309,7 @@ def test_a_typed_field_of_another_type_is_refused(fields: dict, message: str) ->
 
 @pytest.mark.parametrize("made", ["{}", "{}-0007", "plan-{}", "synopsis-{}-8"])
 def test_an_error_names_no_id_that_was_made_up(made: str) -> None:
-    with pytest.raises(InvalidEntry, match=r"^The memory: document is empty"):
+    with pytest.raises(InvalidEntry, match=r"^The memory: its text \(document\) is empty"):
         MemoryEntry("", id=made.format(new_id()))
 
 

@@ -249,7 +249,7 @@ def test_hostile_text_is_no_markdown(text: str) -> None:
         ("---\na: &a [x, x]\nb: [*a, *a]\n---\ntext", "Its front matter has an alias"),
         ("---\n- a\n---\ntext", "Its front matter is not a list of names"),
         ("---\ntimestamp: 2026-13-45\n---\ntext", "Its front matter has a date or number that cannot be read: month"),
-        ("---\nid: x\n---\n\n \n", "Memory 'x': document is empty"),
+        ("---\nid: x\n---\n\n \n", "Memory 'x': its text (document) is empty"),
         ("---\nid: static:x\n---\ntext", "It is not a memory of short-term or long-term memory."),
         ("---\nid: x\nowner: y\n---\ntext", "Unknown field 'owner'"),
     ],

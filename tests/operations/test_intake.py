@@ -148,7 +148,7 @@ def test_an_id_of_the_personality_is_refused(agent: AgentMemory, unchanged: Call
     ("events", "message"),
     [
         ([SMOKE, {"document": "x", "id": "b"}, SMOKE], "The id 'smoke' is used twice in one batch"),
-        ([SMOKE, {"document": " "}, {"document": "x"}], "Event 2 of 3: .*document is empty"),
+        ([SMOKE, {"document": " "}, {"document": "x"}], "Event 2 of 3: .*document. is empty"),
         ([SMOKE, "Saw fire"], "Event 2 of 2: An event must be a mapping with a document, not a str"),
         ([SMOKE, None], "Event 2 of 2: An event must be a mapping with a document, not nothing"),
         ([SMOKE, {"document": "x", "rating": 11}], "Event 2 of 2: .*rating is 11"),
@@ -189,7 +189,7 @@ def test_a_batch_with_one_bad_event_is_refused_whole(
         (b"7", InvalidEntry, r"events\.json has no events"),
         (b'{"documents": ["x"], "metadatas": [], "ids": ["a"]}', InvalidEntry, "In events.json: 'metadatas' must be"),
         (b'{"documents": ["x"], "embeddings": []}', InvalidEntry, "In events.json: unknown key 'embeddings'"),
-        (b'[{"document": "x"}, {"document": 7}]', InvalidEntry, "Event 2 of 2: .*document must be text, not an int"),
+        (b'[{"document": "x"}, {"document": 7}]', InvalidEntry, "Event 2 of 2: .*document. must be text, not an int"),
     ],
     ids=["missing", "broken", "twins", "binary", "no events", "unequal", "too many columns", "one bad"],
 )

@@ -132,7 +132,7 @@ def test_a_list_of_events_is_taken_but_for_the_bad_ones() -> None:
     for number, words in (
         (2, "no document"),
         (3, "not an object with a document"),
-        (4, "document is empty"),
+        (4, "its text (document) is empty"),
         (5, "timestamp is 'in the morning'; write it like"),
         (6, "The id 'a' stands in line 1 already"),
         (7, "reserved for facts of the personality"),
@@ -239,7 +239,7 @@ def test_bad_rows_of_a_table_are_refused_each_with_its_reason() -> None:
     assert problems[5] == "It has 2 cells; the header has 3."
     assert problems[6] == "It has 4 cells; the header has 3."
     assert problems[7] == "The id 'a' stands in line 2 already."
-    assert "document is empty" in problems[8]
+    assert "its text (document) is empty" in problems[8]
     assert "rating is nan" in problems[10]
 
 

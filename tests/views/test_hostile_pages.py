@@ -120,7 +120,7 @@ def test_a_conversation_that_is_none_is_refused_in_words(open_page: OpenPage) ->
         ("Nobody said this", "names no speaker"),
         (": Good morning", "names no speaker"),
         ("Mira:\nTobias:", "the text is empty"),
-        (f"Mira: {HIDDEN}", "Turn 1 of 1: The memory: document contains a control character."),
+        (f"Mira: {HIDDEN}", "Turn 1 of 1: The memory: its text (document) contains a control character."),
     ):
         assert told in previewed(text), text
         assert words.REMEMBER_IT not in {one.label for one in page.button}
