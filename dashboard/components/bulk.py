@@ -92,7 +92,8 @@ def _holds(act: _Act) -> bool:
 
 def _take_back(act: _Act) -> None:
     try:
-        act.undo()
+        with st.spinner(widgets.UNDOING):
+            act.undo()
     except MemorySystemError as error:
         widgets.problem(error)
         if isinstance(error, StaleChange):
@@ -196,7 +197,8 @@ def apply(
         then: called once it is applied.
     """
     try:
-        applied = agent.apply(accepted)
+        with st.spinner("Applying …"):
+            applied = agent.apply(accepted)
     except MemorySystemError as error:
         widgets.problem(error)
         return

@@ -30,6 +30,8 @@ _REPLACED = re.compile(
 _JOINER = "\u2060"
 """Has no width, and allows no line break."""
 
+UNDOING = "Undoing …"
+"""What a page says meanwhile."""
 _HEARD = 80
 """How many characters of what a button acts on a screen reader says."""
 
@@ -296,7 +298,8 @@ def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "",
         help=plain(agent.read_only or "In Python: AgentMemory.undo"),
     ):  # fmt: skip
         try:
-            agent.undo(revision)
+            with st.spinner(UNDOING):
+                agent.undo(revision)
         except StaleChange as error:
             problem(error)
             st.page_link(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
@@ -56,6 +58,24 @@ def test_an_undo_and_a_redo_by_their_buttons(open_page: OpenPage, world_open: Ag
     page = press(page, "Redo")
     assert f"{words.DONE_AGAIN}:" in shown(page)
     assert mira().find(entry_id).document.endswith("So they say.")  # type: ignore[union-attr]
+
+
+def test_the_page_says_what_it_does_while_much_is_undone_or_applied(
+    open_page: OpenPage, world_open: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    @contextmanager
+    def spinner(text: str) -> Iterator[None]:
+        said.append(text)
+        yield
+
+    monkeypatch.setattr(st, "spinner", spinner)
+    _, revision, _ = edited(world_open)
+    page = press(press(open_page("history", change=str(revision)), "Undo"), "Redo")
+    next(one for one in page.button if str(one.key).startswith("last-act-undo")).click().run()
+    press(page, "Undo back to here …").button(key="apply-back").click().run()
+    assert said == ["Undoing …", "Redoing …", "Undoing …", "Applying …"]
 
 
 def test_an_undo_that_would_change_nothing_says_why(open_page: OpenPage, world_open: AgentMemory) -> None:

@@ -58,7 +58,8 @@ def _do(
     agent: AgentMemory, act: Callable[[], ChangeSet], label: str, title: str, then: Callable[[], None] = lambda: None
 ) -> None:
     try:
-        done = act()
+        with st.spinner(widgets.UNDOING if label == "Undo" else "Redoing …"):
+            done = act()
     except MemorySystemError as error:
         widgets.problem(error)
         return
