@@ -69,7 +69,7 @@ def offer(
         st.caption(widgets.plain(sentence))
     certain = not sure or st.checkbox(sure, key=f"sure-{planned.id}")
     with foot(planned.id):
-        counted = f"{len(ticked)} of {len(offered) + len(stale)} accepted"
+        counted = f"{len(ticked):,} of {len(offered) + len(stale):,} accepted"
         if stale:
             counted += f", {tables.counted(len(stale), 'was', 'were')} changed meanwhile"
         st.markdown(counted if boxes else _counted(planned))

@@ -20,6 +20,7 @@ from .interview import CATEGORIES, Difference, Interview, sit, whisper
 from .noting import note
 from .people import Person, TrustPoint, describe_person, people, reflect_on_person, trust_over_time
 from .playing import checked_blocks
+from .replaying import last_step
 from .searching import archival_search, conversation_search, conversation_search_date
 from .steps import Step
 from .talk import (
@@ -91,6 +92,7 @@ __all__ = [
     "describe_person",
     "documents",
     "interview",
+    "last_step",
     "lines_of",
     "load_document",
     "memory_search",

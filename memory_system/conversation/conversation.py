@@ -29,10 +29,10 @@ from .comparing import MAX_MESSAGES, Lines, lines_of
 from .context import Context
 from .functions import RESERVED
 from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play, run
-from .replaying import GoingOn, Recorded, Replay, asked, messages_of, replayed
+from .replaying import GoingOn, Recorded, Replay, asked, last_step, messages_of, replayed
 from .stepping import Told, untold
 from .steps import MUTED, OPERATION, WITHOUT, Step, planned, step_of
-from .storage import actions_of, conversations, entry_of, message_id, read, removal
+from .storage import actions_of, conversations, entry_of, read, removal
 from .talk import NOBODY, UNPROMPTED, Message, Talk, TalkSettings, checked_settings, title_of
 
 SYNOPSIS = "synopsis"
@@ -418,8 +418,7 @@ class Conversation:
             ChangeSetNotFound, InvalidParameter: it is not a step of this conversation.
         """
         if revision is None:
-            last = message_id(self.id, self.head.next_number - 1)
-            newest = next(iter(self.agent.history(1, operation=OPERATION, entry_id=last)), None)
+            newest = last_step(self.agent, self.head)
             if newest is None:
                 raise InvalidParameter("Nothing has been said in this conversation, so there is nothing to replay.")
             revision = newest.revision

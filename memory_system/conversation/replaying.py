@@ -14,6 +14,7 @@ from ..errors import InvalidParameter, ModelError, ModelNonsense, ModelOverflow,
 from ..llm import LanguageModel
 from ..llm.base import TASK, Answer, Completion, Heard, Hearing, Reply, StandIn, relived, unheard
 from ..llm.tasks import Task
+from ..store.journal import Applied
 from . import storage
 from .actions import Action, result_in
 from .functions import FunctionRun
@@ -21,7 +22,7 @@ from .playing import BLOCKS, Ask, Played, run
 from .stepping import Told
 from .steps import MUTED, OPERATION, WITHOUT, Step, step_of
 from .storage import message_of
-from .talk import Message, Mode, Role
+from .talk import Message, Mode, Role, Talk
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,14 @@ def _failure(call: ModelCall) -> ModelError:
     kinds = (ModelOverflow, ModelNonsense)
     kind = next((kind for kind in kinds if json.dumps({"failed": kind.code}) == call.answer), ModelUnavailable)
     return kind(call.error or "")
+
+
+def last_step(agent: AgentMemory, talk: Talk) -> Applied | None:
+    """The step in which the last message of a conversation was said; ``None`` if there is none, or it was noted."""
+    if not talk.next_number:
+        return None
+    last = storage.message_id(talk.id, talk.next_number - 1)
+    return next(iter(agent.history(1, operation=OPERATION, entry_id=last)), None)
 
 
 def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:

@@ -53,8 +53,8 @@ def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> Cha
                 changes.append(_change(entry, verdict, rule))
                 left -= 1
     moved = sum(1 for change in changes if change.after is not None)
-    doing = [f"move {moved} to long-term memory"] if moved else []
-    doing += [f"forget {len(changes) - moved}"] if moved < len(changes) else []
+    doing = [f"move {moved:,} to long-term memory"] if moved else []
+    doing += [f"forget {len(changes) - moved:,}"] if moved < len(changes) else []
     title = f"Migrate: {', '.join(doing) or 'nothing may leave'}"
     notes = () if len(changes) == overflow else (f"{overflow - len(changes)} more than fit must stay.",)
     return ground.plan(MIGRATE, title, changes, kept=tuple(kept), notes=notes)

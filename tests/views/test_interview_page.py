@@ -151,6 +151,19 @@ def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
     assert "See what became of it" in {button.label for button in page.button}
 
 
+def test_the_last_turn_can_be_undone_after_a_reload_and_then_the_one_before_it(open_page: OpenPage) -> None:
+    talk = Conversation.begin(mira(), human="John")
+    for text in (LAVA, "Actually, my name is Mike."):
+        talk.step(text)
+    page = open_page("interview", mode="play", talk=talk.id)
+    press(page, "Replay")
+    assert "all identical to what is stored" in shown(page)
+    for left in ([LAVA], []):
+        press(page, "Undo")
+        assert [message.text for message in talk.messages() if message.speaker == "John"] == left
+    assert "The last turn is stored." not in shown(page)
+
+
 @pytest.mark.parametrize("events", [False, True])
 def test_a_talk_is_removed_with_what_was_remembered_of_it_or_without(open_page: OpenPage, *, events: bool) -> None:
     talk = Conversation.begin(mira(), human="John", title="The cake")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
-from memory_system.conversation import MAX_TITLE, Conversation, Step, Talk
+from memory_system.conversation import MAX_TITLE, Conversation, Step, Talk, last_step
 
 from ... import session, words
 from ...components import bulk, drafts, widgets
@@ -197,18 +197,19 @@ def _keep(agent: AgentMemory, plan: ChangeSet, decided: set[str]) -> None:
 
 def _last(agent: AgentMemory, open_talk: OpenTalk) -> None:
     """What the last turn stored: its undo, and the proof that it can be relived."""
-    step, conversation = open_talk.last, open_talk.source
-    if step is None or step.change_set is None or step.change_set.revision is None:
-        return
+    conversation = open_talk.source
     assert isinstance(conversation, Conversation), "it is one that is kept"
-    revision = step.change_set.revision
+    stored = last_step(agent, open_talk.talk)  # by the journal: after a reload, the steps of this session are gone
+    if stored is None or stored.undone_by is not None:
+        return
+    revision = stored.revision
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("The last turn is stored.", width="stretch")
         again = st.button(
             "Replay", icon=":material/replay:", key=f"replay-{revision}",
             help="Replays it without the language model and compares. In Python: Conversation.replay",
         )  # fmt: skip
-        widgets.undo_button(agent, revision, step.change_set.title)
+        widgets.undo_button(agent, revision, stored.change_set.title)
     if again:
         _replayed(conversation, revision)
 
