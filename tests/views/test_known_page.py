@@ -38,3 +38,18 @@ def test_a_fact_is_known_to_a_group_edited_undone_and_recalled(open_page: OpenPa
     next(one for one in page.selectbox if one.label == "Fact").set_value(fact.id).run()
     press(page, "Forget this fact")
     assert world.facts() == ()
+
+
+def test_a_group_that_somebody_else_saves_meanwhile_is_replaced_only_after_the_page_has_said_so(
+    open_page: OpenPage,
+) -> None:
+    page, world = open_page("installation", part="known"), session.opened()
+    next(one for one in page.text_input if one.label == words.GROUP).set_value("Smugglers").run()
+    next(one for one in page.multiselect if one.label == words.MEMBERS).set_value(["tobias"]).run()
+    world.group("smugglers", ["mira"])
+    press(page, "Save the group")
+    assert world.groups()[0].members == ("mira",)
+    assert "Somebody else has saved Smugglers meanwhile: Mira Holloway." in shown(page)
+    assert next(one for one in page.multiselect if one.label == words.MEMBERS).value == ["tobias"]
+    press(page, "Save the group")
+    assert world.groups()[0].members == ("tobias",)

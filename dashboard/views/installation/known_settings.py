@@ -26,6 +26,8 @@ _LABELS = {
     "rating": "How important, 1 to 10",
 }
 _CHANGES = 5
+_BEGUN, _TOLD = "group-begun", "group-told"
+"""The group that is being edited, as it was then; and the members of others that the page has shown."""
 
 
 def show(agent: AgentMemory) -> None:
@@ -136,11 +138,16 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
         words.GROUP, key=f"group-name-{number}", max_chars=64, placeholder="the guard", persist_state="session"
     ).strip()
     group = next((group for group in groups if group.name.casefold() == name.casefold()), None)
+    begun = _begun(number, name, group)
     members = right.multiselect(
-        words.MEMBERS, world.characters(), group.members if group else (),
-        key=f"group-members-{number}-{group.name if group else _NEW}",
+        words.MEMBERS, world.characters(), begun.members if begun else (),
+        key=f"group-members-{number}-{begun.name if begun else _NEW}",
         format_func=session.labels(world.characters()).__getitem__, placeholder="Nobody", persist_state="session",
     )  # fmt: skip
+    meanwhile = group.members if group and group.members != (begun.members if begun else ()) else ()
+    whom = ", ".join(map(session.shown_name, meanwhile))
+    if meanwhile:
+        st.caption(widgets.plain(f"Somebody else has saved {name} meanwhile: {whom}. Saving replaces that."))
     with st.container(horizontal=True):
         save = st.button(
             "Save the group", icon=":material/group:", disabled=not name or not members, help="In Python: World.group"
@@ -148,7 +155,11 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
         dissolve = st.button(
             "Dissolve the group", icon=":material/group_off:", disabled=group is None, help="In Python: World.unknow"
         )
-    if save:
+    told = st.session_state.get(_TOLD) if save else meanwhile
+    st.session_state[_TOLD] = meanwhile
+    if save and meanwhile and told != meanwhile:
+        st.warning("Not saved: somebody else has saved this group meanwhile, as above. Save again to replace that.", icon=":material/call_split:")
+    elif save:
         _do(
             lambda: world.group(name, members, author=agent.author),
             "The group is saved.", lambda: drafts.next_turn(form),
@@ -158,6 +169,15 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
             lambda: world.unknow(group.name, author=agent.author),
             "The group is dissolved.", lambda: drafts.next_turn(form),
         )  # fmt: skip
+
+
+def _begun(number: int, name: str, group: Group | None) -> Group | None:
+    """The group as it was when its name was written here: what is chosen since stays, whatever others save."""
+    written, begun = st.session_state.get(_BEGUN, (None, None))
+    if written != (number, name):
+        begun = group
+        st.session_state[_BEGUN] = (number, name), begun
+    return begun
 
 
 def _changes(agent: AgentMemory) -> None:
