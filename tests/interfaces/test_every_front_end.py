@@ -551,3 +551,9 @@ def test_a_server_offers_to_curate_or_to_look_only_when_told_to(tmp_path: Path) 
         made = {tool.name for tool in tools}
         assert plain.isdisjoint(made)
         assert made < offered(flag)
+
+
+def test_every_tool_refuses_an_argument_that_it_does_not_know() -> None:
+    assert {name: tool.schema(agent=True).get("additionalProperties") for name, tool in TOOLS.items()} == dict.fromkeys(
+        TOOLS, False
+    )

@@ -28,6 +28,7 @@ from .tool import Answer, Caller, Tool
 
 _MOST = 200
 """The most changes listed in one answer."""
+_PREVIEW = (bool, Field(False, description="Change nothing: answer what would be done."))
 
 
 class OneChange(BaseModel):
@@ -163,8 +164,7 @@ def _run_for_cast(operation: Operation, caller: Caller, _agent: None, arguments:
 def _tool(
     operation: Operation, run: Callable[..., Answer] = _run, gives: type[Answer] = Changed, *, of_agent: bool = True
 ) -> Declared:
-    preview = (bool, Field(False, description="Change nothing: answer what would be done."))
-    takes = create_model(operation.form.__name__, __base__=operation.form, preview=cast("Any", preview))
+    takes = create_model(operation.form.__name__, __base__=operation.form, preview=cast("Any", _PREVIEW))
     return Declared(
         operation.over_mcp,
         operation.title,
@@ -184,15 +184,20 @@ def _look(read: Read, caller: Caller, agent: AgentMemory | None, arguments: Any)
     return Looked(json.loads(written))
 
 
-def _looking(read: Read) -> Declared:
-    takes = create_model(read.form.__name__, __base__=read.form, __config__=None)
+def _refusing_others(name: str, form: type[BaseModel], **more: Any) -> type[BaseModel]:
+    """A form with further fields, which refuses all others."""
+    takes = create_model(name, __base__=form, __config__=None, **more)
     takes.model_config["extra"] = "forbid"
     takes.model_rebuild(force=True)
+    return takes
+
+
+def _looking(read: Read) -> Declared:
     return Declared(
         read.over_mcp,
         read.title,
         read.about,
-        takes,
+        _refusing_others(read.form.__name__, read.form),
         read.model,
         partial(_look, read),
         looks=True,
@@ -217,7 +222,7 @@ _ADVANCE = Declared(
     "advance",
     "Let time pass",
     "Let time pass until a time of the world: each character does what is due by itself, and the clock moves on.",
-    create_model("Advance", __base__=Until, __config__=None, preview=(bool, False), events=(_Happens, {})),
+    _refusing_others("Advance", Until, preview=_PREVIEW, events=(_Happens, {})),
     model(Advanced),
     _advance,
     of_agent=False,
