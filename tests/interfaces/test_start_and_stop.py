@@ -328,6 +328,36 @@ def test_a_start_is_stopped_while_its_packages_are_still_loaded(
         assert terminal.shown.removeprefix(before) == shown[how]
 
 
+@pytest.mark.parametrize("command", [MODULE, [sys.executable, "memory-system"]], ids=["module", "script"])
+def test_ctrl_c_ends_a_command_in_one_line_while_its_packages_are_still_loaded(
+    tmp_path: Path, command: list[str]
+) -> None:
+    (tmp_path / "numpy.py").write_text(LOADING)
+    (tmp_path / "memory-system").write_text(SCRIPT)
+    with on_a_terminal(*command, "agents", cwd=tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") as terminal:
+        terminal.read("loading\n")
+        before = terminal.shown
+        terminal.stop("Ctrl+C")
+        assert terminal.end() == 130, terminal.shown
+        assert terminal.shown.removeprefix(before) == "^C\nStopped.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "started", "is_ours"),
+    [
+        (["-m", "agents"], ["python", "-X", "utf8", "-m", "memory_system", "agents"], True),
+        (["/home/mira/bin/memory-system", "agents"], ["python", "/home/mira/bin/memory-system", "agents"], True),
+        (["-m"], ["python", "-m", "memory_system"], True),
+        (["-m", "memory_system"], ["python", "-m", "game", "memory_system"], False),
+        (["game.py", "agents"], ["python", "game.py", "agents"], False),
+        (["-c"], ["python", "-c", "import memory_system"], False),
+        ([""], ["python"], False),
+    ],
+)
+def test_ctrl_c_is_taken_of_commands_alone(arguments: list[str], started: list[str], is_ours: bool) -> None:
+    assert quiet.is_command(arguments, started) is is_ours
+
+
 @pytest.mark.parametrize("before", [True, False])
 def test_garbage_is_looked_for_after_the_import_as_it_was_before(monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
     monkeypatch.setattr(quiet, "_looked_for_garbage", before)

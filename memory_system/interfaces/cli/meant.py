@@ -7,6 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from ... import quiet
 from ...errors import did_you_mean, quoted_words
 
 MEANT = {
@@ -52,6 +53,7 @@ class Commands(TyperGroup):
         Raises:
             BadParameter: an option's value is not allowed; typer's message then also suggests what may be meant.
         """
+        quiet.begins()
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
