@@ -532,6 +532,21 @@ def test_a_tool_answers_in_words_and_refuses_in_a_sentence(
     assert agent.history(1)[0].change_set.author.startswith("MCP")
 
 
+def test_a_tool_does_not_answer_with_more_than_a_client_can_take(
+    agent: AgentMemory, world: World, remember: Remember
+) -> None:
+    for number in range(75):  # a memory may have 32,000 characters
+        remember(f"Counted the geese once more, {number}. " + "They honked. " * 2400, id=f"count-{number}", rating=5)
+
+    async def session() -> tuple[str, dict[str, Any]]:
+        async with Client(create_server(world, Tools(LOOKING_TOOLS, "mira"))) as client:
+            return await refused(client, "history", limit=100), await called(client, "history", limit=2)
+
+    told, short = run(session)
+    assert "MB at most. Ask for less; there are the arguments limit, contains, memory" in told
+    assert [len(one["change_set"]["changes"]) for one in short["items"]] == [1, 1]
+
+
 LIST_TOOLS = '{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}'
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, RootModel, create_model
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
+from ...errors import InvalidParameter
 from ...world.advancing import Advanced
 from ...world.together import Together
 from ..forms import Says, says
@@ -28,6 +29,10 @@ from .tool import Answer, Caller, Tool
 
 _MOST = 200
 """The most changes listed in one answer."""
+_LONGEST = 2_000_000
+"""The most bytes of one answer: a client that gets more is busy for minutes, and its model cannot read it."""
+_NARROW = ("limit", "contains", "memory", "author", "operation", "since", "until")
+"""The arguments that make an answer shorter."""
 _PREVIEW = (bool, Field(False, description="Change nothing: answer what would be done."))
 
 
@@ -181,6 +186,12 @@ def _tool(
 
 def _look(read: Read, caller: Caller, agent: AgentMemory | None, arguments: Any) -> Looked:
     written, _ = read.asked(caller.world, agent, arguments, caller.progress)
+    if len(written) > _LONGEST:
+        fewer = ", ".join(name for name in _NARROW if name in read.form.model_fields)
+        instead = f"Ask for less; there are the arguments {fewer}." if fewer else "Ask for it over HTTP instead."
+        raise InvalidParameter(
+            f"The answer takes {len(written) / 1e6:,.1f} MB; a tool answers with {_LONGEST / 1e6:.0f} MB at most. {instead}"
+        )
     return Looked(json.loads(written))
 
 
