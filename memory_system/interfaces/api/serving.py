@@ -19,7 +19,7 @@ from ...operations.importing.events import MAX_FILE
 from ..endings import HANGUP, SIGNALS, Ended, at_once, end_in_time
 
 HEAD_SECONDS, LARGEST_HEAD, MOST_CONNECTIONS = 10.0, 65_536, 1_000
-"""Seconds within which a request head must be complete, its most bytes, and the most connections (then 503)."""
+"""Seconds and bytes within which a request head must be complete, and the most connections (then 503)."""
 _LOOK_SECONDS = 2.0
 
 
