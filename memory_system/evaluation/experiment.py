@@ -25,6 +25,7 @@ from ..core.files import as_store_errors
 from ..errors import InvalidFile, ModelError, ModelTimeout, ModelUnavailable, Problem
 from ..llm import LanguageModel
 from ..llm.base import Done, StandIn
+from ..llm.metered import failing
 from ..llm.tokens import estimate
 from ..world.world import World
 from .metrics import Estimate, estimates, shown
@@ -211,7 +212,8 @@ class _Watched(StandIn):
     def passed(self, ask: Callable[[], Done], *_sent: Sequence[Mapping[str, Any]]) -> Done:
         """As the model itself."""
         try:
-            return ask()
+            with failing(self.name):
+                return ask()
         except (ModelUnavailable, ModelTimeout) as error:
             self.gone = error
             raise

@@ -183,7 +183,7 @@ class Metered(StandIn):
         heard = _Listener(how.get("heard", unheard))
         if "heard" in how:
             how["heard"] = heard
-        with call, _failing(model.name, heard):
+        with call, failing(model.name, heard):
             reply = model.chat(messages, tools, **how)
             call.took(reply.usage, reply.call.answer)
             if not isinstance(reply, Reply) or not isinstance(reply.text, str):
@@ -193,7 +193,7 @@ class Metered(StandIn):
     def _complete(self, model: LanguageModel, task: Task[Answer], deadline: float | None) -> Completion[Answer]:
         prompt = tokens.of_messages(task.messages())
         call = self._begin(model.name, task.name, prompt, ANSWER, _TRIES)
-        with call, _failing(model.name):
+        with call, failing(model.name):
             done = model.complete(task, deadline)
             call.took(done.usage, done.call.answer)
             return replace(done, answer=_in_form(model.name, task, done.answer))
@@ -261,8 +261,8 @@ class _Listener:
 
 
 @contextmanager
-def _failing(model: str, heard: _Listener | None = None) -> Iterator[None]:
-    """Turn any error of a model from elsewhere into a ``ModelUnavailable``."""
+def failing(model: str, heard: _Listener | None = None) -> Iterator[None]:
+    """Turn any error of a model from elsewhere into a ``ModelUnavailable``, but not that of the one who listens."""
     try:
         yield
     except MemorySystemError:

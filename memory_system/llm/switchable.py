@@ -29,6 +29,7 @@ from ..errors import (
 from . import keys, servers, tasks
 from .base import Answer, Completion, Hearing, LanguageModel, Reply
 from .config import OPENAI, ChoiceFile, ModelChoice, checked, checked_key
+from .metered import failing
 from .offline.model import OfflineModel
 from .prices import Price
 from .prices import write as write_prices
@@ -81,8 +82,9 @@ def tried(
     started = time.monotonic()
     answered, tokens, problem, asked = "", None, "", task.prompt()
     try:
-        call = model.complete(task).call
-        asked, answered, tokens = call.prompt, call.answer, call.tokens
+        with failing(model.name):
+            call = model.complete(task).call
+            asked, answered, tokens = call.prompt, call.answer, call.tokens
     except ModelError as error:
         problem = error.sentence
     milliseconds = (time.monotonic() - started) * 1000

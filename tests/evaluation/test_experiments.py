@@ -20,10 +20,12 @@ from memory_system.evaluation.chats import f1, rouge_recall
 from memory_system.evaluation.document_questions import found_in
 from memory_system.evaluation.experiment import Way, fitting
 from memory_system.evaluation.nested_lookup import PAIRS, pairs
+from memory_system.llm.switchable import MODELS
 from memory_system.llm.tokens import estimate
 from tests.command_line import Ran
 from tests.conftest import ROOT
 from tests.fake_server import FakeServer, Reply, calling, error, talks
+from tests.joining import install
 
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 Messages = Sequence[Mapping[str, Any]]
@@ -152,6 +154,31 @@ def test_a_server_that_goes_away_leaves_what_was_answered(run: Run, server: Fake
     assert [(key, row["count"]) for key, row in rows(ran).items()] == [(("overall", "memory"), 1)]
     assert json.loads(ran.out)["complete"] is False
     assert "key" in ran.err
+
+
+def test_a_model_of_another_package_that_fails_in_a_way_of_its_own_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    source = (
+        "class Fails:\n"
+        "    name = label = 'fails-1'\n"
+        "    def complete(self, task, deadline=None):\n"
+        "        raise KeyError('no such station')\n"
+        "    def chat(self, messages, tools=(), **how):\n"
+        "        raise KeyError('no such station')\n"
+        "def fails(settings):\n"
+        "    return Fails()\n"
+    )
+    install(folder, "fails_package", source, {MODELS.group: "fails = fails_package:fails"})
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("MEMORY_LLM", "fails")
+    done = run("nested-lookup", "--limit", 1)
+    assert (done.code, done.err.splitlines()[-1]) == (
+        1,
+        "The language model 'fails-1' failed: KeyError: 'no such station'.",
+    )
 
 
 def test_without_a_model_nothing_is_asked(run: Run, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,16 @@ def test_a_model_of_another_package_that_fails_in_a_way_of_its_own_costs_no_memo
             talk.step("Hello", heard=hang_up)
 
 
+@pytest.mark.parametrize(("name", "told"), [("broken", "KeyError: 'no such station'"), ("counter", "")])
+def test_a_trial_of_a_model_of_another_package_says_how_it_failed(
+    settings: Settings, embedder: CachedEmbedder, name: str, told: str
+) -> None:
+    with World(settings.model_copy(update={"llm": name}), embedder=embedder) as world:
+        trial = world.models.try_in_use()
+    assert trial.problem.partition(" failed: ")[2] == (f"{told}." if told else "")
+    assert bool(trial.answered) is not bool(told)
+
+
 def test_an_answer_of_another_form_than_the_tasks_costs_no_memory(settings: Settings, embedder: CachedEmbedder) -> None:
     with World(settings.model_copy(update={"llm": "vague"}), embedder=embedder) as world:
         agent = world.create_agent("ana")

@@ -190,7 +190,8 @@ def _look(read: Read, caller: Caller, agent: AgentMemory | None, arguments: Any)
         fewer = ", ".join(name for name in _NARROW if name in read.form.model_fields)
         instead = f"Ask for less; there are the arguments {fewer}." if fewer else "Ask for it over HTTP instead."
         raise InvalidParameter(
-            f"The answer takes {len(written) / 1e6:,.1f} MB; a tool answers with {_LONGEST / 1e6:.0f} MB at most. {instead}"
+            f"The answer takes {len(written) / 1e6:,.1f} MB, and a tool answers with {_LONGEST / 1e6:.0f} MB at most. "
+            f"{instead}"
         )
     return Looked(json.loads(written))
 
