@@ -9,7 +9,7 @@ from datetime import datetime
 from ..agent import AgentMemory
 from ..core.change_set import ModelCall, is_text
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry
-from ..core.times import in_zone, stamp
+from ..core.times import stamp
 from ..errors import InvalidEntry, InvalidParameter, shown
 from ..llm import LanguageModel
 from ..llm.base import Heard, unheard
@@ -222,7 +222,7 @@ def event_of(talk: Talk, text: str, now: datetime) -> MemoryEntry:
 
 
 def _line(entry: MemoryEntry, now: datetime) -> str:
-    when = stamp(in_zone(entry.timestamp, now.tzinfo)) if entry.timestamp else "always"
+    when = stamp(entry.timestamp, now) if entry.timestamp else "always"
     return f"({when}) {' '.join(entry.document.split())}"
 
 

@@ -162,8 +162,20 @@ def utc(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
-def stamp(moment: datetime) -> str:
-    """The exact time with its zone, for people: "Fri 27 Mar 2026, 18:00 UTC"."""
+def in_zone_of(moment: datetime, other: datetime) -> datetime:
+    """The same moment in the zone of another; as it is where the calendar does not reach so far."""
+    return in_zone(moment, other.tzinfo)
+
+
+def stamp(moment: datetime, beside: datetime | None = None) -> str:
+    """The exact time with its zone, for people: "Fri 27 Mar 2026, 18:00 UTC".
+
+    Args:
+        moment: the time.
+        beside: another one that is shown with it, and in whose zone it is given.
+    """
+    if beside is not None:
+        moment = in_zone_of(moment, beside)
     zone = moment.tzname() or moment.strftime("%z")
     return f"{moment:%a} {moment.day} {moment:%b %Y, %H:%M} {zone}"
 

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from ..core.change_set import RATE
 from ..core.entry import MAX_EXPLANATION, MemoryEntry
+from ..core.times import in_zone_of
 from .prompts import PROMPTS, Prompts, filled, shipped
 
 EXPAND = "expand"
@@ -174,12 +175,16 @@ def _schema(form: type[BaseModel]) -> str:
     return json.dumps(form.model_json_schema(), ensure_ascii=False)
 
 
-def records(entries: Sequence[MemoryEntry]) -> list[dict[str, Any]]:
-    """Entries as numbered records, from 1, so that an answer can cite them."""
+def records(entries: Sequence[MemoryEntry], now: datetime | None = None) -> list[dict[str, Any]]:
+    """Entries as numbered records, from 1, so that an answer can cite them; their times in the zone of ``now``."""
+
+    def when(moment: datetime) -> str:
+        return (in_zone_of(moment, now) if now is not None else moment).isoformat()
+
     return [
         {
             "number": number,
-            "when": entry.timestamp.isoformat() if entry.timestamp else "always",
+            "when": when(entry.timestamp) if entry.timestamp else "always",
             "text": entry.document,
             "rating": entry.rating,
         }
@@ -273,6 +278,6 @@ def plan_day(
             "now": now.isoformat(),
             "today": f"{now:%A %d %B %Y}",
             "routine": [dict(item) for item in routine],
-            "records": records(entries),
+            "records": records(entries, now),
         },
     )

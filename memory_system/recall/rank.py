@@ -28,7 +28,7 @@ from ..core.entry import DECAYING, LIVED, MemoryEntry, Tier
 from ..core.known import known_to
 from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
-from ..core.times import ago, in_zone, stamp
+from ..core.times import ago, stamp
 from .candidates import Candidates, Judged
 from .expansion import Expanded, Measured, Relevancy, highest
 from .hybrid import UNKNOWN, confidences, lowest, wording
@@ -174,8 +174,7 @@ class Recall:
     def _dated(self, entry: MemoryEntry) -> str:
         if entry.timestamp is None:
             return ""
-        now = self.query.now
-        return f"[{stamp(in_zone(entry.timestamp, now.tzinfo))}; {ago(entry.timestamp, now)}] "
+        return f"[{stamp(entry.timestamp, self.query.now)}; {ago(entry.timestamp, self.query.now)}] "
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from ..core.entry import LIVED, Tier
 from ..core.kinds import Kind
 from ..core.scoring import FRESH_SECONDS, Floats, Seats, Weights
-from ..core.times import stamp
+from ..core.times import in_zone_of, stamp
 from ..errors import EntryNotFound, shown
 from .candidates import Candidates, Judged
 from .forecast import Asker, counts_from, has_closed_form, hours_above, learnt
@@ -381,9 +380,7 @@ class _Search:
 
         def at(minutes: int) -> Query:
             moment = newest - minutes * _MINUTE
-            with suppress(OverflowError):  # the first day of the year 1 has no name further west
-                moment = moment.astimezone(self._query.now.tzinfo)
-            return replace(self._query, now=moment)
+            return replace(self._query, now=in_zone_of(moment, self._query.now))
 
         fails, works = first - 1, None
         for minutes in self._times_before(newest, first, last):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone
+
 import pytest
 
-from memory_system.core.times import hour_of_day
+from memory_system.core.times import hour_of_day, in_zone_of, stamp
 
 
 @pytest.mark.parametrize(
@@ -22,3 +24,13 @@ from memory_system.core.times import hour_of_day
 )
 def test_an_hour_of_half_a_day_becomes_one_of_the_day(hour: int, half: str | None, of_day: int) -> None:
     assert hour_of_day(hour, half) == of_day
+
+
+def test_a_time_beside_another_is_shown_in_the_zone_of_that() -> None:
+    eastern, western = (datetime(2026, 3, 28, 9, tzinfo=timezone(timedelta(hours=far))) for far in (12, -12))
+    evening = datetime(2026, 3, 27, 18, tzinfo=UTC)
+    assert stamp(evening) == "Fri 27 Mar 2026, 18:00 UTC"
+    assert stamp(evening, eastern) == "Sat 28 Mar 2026, 06:00 UTC+12:00"
+    assert stamp(evening, western) == "Fri 27 Mar 2026, 06:00 UTC-12:00"
+    first, last = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, tzinfo=UTC)
+    assert (in_zone_of(first, western), in_zone_of(last, eastern)) == (first, last)

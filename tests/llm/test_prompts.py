@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import httpx
@@ -22,7 +22,7 @@ from memory_system.llm.summarise import Line, fold
 from memory_system.llm.tasks import FENCE
 from tests.conftest import NOW
 from tests.conversing import answers
-from tests.fake_server import FakeServer, error, says
+from tests.fake_server import FakeServer, error, says, talks
 
 RATED = {"explanation": "It says so.", "rating": 9}
 STERN = "You are a stern judge. Rate the memory from 1 to 10, and explain."
@@ -44,6 +44,20 @@ def test_every_prompt_as_it_ships_can_be_used() -> None:
     for one in PROMPTS.values():
         assert checked(one.name, one.text) == one.text
         assert SHIPPED.text(one.name) == one.text
+
+
+def test_a_model_is_told_when_something_happened_in_the_zone_of_the_time_that_it_is(
+    world: World, agent: AgentMemory, server: FakeServer
+) -> None:
+    agent.model = server.model()
+    agent.add_short_term({"document": "Fed the geese.", "timestamp": NOW - timedelta(hours=5), "rating": 3})
+    there = NOW.astimezone(timezone(timedelta(hours=12)))
+    world.stand_at(there)
+    server.on("*", talks("Honk."))
+    Interview(agent).step("Who fed the geese?")
+    assert "(Sat 28 Mar 2026, 01:00 UTC+12:00) Fed the geese." in json.dumps(server.requests[-1])
+    (record,) = tasks.plan_day("Mira", there, [], agent.entries(Tier.STM)).data["records"]
+    assert record["when"] == "2026-03-28T01:00:00+12:00"
 
 
 def test_a_wording_is_sent_from_the_next_call_on(world: World, agent: AgentMemory, server: FakeServer) -> None:

@@ -176,9 +176,11 @@ def test_the_context_is_made_of_the_documents_with_their_dates(told: AgentMemory
     assert static.context == "What is always true of Mira Holloway:\n- Mira Holloway works as: baker."
 
 
-def test_the_context_names_the_zone_of_now(told: AgentMemory) -> None:
-    now = NOW.astimezone(timezone(timedelta(hours=2), "EET"))
-    assert "(now: Fri 27 Mar 2026, 20:00 EET)" in told.query_memory("Smoke?", threshold=0, now=now).context
+def test_the_times_of_the_context_are_in_the_zone_of_now(told: AgentMemory) -> None:
+    now = NOW.astimezone(timezone(timedelta(hours=12), "NZST"))
+    context = told.query_memory("Smoke?", threshold=0, now=now, touch=False).context
+    assert "(now: Sat 28 Mar 2026, 06:00 NZST)" in context
+    assert "- [Sat 28 Mar 2026, 01:00 NZST; 5 hours ago] Saw smoke over the north field" in context
 
 
 @pytest.mark.parametrize(
