@@ -308,6 +308,7 @@ INSTALL_IT = "Install it to change things"
 SET_THE_CLOCK = "Set the clock"
 THE_CLOCK = "The clock"
 TIME_ZONE = "Time zone"
+ANSWER_AGAIN = "Answer again"
 NO_TIME_ZONE = "None: a fixed distance from UTC"
 FOLLOWS_THE_REAL_TIME = "follows the real time"
 

@@ -16,7 +16,7 @@ from ..core.change_set import PENDING, Change, ChangeSet, Kept, Revision, TextCh
 from ..core.entry import LIVED, MemoryEntry, Tier, new_id
 from ..core.scoring import whole
 from ..core.times import moment_given
-from ..errors import Conflict, InvalidParameter, StaleChange, shown
+from ..errors import Conflict, InvalidParameter, ModelUnavailable, StaleChange, shown
 from ..llm.base import NOTICES, Heard, unheard
 from ..operations.context import Progress, bare, no_progress, refuse_uncallable
 from ..operations.edit import lasting, listed
@@ -31,7 +31,7 @@ from .functions import RESERVED
 from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play, run
 from .replaying import GoingOn, Recorded, Replay, asked, last_step, messages_of, replayed
 from .stepping import Told, untold
-from .steps import MUTED, OPERATION, WITHOUT, Step, planned, step_of
+from .steps import MUTED, WITHOUT, Step, planned, step_of
 from .storage import actions_of, conversations, entry_of, read, removal
 from .talk import NOBODY, UNPROMPTED, Message, Talk, TalkSettings, checked_settings, title_of
 
@@ -293,6 +293,42 @@ class Conversation:
             actions=checked_actions(actions, RESERVED),
         )
         return self._stepped(talk, ask, preview=preview, hold=hold)
+
+    def answer_again(
+        self, *, now: datetime | None = None, heard: Heard = unheard, told: Told = untold, hold: bool = False
+    ) -> Step:
+        """Take the last step back and answer the same once more, with memory, settings and model as they are by now.
+
+        Both answers stay in the history. Without a new one, the former is brought back.
+
+        Args:
+            now: the world's time.
+            heard: called with the answer as it arrives; it may raise to cancel.
+            told: called with each function call once it is done.
+            hold: whether the events that the agent would store are offered, instead of stored with the step.
+
+        Raises:
+            InvalidParameter: nothing was said that could be answered again.
+            ModelUnavailable: the language model gives no answer.
+            StaleChange: what the step stored has been changed since. Nothing was changed.
+        """
+        refuse_uncallable(heard=heard)
+        moment, last = self._time(now), last_step(self.agent, self.head)
+        if last is None or last.undone_by is not None:
+            raise InvalidParameter("Nothing was said here that could be answered again: say something first.")
+        former = asked(messages_of(last.change_set, self.id), last.change_set, (), self.agent.model)
+        ask = replace(former, now=moment, heard=heard, told=told, touch=True, model=None, results={})
+        undone, step = self.agent.undo(last.revision), None
+        try:
+            step = self._stepped(self.talk, ask, preview=False, hold=hold)
+        finally:
+            if step is None or step.problem:
+                if step is not None and step.change_set is not None:
+                    self.agent.undo(step.change_set)
+                self.agent.undo(undone)
+        if step.problem:
+            raise ModelUnavailable(f"{step.problem} The former answer stands.")
+        return step
 
     def go_on(
         self,

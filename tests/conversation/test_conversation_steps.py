@@ -12,7 +12,7 @@ from memory_system.conversation.context import CORE, NEW, QUEUE, SUMMARY
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.storage import loaded, read
 from memory_system.conversation.talk import Role, Strategy, TalkSettings
-from memory_system.errors import ConversationNotFound, InvalidEntry, InvalidParameter, StaleChange
+from memory_system.errors import ConversationNotFound, InvalidEntry, InvalidParameter, ModelUnavailable, StaleChange
 from memory_system.llm.tokens import of_messages
 from tests.conversing import answers, calls, chats, script, sent, talking
 from tests.fake_server import FakeServer, error, overflow, says, silent, talks, unless
@@ -655,3 +655,58 @@ def test_a_step_is_cancelled_by_whoever_listens_and_stores_nothing(talk: Convers
     assert talk.agent.stamp[0] == before
     assert not talk.messages()
     assert talk.step("Hello again.").answer == "Yes."
+
+
+def test_another_answer_takes_the_place_of_the_last_and_both_stay_in_the_history(
+    talk: Conversation, server: FakeServer
+) -> None:
+    script(server, answers("Good morning."), answers("What now?"), answers("Good day to you, John."))
+    talk.step("Good morning!", muted=["static:facts:0"])
+    first = talk.step("How are you?")
+    again = talk.answer_again()
+    assert (first.answer, again.answer) == ("What now?", "Good day to you, John.")
+    assert [one.said for one in talk.messages() if one.said][-2:] == ["How are you?", "Good day to you, John."]
+    assert again.messages[0].number == first.messages[0].number
+    done = [record.change_set.operation for record in talk.agent.history(3)]
+    assert done == ["talk", "undo", "talk"]
+    assert talk.replay().same
+
+
+def test_without_a_new_answer_the_former_one_stands(talk: Conversation, server: FakeServer) -> None:
+    script(server, answers("Good morning."))
+    talk.step("Good morning!")
+    before = talk.messages()
+    server.on("*", error(400, "It burns."))
+    with pytest.raises(ModelUnavailable, match=r"The former answer stands\."):
+        talk.answer_again()
+    assert talk.messages() == before
+
+    def stop(piece: str) -> None:
+        raise KeyboardInterrupt(piece)
+
+    server.on("*", answers("Good day."))
+    with pytest.raises(KeyboardInterrupt):
+        talk.answer_again(heard=stop)
+    assert talk.messages() == before
+    assert talk.answer_again().answer == "Good day."
+
+
+def test_what_nobody_said_has_no_other_answer(talk: Conversation, server: FakeServer) -> None:
+    with pytest.raises(InvalidParameter, match="say something first"):
+        talk.answer_again()
+    talk.note(heard="Rain.", said="So it is.")
+    with pytest.raises(InvalidParameter, match="say something first"):
+        talk.answer_again()
+    assert len(talk.messages()) == 2
+    assert server.requests == []
+
+
+def test_what_was_changed_since_is_not_answered_again(talk: Conversation, server: FakeServer) -> None:
+    script(server, calls(("archival_memory_insert", {"content": "John has a parrot."})), answers("Noted."))
+    talk.step("I have a parrot.")
+    (parrot,) = (one for one in talk.agent.entries(Tier.STM) if one.document == "John has a parrot.")
+    talk.agent.edit(parrot.id, document="John has a grey parrot.")
+    before = talk.agent.stamp
+    with pytest.raises(StaleChange):
+        talk.answer_again()
+    assert talk.agent.stamp == before

@@ -96,6 +96,15 @@ def test_a_step_is_previewed_then_applied_and_taken_back(talk: Conversation, age
     assert done.revision == agent.stamp[0]
 
 
+def test_the_last_message_is_answered_again(talk: Conversation, agent: AgentMemory) -> None:
+    first, heard = talk.step(NAME), list[str]()
+    agent.forget([hit.entry.id for hit in first.recalled.hits if hit.entry.tier is not Tier.STATIC][:1])
+    again = talk.answer_again(heard=heard.append)
+    assert "".join(heard) == again.answer != ""
+    assert again.messages == Here.open(agent, talk.id).messages()
+    assert len(again.messages) == len(first.messages)
+
+
 def test_a_talk_is_held_otherwise_noted_remembered_and_removed(talk: Conversation, agent: AgentMemory) -> None:
     talk.change(TalkSettings(strategy="window", window=4))
     assert talk.head.settings == TalkSettings(strategy="window", window=4)

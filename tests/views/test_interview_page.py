@@ -164,6 +164,19 @@ def test_the_last_turn_can_be_undone_after_a_reload_and_then_the_one_before_it(o
     assert "The last turn is stored." not in shown(page)
 
 
+def test_the_last_turn_is_answered_again_with_what_is_remembered_by_now(open_page: OpenPage) -> None:
+    talk = Conversation.begin(mira(), human="John")
+    page = open_page("interview", mode="play", talk=talk.id)
+    say(page, LAVA)
+    former = talk.messages()[-1]
+    page.run()
+    press(page, words.ANSWER_AGAIN)
+    assert [one.change_set.operation for one in mira().history(3)] == ["talk", "undo", "talk"]
+    assert [message.text for message in talk.messages() if message.speaker == "John"] == [LAVA]
+    assert talk.messages()[-1].number == former.number
+    assert "The last turn is stored." in shown(page)
+
+
 @pytest.mark.parametrize("events", [False, True])
 def test_a_talk_is_removed_with_what_was_remembered_of_it_or_without(open_page: OpenPage, *, events: bool) -> None:
     talk = Conversation.begin(mira(), human="John", title="The cake")

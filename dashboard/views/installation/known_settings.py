@@ -158,7 +158,10 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
     told = st.session_state.get(_TOLD) if save else meanwhile
     st.session_state[_TOLD] = meanwhile
     if save and meanwhile and told != meanwhile:
-        st.warning("Not saved: somebody else has saved this group meanwhile, as above. Save again to replace that.", icon=":material/call_split:")
+        st.warning(
+            "Not saved: somebody else has saved this group meanwhile, as above. Save again to replace that.",
+            icon=":material/call_split:",
+        )
     elif save:
         _do(
             lambda: world.group(name, members, author=agent.author),

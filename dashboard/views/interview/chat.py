@@ -24,7 +24,7 @@ _NARROW = 12
 """On a narrow screen, where the page is scrolled anyway, the rem that are left for the field below the box."""
 TURNS = 30
 """How many turns are shown; a button shows more."""
-_A_TURN = 12
+A_TURN = 12
 """The number of messages that a turn rarely exceeds."""
 _REST = {INTERVIEW: 26.5, PLAY: 31.5}
 _USER, _CHARACTER = ":material/person:", ":material/face:"
@@ -48,7 +48,7 @@ def show(agent: AgentMemory, mode: str, open_talk: OpenTalk, ask: Ask) -> None:
     In the past, a stored talk can only be read; an interview leaves no trace there either.
     """
     closed = mode == PLAY and agent.read_only is not None
-    key = f"talk-live-{open_talk.key}"
+    key = _key(open_talk)
     live = talk_live.of(key)
     field = f"chat-input-{mode}-{session.place()}{f'-{open_talk.key}' if mode == PLAY else ''}"
     if live is not None and not live.running:
@@ -81,8 +81,17 @@ def show(agent: AgentMemory, mode: str, open_talk: OpenTalk, ask: Ask) -> None:
             mounting.keep_unsent(field)
             mounting.keep_focus()
     if text := said or begun:
-        talk_live.begin(key, text, lambda listening: ask(text, listening), typed=said is not None)
-        st.rerun()
+        begin(open_talk, text, lambda listening: ask(text, listening), typed=said is not None)
+
+
+def begin(open_talk: OpenTalk, text: str, ask: Callable[[talk_live.Live], Step], *, typed: bool = False) -> None:
+    """Ask for the answer to a text, and redraw the page, which shows it as it comes."""
+    talk_live.begin(_key(open_talk), text, ask, typed=typed)
+    st.rerun()
+
+
+def _key(open_talk: OpenTalk) -> str:
+    return f"talk-live-{open_talk.key}"
 
 
 def box(key: str, rest: float) -> DeltaGenerator:
@@ -106,8 +115,8 @@ def _shown(open_talk: OpenTalk) -> list[talk_tables.Turn]:
     """The last turns, with a button for earlier ones."""
     key = f"talk-shown-{open_talk.key}"
     most = int(st.session_state.get(key, TURNS))
-    turns = talk_tables.turns(open_talk.messages(most * _A_TURN))
-    if len(turns) > most or open_talk.talk.next_number > most * _A_TURN:  # the first may be missing: it can be undone
+    turns = talk_tables.turns(open_talk.messages(most * A_TURN))
+    if len(turns) > most or open_talk.talk.next_number > most * A_TURN:  # the first may be missing: it can be undone
         if st.button("Earlier turns", icon=":material/expand_less:", key=f"{key}-more", type="tertiary"):
             st.session_state[key] = most + TURNS
             st.rerun()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
@@ -147,10 +149,15 @@ def _open(agent: AgentMemory, open_talk: OpenTalk) -> None:
             assert isinstance(conversation, Conversation), "it is one that is kept"
             return conversation.step(text, hold=True, heard=live.receive_piece, told=live.receive_call)
 
+        def ask_again(live: Live) -> Step:
+            conversation = open_talk.source
+            assert isinstance(conversation, Conversation), "it is one that is kept"
+            return conversation.answer_again(hold=True, heard=live.receive_piece, told=live.receive_call)
+
         chat.show(agent, PLAY, open_talk, ask)
         if agent.read_only is None:
             _offers(agent, open_talk)
-            _last(agent, open_talk)
+            _last(agent, open_talk, ask_again)
             leaving.show(agent, open_talk)
         if talk.next_number:
             widgets.lead(words.OVER_THIS_TALK, "recall", agent.name, "balance", talk=talk.id)
@@ -195,8 +202,8 @@ def _keep(agent: AgentMemory, plan: ChangeSet, decided: set[str]) -> None:
     st.rerun()
 
 
-def _last(agent: AgentMemory, open_talk: OpenTalk) -> None:
-    """What the last turn stored: its undo, and the proof that it can be relived."""
+def _last(agent: AgentMemory, open_talk: OpenTalk, ask_again: Callable[[Live], Step]) -> None:
+    """What the last turn stored: its undo, another answer in its place, and the proof that it can be relived."""
     conversation = open_talk.source
     assert isinstance(conversation, Conversation), "it is one that is kept"
     stored = last_step(agent, open_talk.talk)  # by the journal: after a reload, the steps of this session are gone
@@ -205,11 +212,19 @@ def _last(agent: AgentMemory, open_talk: OpenTalk) -> None:
     revision = stored.revision
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("The last turn is stored.", width="stretch")
+        other = st.button(
+            words.ANSWER_AGAIN, icon=":material/refresh:", key=f"answer-again-{revision}",
+            help="Another answer in its place, with memory, settings and model as they are by now. The present one "
+                 "stays in the history. In Python: Conversation.answer_again",
+        )  # fmt: skip
         again = st.button(
             "Replay", icon=":material/replay:", key=f"replay-{revision}",
             help="Replays it without the language model and compares. In Python: Conversation.replay",
         )  # fmt: skip
         widgets.undo_button(agent, revision, stored.change_set.title)
+    if other:
+        said = talk_tables.turns(open_talk.messages(chat.A_TURN))[-1].asked
+        chat.begin(open_talk, said, ask_again)
     if again:
         _replayed(conversation, revision)
 

@@ -149,6 +149,12 @@ class RemoteConversation:
         step = spoken(self._wire, f"{self._of}/heartbeats", body, heard, told, preview=str(preview).lower())
         return self._acted(step, actions, heard, told, preview=preview, hold=hold)
 
+    def answer_again(
+        self, *, now: datetime | None = None, heard: Heard = unheard, told: Hearing = untold, hold: bool = False
+    ) -> Step:
+        """As ``Conversation.answer_again``."""
+        return spoken(self._wire, f"{self._of}/again", present_fields(now=now, hold=hold), heard, told)
+
     def go_on(
         self,
         step: Step | ChangeSet,

@@ -15,7 +15,17 @@ from ....core.kinds import MAX_ID
 from ... import serialize
 from ...serialize import model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
-from ..schemas.bodies import BeatBody, Block, CoreBody, NoteBody, ResultsBody, SayBody, TalkSettingsBody, When
+from ..schemas.bodies import (
+    AgainBody,
+    BeatBody,
+    Block,
+    CoreBody,
+    NoteBody,
+    ResultsBody,
+    SayBody,
+    TalkSettingsBody,
+    When,
+)
 from ..sse import TOLD, Tell, progress
 from .talks import TalkId
 
@@ -56,6 +66,12 @@ def steps(desk: Desk) -> APIRouter:
         )
         return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
 
+    def again(tell: Tell, name: AgentName, conversation: TalkId, body: AgainBody) -> Response:
+        """Take the last step back and answer the same once more; without a new answer, the former one stands."""
+        agent = desk.agent(name)
+        done = Conversation.open(agent, conversation).answer_again(now=body.now, hold=body.hold, **pieces(tell))
+        return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
+
     def results(
         tell: Tell, name: AgentName, conversation: TalkId, step: PreviewId, body: ResultsBody, preview: Preview = False
     ) -> Response:
@@ -75,6 +91,7 @@ def steps(desk: Desk) -> APIRouter:
     router.post(f"{address}/heartbeats", response_model=model(Step), responses=TOLD, dependencies=write)(
         reporting(heartbeat)
     )
+    router.post(f"{address}/again", response_model=model(Step), responses=TOLD, dependencies=write)(reporting(again))
     router.post(f"{address}/steps/{{step}}/results", response_model=model(Step), responses=TOLD, dependencies=write)(
         reporting(results)
     )

@@ -283,6 +283,13 @@ class BeatBody(Acting):
     now: AwareDatetime | None = None
 
 
+class AgainBody(Body):
+    """When the last message is answered again; with ``hold`` the events that would be stored are offered instead."""
+
+    now: AwareDatetime | None = None
+    hold: StrictBool = False
+
+
 class SayBody(Asking, Acting):
     """What is said in a conversation, by its human or another ``speaker``; see ``Acting``."""
 
