@@ -121,6 +121,7 @@ WHAT_IS_KNOWN = "What is known"
 LET_THEM_KNOW = "Let them know"
 GROUP = "Group"
 MEMBERS = "Members"
+SAVE_THE_GROUP = "Save the group"
 
 # life.py
 ADVANCE_A_DAY = "Advance a day"

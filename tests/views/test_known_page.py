@@ -15,7 +15,7 @@ def test_a_fact_is_known_to_a_group_edited_undone_and_recalled(open_page: OpenPa
     next(one for one in page.text_input if one.label == words.GROUP).set_value("the gaurd").run()
     next(one for one in page.multiselect if one.label == words.MEMBERS).set_value(["mira"]).run()
     next(one for one in page.text_input if one.label == words.GROUP).set_value("the guard").run()  # keeps who is chosen
-    press(page, "Save the group")
+    press(page, words.SAVE_THE_GROUP)
     assert world.groups()[0].members == ("mira",)
     assert "the guard: Mira Holloway" in shown(page)
     assert world.agent(WORLD_AGENT).history(1)[0].change_set.title == "the guard: Mira Holloway"
@@ -47,9 +47,9 @@ def test_a_group_that_somebody_else_saves_meanwhile_is_replaced_only_after_the_p
     next(one for one in page.text_input if one.label == words.GROUP).set_value("Smugglers").run()
     next(one for one in page.multiselect if one.label == words.MEMBERS).set_value(["tobias"]).run()
     world.group("smugglers", ["mira"])
-    press(page, "Save the group")
+    press(page, words.SAVE_THE_GROUP)
     assert world.groups()[0].members == ("mira",)
     assert "Somebody else has saved Smugglers meanwhile: Mira Holloway." in shown(page)
     assert next(one for one in page.multiselect if one.label == words.MEMBERS).value == ["tobias"]
-    press(page, "Save the group")
+    press(page, words.SAVE_THE_GROUP)
     assert world.groups()[0].members == ("tobias",)

@@ -150,7 +150,10 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
         st.caption(widgets.plain(f"Somebody else has saved {name} meanwhile: {whom}. Saving replaces that."))
     with st.container(horizontal=True):
         save = st.button(
-            "Save the group", icon=":material/group:", disabled=not name or not members, help="In Python: World.group"
+            words.SAVE_THE_GROUP,
+            icon=":material/group:",
+            disabled=not name or not members,
+            help="In Python: World.group",
         )
         dissolve = st.button(
             "Dissolve the group", icon=":material/group_off:", disabled=group is None, help="In Python: World.unknow"
@@ -174,13 +177,12 @@ def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
         )  # fmt: skip
 
 
-def _begun(number: int, name: str, group: Group | None) -> Group | None:
+def _begun(number: str, name: str, group: Group | None) -> Group | None:
     """The group as it was when its name was written here: what is chosen since stays, whatever others save."""
-    written, begun = st.session_state.get(_BEGUN, (None, None))
-    if written != (number, name):
-        begun = group
-        st.session_state[_BEGUN] = (number, name), begun
-    return begun
+    written: tuple[tuple[str, str], Group | None] | None = st.session_state.get(_BEGUN)
+    if written is None or written[0] != (number, name):
+        written = st.session_state[_BEGUN] = (number, name), group
+    return written[1]
 
 
 def _changes(agent: AgentMemory) -> None:
