@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.components import recent, working
+from dashboard.components import recent
 from dashboard.data import evening
-from dashboard.views.overview import evening as asking
 from memory_system import Kind, MemoryEntry, Tier
 from tests import sample_world
 from tests.conftest import NOW
@@ -96,8 +97,13 @@ def test_the_rest_of_the_page_is_there_while_the_cast_is_asked(
     drawn: list[str] = []
     listed = recent.listed
     monkeypatch.setattr(recent, "listed", lambda *given: (drawn.append("changes"), listed(*given)))
-    monkeypatch.setattr(asking, "_SOON", -1)
-    monkeypatch.setattr(working, "shown_in", lambda _: lambda _, doing: drawn.append(doing))
+
+    @contextmanager
+    def spinner(text: str) -> Iterator[None]:
+        drawn.append(text)
+        yield
+
+    monkeypatch.setattr(st, "spinner", spinner)
     open_page("overview")
     assert drawn[:2] == ["changes", "Asking Edda Marsh …"]
     assert len(drawn) == 1 + len(sample_world.CAST)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,7 +12,7 @@ from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError, Tie
 from memory_system.core import LIVED, ago
 
 from ... import session, words
-from ...components import lines, mounting, places, widgets, working
+from ...components import lines, mounting, places, widgets
 from ...data import evening, tables, zone
 from ...data.zone import stamp
 
@@ -22,8 +21,6 @@ _MOST = 8
 _ASKED = "ask"
 """The name in a link for the question that all were asked."""
 _LONGEST, _ANSWER = 300, 220
-_SOON = 0.5
-"""Seconds without an answer after which the page says whom it is asking."""
 _HOURS = 4
 _CHOSEN = "lane-chosen"
 _STYLE = (
@@ -125,12 +122,11 @@ def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     cue = session.from_link(_ASKED) or session.example_cues(agent.name)[0]
     st.header(widgets.plain(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}"), anchor=False)
     called, answers = _called(cast), {}
-    waiting, begun = st.empty(), time.monotonic()
-    for done, owner in enumerate(cast):
-        if time.monotonic() - begun > _SOON:  # a new world's words are read first; a click on the page ends it here
-            working.shown_in(waiting)(done / len(cast), f"Asking {called[owner.name]} …")
-        answers[owner.name] = _answer(owner, called[owner.name], cue)
-    waiting.empty()
+    waiting = st.empty()
+    for owner in cast:
+        # in a new world this takes a second or two; a click on the page is followed at the end of each block
+        with waiting, st.spinner(widgets.plain(f"Asking {called[owner.name]} …")):
+            answers[owner.name] = _answer(owner, called[owner.name], cue)
     lines.show("remembered", [line for line, _ in answers.values()], cards=True)
     if (taken := lines.taken("remembered")) and taken[0] in answers:
         places.to_memory(taken[0], cue=cue, memory=answers[taken[0]][1])
