@@ -730,6 +730,12 @@ class Table:
         self.scenes.pop(entry_id, None)
         self._changed()
 
+    def drop_all(self, entry_ids: Iterable[str]) -> None:
+        """Remove many: the last rows first, so that few others are moved to where they were, and read again for it."""
+        rows = {entry_id: row for entry_id in entry_ids if (row := self._rows.get(entry_id)) is not None}
+        for entry_id in sorted(rows, key=rows.__getitem__, reverse=True):
+            self.drop(entry_id)
+
     def touch(self, entry_ids: Iterable[str], at: datetime) -> int:
         """Record an access; an entry that does not exist, has no time or was recalled later is skipped.
 

@@ -418,13 +418,13 @@ class Ledger:
         """Bring the tables up to an applied change set."""
         back = [change.entry_id for change in applied.changes if change.before is None]
         accesses = self.journal.last_access_of(back)  # a memory that comes back keeps its last access
+        before = {change.entry_id: self.find(change.entry_id) for change in applied.changes}
+        for tier, table in self.tables.items():
+            table.drop_all(one.entry_id for one in applied.changes if one.before and one.before.tier is tier)
         for change in applied.changes:
-            old_entry = self.find(change.entry_id)
-            if change.before is not None:
-                self.tables[change.before.tier].drop(change.entry_id)
             if change.after is not None:
-                last = old_entry.last_access if old_entry else accesses.get(change.entry_id)
-                entry = change.after.accessed(last)
+                old_entry = before[change.entry_id]
+                entry = change.after.accessed(old_entry.last_access if old_entry else accesses.get(change.entry_id))
                 self.tables[entry.tier].put(entry, vectors.get(content_hash(entry.document)))
         if applied.operation == REEMBED:
             self._take_in_vectors()

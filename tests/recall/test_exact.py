@@ -173,6 +173,22 @@ def test_a_known_relevancy_that_passes_the_threshold_by_the_least_is_found() -> 
     assert found_measured(table, Sought(cue, NOW, Scoring(), total, 1)) == []
 
 
+def test_many_that_leave_at_once_leave_what_they_would_one_by_one_and_move_no_more_than_have_to() -> None:
+    one, other = (filled(np.random.default_rng(11), 300) for _ in range(2))
+    index, gone = one.texts, [*one.ids[40:], "nobody"]
+    with patch.object(type(index), "move", side_effect=AssertionError("these were the last rows")):
+        one.drop_all(gone)
+    for entry_id in gone:
+        other.drop(entry_id)
+    assert sorted(one.ids) == sorted(other.ids) == sorted(index.entries[row].id for row in range(40))
+    some = one.ids[::3]
+    one.drop_all(some)
+    assert set(one.ids) == set(other.ids) - set(some)
+    sought = Sought(vectors(np.random.default_rng(12), 1)[0], NOW, Scoring(), 0.0, 20)
+    assert found(one, sought, codes=True) == plainly(one, sought)
+    assert [entry.id for entry in index.entries] == list(one.ids)
+
+
 def test_equal_vectors_have_equal_scores_wherever_they_stand() -> None:
     table = Table()
     vector = vectors(np.random.default_rng(1), 1)[0]
