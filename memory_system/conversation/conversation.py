@@ -314,7 +314,7 @@ class Conversation:
         """
         refuse_uncallable(heard=heard)
         moment, last = self._time(now), last_step(self.agent, self.head)
-        if last is None or last.undone_by is not None:
+        if last is None:
             raise InvalidParameter("Nothing was said here that could be answered again: say something first.")
         former = asked(messages_of(last.change_set, self.id), last.change_set, (), self.agent.model)
         ask = replace(former, now=moment, heard=heard, told=told, touch=True, model=None, results={})

@@ -24,6 +24,9 @@ from .steps import MUTED, OPERATION, WITHOUT, Step, step_of
 from .storage import message_of
 from .talk import Message, Mode, Role, Talk
 
+_MOST_ANSWERS = 1000
+"""How many steps are looked through for the one that stands."""
+
 
 @dataclass(frozen=True)
 class Replay:
@@ -147,11 +150,15 @@ def _failure(call: ModelCall) -> ModelError:
 
 
 def last_step(agent: AgentMemory, talk: Talk) -> Applied | None:
-    """The step in which the last message of a conversation was said; ``None`` if there is none, or it was noted."""
+    """The step in which the last message of a conversation was said; ``None`` if there is none, or it was noted.
+
+    Others may have said a message of the same number, and were undone.
+    """
     if not talk.next_number:
         return None
     last = storage.message_id(talk.id, talk.next_number - 1)
-    return next(iter(agent.history(1, operation=OPERATION, entry_id=last)), None)
+    said = agent.history(_MOST_ANSWERS, operation=OPERATION, entry_id=last)
+    return next((step for step in said if step.undone_by is None), None)
 
 
 def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:

@@ -10,6 +10,7 @@ import pytest
 from memory_system import AgentMemory, MemoryEntry, Tier
 from memory_system.conversation.context import CORE, NEW, QUEUE, SUMMARY
 from memory_system.conversation.conversation import Conversation
+from memory_system.conversation.replaying import last_step
 from memory_system.conversation.storage import loaded, read
 from memory_system.conversation.talk import Role, Strategy, TalkSettings
 from memory_system.errors import ConversationNotFound, InvalidEntry, InvalidParameter, ModelUnavailable, StaleChange
@@ -710,3 +711,17 @@ def test_what_was_changed_since_is_not_answered_again(talk: Conversation, server
     with pytest.raises(StaleChange):
         talk.answer_again()
     assert talk.agent.stamp == before
+
+
+def test_an_answer_that_was_redone_is_the_last_step_again(talk: Conversation, server: FakeServer) -> None:
+    script(server, answers("Good morning."), answers("Good day."))
+    first = talk.step("Good morning!")
+    again = talk.answer_again()
+    assert first.change_set is not None
+    assert again.change_set is not None
+    talk.agent.undo(again.change_set)
+    assert last_step(talk.agent, talk.head) is None
+    talk.agent.redo(first.change_set)
+    step = last_step(talk.agent, talk.head)
+    assert step is not None
+    assert step.change_set.id == first.change_set.id

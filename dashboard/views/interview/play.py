@@ -207,7 +207,7 @@ def _last(agent: AgentMemory, open_talk: OpenTalk, ask_again: Callable[[Live], S
     conversation = open_talk.source
     assert isinstance(conversation, Conversation), "it is one that is kept"
     stored = last_step(agent, open_talk.talk)  # by the journal: after a reload, the steps of this session are gone
-    if stored is None or stored.undone_by is not None:
+    if stored is None:
         return
     revision = stored.revision
     with st.container(horizontal=True, vertical_alignment="center"):
