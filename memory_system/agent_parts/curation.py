@@ -215,11 +215,11 @@ class Curation(Part):
         )
         added, _ = edit.add(planned_on, entries, self.context.ledger.find, overwrite=False, rate=rate)
         lived = (*added.changes, *(Change(None, entry, "It came in with the character.") for entry in kept))
-        counted = f"{len(lived):,} memor{'ies' if len(lived) != 1 else 'y'}"
+        counted = f" with {len(lived):,} memor{'ies' if len(lived) != 1 else 'y'}" if lived else ""
         plan = dataclasses.replace(
             added,
             operation=CREATE,
-            title=f"Create {personality.identity.name} with {counted}",
+            title=f"Create {personality.identity.name}{counted}",
             changes=(*born.changes, *lived),
             calls=(*calls, *added.calls),
             texts=(

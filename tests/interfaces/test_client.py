@@ -249,14 +249,19 @@ def test_what_cannot_be_sent_is_refused_in_words(
 
 
 def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
-    for address in ("http://127.0.0.1:9", "127.0.0.1:9"):
-        with RemoteWorld(address) as there, pytest.raises(ServerUnavailable, match=r"[^.]\. Is it running"):
-            there.agents()
+    with RemoteWorld("http://127.0.0.1:9") as there, pytest.raises(ServerUnavailable, match=r"[^.]\. Is it running"):
+        there.agents()
     with pytest.raises(ServerUnavailable, match="was closed here"):
         there.agents()
 
 
-@pytest.mark.parametrize("address", [None, 5, "http://127.0.0.1:abc", "http://ex\x00ample", "http://127.0.0.1:9?x=1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        None, 5, "", "127.0.0.1:9", "localhost:9", "ftp://127.0.0.1:9", "http://", "http://127.0.0.1:abc",
+        "http://ex\x00ample", "http://127.0.0.1:9?x=1",
+    ],
+)  # fmt: skip
 def test_what_is_no_address_is_refused_when_a_client_is_made(address: Any) -> None:
     with pytest.raises(InvalidParameter, match=r"like http://127\.0\.0\.1:5000, not "):
         RemoteWorld(address)

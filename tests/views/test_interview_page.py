@@ -174,7 +174,6 @@ def test_the_last_turn_is_answered_again_with_what_is_remembered_by_now(open_pag
     assert [one.change_set.operation for one in mira().history(3)] == ["talk", "undo", "talk"]
     assert [message.text for message in talk.messages() if message.speaker == "John"] == [LAVA]
     assert talk.messages()[-1].number == former.number
-    assert "The last turn is stored." in shown(page)
 
 
 @pytest.mark.parametrize("events", [False, True])

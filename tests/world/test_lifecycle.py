@@ -375,6 +375,7 @@ def test_an_agent_whose_events_cannot_be_taken_is_not_made(world: World, events:
     with pytest.raises(InvalidInput):
         world.create_with_events("rosa", BORN, events)
     assert on_disk(world) == before
-    world.create_with_events("rosa", BORN)
+    rosa = world.create_with_events("rosa", BORN)
+    assert rosa.history(1)[0].change_set.title == "Create Rosa Quill"
     with pytest.raises(AlreadyExists):
         world.create_with_events("Rosa", BORN)

@@ -186,7 +186,8 @@ class Wire:
 def _refuse_address(address: object) -> None:
     with suppress(TypeError, httpx.InvalidURL):
         parts = httpx.URL(address)  # type: ignore[arg-type]  # it checks what it is
-        if isinstance(address, str) and not parts.query and not parts.fragment:
+        reached = parts.scheme in ("http", "https") and parts.host
+        if isinstance(address, str) and reached and not parts.query and not parts.fragment:
             return
     raise InvalidParameter(f"The address of a server must be like http://127.0.0.1:5000, not {shown(address)}.")
 
