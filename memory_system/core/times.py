@@ -157,6 +157,11 @@ def in_zone(moment: datetime, zone: tzinfo | None) -> datetime:
         return moment
 
 
+def after(one: datetime, other: datetime) -> bool:
+    """Whether a time is later than another, also in an hour that comes twice: what clocks show says less."""
+    return one.astimezone(UTC) > other.astimezone(UTC)
+
+
 def utc(moment: datetime) -> str:
     """A time in the journal's form: in UTC and always the same format, so that the later of two is the greater text."""
     return moment.astimezone(UTC).isoformat()

@@ -16,7 +16,7 @@ from filelock import FileLock
 from ..core.change_set import is_text
 from ..core.files import State, as_store_errors, at_rest, read_at_most, replace_text, state_of
 from ..core.scoring import in_range
-from ..core.times import Clock, in_zone, moment_given, parse_time, real_clock, zone_given, zone_named
+from ..core.times import Clock, after, in_zone, moment_given, parse_time, real_clock, zone_given, zone_named
 from ..errors import InvalidParameter, StoreDamaged, StoreError, shown
 
 FILE = "world.json"
@@ -255,7 +255,7 @@ def move_standing(folder: Path, at: datetime) -> None:
     """Move a clock stopped before a time to that time; one that follows the real time or is ahead is left alone."""
     with _alone(folder):  # if two move it at once, neither moves it back
         standing = read_standing(folder)
-        if standing is not None and standing < at:
+        if standing is not None and after(at, standing):
             _set(folder, at)
 
 

@@ -32,7 +32,7 @@ from ..core.change_set import CONVERSATION, ChangeSet, Kept, ModelCall
 from ..core.entry import Kind, MemoryEntry, Tier, wants_rating
 from ..core.files import as_store_errors
 from ..core.settings import Replan
-from ..core.times import moment_given, stamp
+from ..core.times import after, moment_given, stamp
 from ..errors import (
     AgentNotFound,
     ChangeSetNotFound,
@@ -390,7 +390,7 @@ def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple
     """
     now = world_clock(world.folder)()
     end = now if to is None else moment_given("'to'", to).astimezone(now.tzinfo)
-    if end < now:
+    if after(now, end):
         raise InvalidParameter(
             f"The world's time is {stamp(now)}, and time does not run back: 'to' must be that or later."
         )
@@ -401,7 +401,7 @@ def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple
             f"The world's time is {stamp(now)}; time passes from the year {YEARS[0]} to {YEARS[1]}. Let the clock "
             "stand between them."
         )
-    if end > now and read_standing(world.folder) is None and not foreseen:
+    if after(end, now) and read_standing(world.folder) is None and not foreseen:
         raise InvalidParameter(
             "The world's clock runs by itself, so it cannot be advanced beyond its time. Let it stand first, with "
             "pause(), by 'memory-system clock --pause' or on the World page."
@@ -539,9 +539,9 @@ class Advance:
                 for name in self._world.characters():
                     self._live(name, at, share)
                 self.next = min((next_time(life, at) for life in self._lives.values()), default=None)
-                if at == end:
+                if not after(end, at):
                     break
-                at = min(end, self.next or end)
+                at = self.next if self.next is not None and after(end, self.next) else end
         except _Stopped:
             stopped = True
         left = [step for life in self._lives.values() for step in due(life, at)]

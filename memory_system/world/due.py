@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+
+from ..core.times import after
 
 ADD, RATE, MIGRATE, REFLECT, PERSON, SUMMARISE, PLAN, HEARTBEAT, SYNOPSIS = (
     "add",
@@ -239,11 +241,11 @@ def next_time(life: Life, at: datetime) -> datetime:
     """The next time after ``at`` at which something becomes due merely because time passes."""
     today = datetime.combine(at.date(), life.morning, at.tzinfo)
     times = [today if today > at else today + timedelta(days=1)]
-    times += [left for talk in life.talks if (left := talk.last.astimezone(at.tzinfo) + LEFT) > at]
-    times += [event.at.astimezone(at.tzinfo) for event in life.coming if event.at > at]
-    times += [beat.at.astimezone(at.tzinfo) for beat in life.beats if beat.left and beat.at > at]
-    times += [life.room_at] if life.room_at and life.room_at > at else []
-    return min(times)
+    times += [talk.last.astimezone(UTC) + LEFT for talk in life.talks]
+    times += [event.at for event in life.coming]
+    times += [beat.at for beat in life.beats if beat.left]
+    times += [life.room_at] if life.room_at else []
+    return min(when.astimezone(UTC) for when in times if after(when, at)).astimezone(at.tzinfo)
 
 
 def foreseen(life: Life, step: Step) -> Life:

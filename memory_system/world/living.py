@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ..core.times import after
 from ..errors import MemorySystemError
 from ..store.clock import read_lives, world_clock
 from .advancing import Advance, Advanced
@@ -100,9 +101,9 @@ class Living:
 
     def _is_news(self) -> bool:
         """Whether a character has changed since all was done, or the time has come for something."""
-        return (
-            self._until is None or world_clock(self._world.folder)() >= self._until or self._revisions() != self._seen
-        )
+        if self._until is None or not after(self._until, world_clock(self._world.folder)()):
+            return True
+        return self._revisions() != self._seen
 
     def _revisions(self) -> dict[str, int]:
         found = {}

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, World
+from memory_system.conversation import Conversation
 from memory_system.core.times import in_zone, real_clock, stamp
 from memory_system.errors import InvalidParameter, StoreDamaged
 from memory_system.interfaces.client import RemoteWorld
@@ -140,3 +141,35 @@ def test_through_every_front_end(world: World, api: httpx.Client, monkeypatch: p
     assert (wrong.code, world.standing) == (1, NOW)
     assert cli("clock", "--zone", "").code == 0
     assert world.zone is None
+
+
+def test_time_passes_through_the_hour_that_comes_twice_and_through_the_one_that_is_left_out(
+    world: World, agent: AgentMemory
+) -> None:
+    """In steps of ten minutes: time never goes back, and nothing is left undone."""
+    agent.configure(stm_size=5, reflection_trigger=10_000)
+    world.use_zone("Europe/Berlin")
+    for begun in (datetime(2026, 3, 29, 0, 0, tzinfo=UTC), datetime(2026, 10, 24, 23, 0, tzinfo=UTC)):
+        world.stand_at(begun)
+        Conversation.begin(agent, human="Ana").step("I give a party on Friday.")
+        tolls = [begun + HOUR, begun + 2 * HOUR]
+        done = []
+        for tens in range(1, 25):
+            at = begun + timedelta(minutes=10 * tens)
+            coming = [
+                {
+                    "id": f"{toll:%j-%H}",
+                    "document": f"The tower struck at {toll:%H:%M}.",
+                    "rating": 3,
+                    "timestamp": toll,
+                }
+                for toll in tolls
+                if at - timedelta(minutes=10) < toll <= at
+            ]
+            passed = world.advance(at, events={"mira": coming} if coming else {})
+            assert world.clock().astimezone(UTC) == at
+            assert not passed.waiting
+            done += [(step.what, step.at.astimezone(UTC)) for step in passed.steps]
+        assert [at for what, at in done if what == "add"] == tolls
+        assert [at for what, at in done if what == "synopsis"] == [begun + HOUR]
+        assert [at for _, at in done] == sorted(at for _, at in done)
