@@ -505,6 +505,17 @@ def test_the_readme_names_every_command() -> None:
     assert [name for name in COMMANDS if f"`{name}`" not in README] == []
 
 
+def test_the_last_message_is_answered_again(cli: CommandLine, agent: AgentMemory) -> None:
+    assert cli("talk", "mira", "--again").code == 1
+    assert not Conversation.all(agent), "no empty talk is left"
+    first = cli("talk", "mira", "Who has the key?", "--json").value
+    again = cli("talk", "mira", "--again", "--json").value
+    assert again["conversation"] == first["conversation"]
+    assert [record.change_set.operation for record in agent.history(3)] == ["talk", "undo", "talk"]
+    for more in (["Hello."], ["--new"], ["--unprompted"], ["--dry-run"]):
+        assert cli("talk", "mira", "--again", *more).code == 1
+
+
 def test_a_character_acts_by_commands_of_yours(
     cli: CommandLine, agent: AgentMemory, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,10 @@ def talk(
     unprompted: Annotated[
         bool, typer.Option("--unprompted", help="Say nothing: it may open the talk or go on by itself, or be silent.")
     ] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Say nothing new: the last message is answered again, in place of its answer."),
+    ] = False,
     actions: Annotated[
         Path | None,
         typer.Option(
@@ -76,7 +80,7 @@ def talk(
     with the_world(json=json) as world:
         character = opened(world, agent)
         if others:
-            if conversation or unprompted or actions or dry_run:
+            if conversation or unprompted or again or actions or dry_run:
                 raise InvalidParameter(
                     "With --with agents talk among themselves: only TEXT, --turns and --now can be given as well."
                 )
@@ -93,20 +97,24 @@ def talk(
         if offered and dry_run:
             raise InvalidParameter("A dry run leaves no trace, so the agent can do nothing in it. Leave out --actions.")
         partner: Conversation | Interview | None = None
-        if unprompted and (text is not None or dry_run):
+        silent = unprompted or again
+        if silent and (text is not None or dry_run or (again and (unprompted or new or offered))):
             raise InvalidParameter(
-                "With --unprompted you say nothing, and it cannot be a dry run; leave one of them out."
+                "With --unprompted or --again you say nothing, and it cannot be a dry run; --again allows neither "
+                "--new nor --actions. Leave one of them out."
             )
-        for said in [""] if unprompted else _said(text):
+        for said in [""] if silent else _said(text):
             if partner is None:
-                if not unprompted:
+                if not silent:
                     refuse_message(said)  # before there is a conversation that would be left empty
-                partner, whom = _partner(character, conversation, human, new=new, dry_run=dry_run)
+                partner, whom = _partner(character, conversation, human, new=new, dry_run=dry_run, again=again)
                 if not json:
                     unnamed = "; --human says who you are" if whom == NOBODY else ""
                     say(f"You talk with {character.display_name} as {whom}{unnamed}.", err=True)
             with quiet_progress():
-                if isinstance(partner, Conversation) and unprompted:
+                if isinstance(partner, Conversation) and again:
+                    step = partner.answer_again(now=now)
+                elif isinstance(partner, Conversation) and unprompted:
                     step = partner.heartbeat(now=now, actions=offered)
                 elif isinstance(partner, Conversation):
                     step = partner.step(said, now=now, actions=offered)
@@ -205,9 +213,13 @@ def _last_changed(character: AgentMemory, conversation: str) -> int:
 
 
 def _partner(
-    character: AgentMemory, conversation: str | None, human: str | None, *, new: bool, dry_run: bool
+    character: AgentMemory, conversation: str | None, human: str | None, *, new: bool, dry_run: bool, again: bool
 ) -> tuple[Conversation | Interview, str]:
-    """Who answers, and to whom: a stored conversation or, for a dry run, an interview that leaves no trace."""
+    """Who answers, and to whom: a stored conversation or, for a dry run, an interview that leaves no trace.
+
+    Raises:
+        InvalidParameter: there is no conversation whose last message could be answered ``again``.
+    """
     whom, conversation_id = talks_with(character, human or NOBODY), conversation
     if conversation_id is None and not new:
         ours = [
@@ -221,6 +233,8 @@ def _partner(
     going_on = None if conversation_id is None else Conversation.open(character, conversation_id)
     if going_on is not None:
         whom = going_on.head.human
+    elif again:
+        raise InvalidParameter("Nobody has talked here yet, so there is no answer to replace: say something first.")
     if dry_run:
         return Interview(character, human=whom, talk=None if going_on is None else going_on.talk), whom
     return going_on or Conversation.begin(character, title=TITLE, human=whom), whom
