@@ -126,7 +126,7 @@ def zone_given(name: object) -> ZoneInfo:
     """
     text = name.strip() if isinstance(name, str) else ""
     try:
-        return ZoneInfo(text)
+        return ZoneInfo(text if text[:1].isupper() else "")  # "localtime" and "right/UTC" are files there as well
     except (KeyError, ValueError, OSError) as error:
         raise InvalidParameter(f"There is no time zone {shown(name)}. {_meant(text)}") from error
 

@@ -67,6 +67,8 @@ def test_a_clock_that_runs_goes_on_through_the_hour_that_comes_twice(world: Worl
         ("Pariis", r"Do you mean Europe/Paris\?"),
         ("Europe", 'Write it like "Europe/Berlin"'),
         ("../etc/passwd", 'Write it like "Europe/Berlin"'),
+        ("localtime", "There is no time zone 'localtime'"),
+        ("right/UTC", "There is no time zone 'right/UTC'"),
         ("+02:00", 'Write it like "Europe/Berlin"'),
         ("", "There is no time zone ''"),
         ("a\0b", "There is no time zone"),
