@@ -16,7 +16,7 @@ from memory_system.operations.importing import Becomes, Order, Preview, Take, as
 from memory_system.operations.importing.forms import TITLES, Origin
 
 from .. import words
-from ..data import tables, zone
+from ..data import tables
 from ..server import downloads
 from . import bulk, change_set, drafts, needs_model, widgets, working
 
@@ -200,9 +200,7 @@ def rows(looked: Preview, key: str) -> None:
             "becomes": st.column_config.TextColumn("Becomes", width=90),
             "text": st.column_config.TextColumn("What it says", width=300),
             "why": st.column_config.TextColumn("As what, or why not", width=270),
-            "when": st.column_config.DatetimeColumn(
-                zone.named("When"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
-            ),
+            "when": widgets.time_column("When", 190, weekday=True),
             "people": st.column_config.TextColumn("People", width=140),
             "importance": st.column_config.NumberColumn("Importance", width=90),
         },

@@ -16,7 +16,7 @@ from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.world import VIEWING
 
 from .. import session, words
-from ..data import cells, diffs, setting_names, tables, type_scale
+from ..data import cells, diffs, setting_names, tables, type_scale, zone
 from . import places
 
 if TYPE_CHECKING:
@@ -266,6 +266,12 @@ def table(rows: pd.DataFrame | Sequence[Mapping[str, object]], **more: Any) -> A
     A cell without a value is empty, unless ``placeholder`` says otherwise.
     """
     return st.dataframe(cells.as_cells(pd.DataFrame(rows)), **{"placeholder": "", **more})
+
+
+def time_column(label: str, width: int | None = None, *, weekday: bool = False) -> Any:
+    """The configuration of a column of times, in the zone that its label then names."""
+    shape = f"{'ddd ' if weekday else ''}D MMM YYYY, HH:mm"
+    return st.column_config.DatetimeColumn(zone.named(label), format=shape, timezone=zone.name(), width=width)
 
 
 def edited_table(frame: pd.DataFrame, **more: Any) -> pd.DataFrame:

@@ -130,7 +130,7 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
         customdata=[
             "<br>".join(
                 (
-                    stamp(end.at.astimezone(now.tzinfo)),
+                    stamp(end.at, now),
                     *(html.escape(line, quote=False) for line in textwrap.wrap(end.why, 60)),
                 )
             )

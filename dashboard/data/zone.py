@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from datetime import UTC, date, datetime, time, tzinfo
 from zoneinfo import ZoneInfo
 
-from memory_system.core import in_zone, zone_named
+from memory_system.core import city, in_zone, zone_named
 from memory_system.core import stamp as stamped
 
 _ZONE: ContextVar[tzinfo] = ContextVar("zone", default=UTC)
@@ -26,11 +26,6 @@ def name() -> str:
 def named(label: str) -> str:
     """A label with the zone of its times: "When (UTC)", "When (Berlin)"."""
     return f"{label} ({city(name())})"
-
-
-def city(zone: str) -> str:
-    """The short name of a zone, which fits above a column."""
-    return zone.rpartition("/")[2].replace("_", " ")
 
 
 def here(moment: datetime) -> datetime:

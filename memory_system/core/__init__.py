@@ -23,7 +23,7 @@ from .memory import Page
 from .names import checked_name
 from .saved_interviews import Answered, Sitting
 from .settings import DEFAULT_WORLD
-from .times import ago, in_zone, parse_time, real_clock, stamp, zone_named
+from .times import ago, city, in_zone, parse_time, real_clock, stamp, zone_named
 
 __all__ = [
     "BY_ITSELF",
@@ -49,6 +49,7 @@ __all__ = [
     "ago",
     "badge",
     "checked_name",
+    "city",
     "counted",
     "entry_from_json",
     "entry_to_json",

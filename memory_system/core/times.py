@@ -132,16 +132,18 @@ def zone_given(name: object) -> ZoneInfo:
 
 
 def _meant(text: str) -> str:
-    said, known = text.casefold(), {zone: (zone.casefold(), _city(zone)) for zone in sorted(available_timezones())}
-    near = get_close_matches(said, [city for _, city in known.values()], 1, 0.8)
+    zones = sorted(available_timezones())
+    said, known = text.casefold(), {zone: (zone.casefold(), city(zone).casefold()) for zone in zones}
+    near = get_close_matches(said, [short for _, short in known.values()], 1, 0.8)
     alike = [zone for zone, names in known.items() if said in names] or [
-        zone for zone, (_, city) in known.items() if city in near
+        zone for zone, (_, short) in known.items() if short in near
     ]
     return f"Do you mean {' or '.join(alike[:3])}?" if alike else 'Write it like "Europe/Berlin" or "UTC".'
 
 
-def _city(zone: str) -> str:
-    return zone.rpartition("/")[2].replace("_", " ").casefold()
+def city(zone: str) -> str:
+    """The short name of a zone: "New York" of "America/New_York"."""
+    return zone.rpartition("/")[2].replace("_", " ")
 
 
 def zone_named(moment: datetime) -> ZoneInfo | None:
@@ -167,11 +169,6 @@ def utc(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
-def in_zone_of(moment: datetime, other: datetime) -> datetime:
-    """The same moment in the zone of another; as it is where the calendar does not reach so far."""
-    return in_zone(moment, other.tzinfo)
-
-
 def stamp(moment: datetime, beside: datetime | None = None) -> str:
     """The exact time with its zone, for people: "Fri 27 Mar 2026, 18:00 UTC".
 
@@ -180,7 +177,7 @@ def stamp(moment: datetime, beside: datetime | None = None) -> str:
         beside: another one that is shown with it, and in whose zone it is given.
     """
     if beside is not None:
-        moment = in_zone_of(moment, beside)
+        moment = in_zone(moment, beside.tzinfo)
     zone = moment.tzname() or moment.strftime("%z")
     return f"{moment:%a} {moment.day} {moment:%b %Y, %H:%M} {zone}"
 

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from ..core.change_set import RATE
 from ..core.entry import MAX_EXPLANATION, MemoryEntry
-from ..core.times import in_zone_of
+from ..core.times import in_zone
 from .prompts import PROMPTS, Prompts, filled, shipped
 
 EXPAND = "expand"
@@ -179,7 +179,7 @@ def records(entries: Sequence[MemoryEntry], now: datetime | None = None) -> list
     """Entries as numbered records, from 1, so that an answer can cite them; their times in the zone of ``now``."""
 
     def when(moment: datetime) -> str:
-        return (in_zone_of(moment, now) if now is not None else moment).isoformat()
+        return (in_zone(moment, now.tzinfo) if now is not None else moment).isoformat()
 
     return [
         {

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..core.entry import LIVED, Tier
 from ..core.kinds import Kind
 from ..core.scoring import FRESH_SECONDS, Floats, Seats, Weights
-from ..core.times import in_zone_of, stamp
+from ..core.times import in_zone, stamp
 from ..errors import EntryNotFound, shown
 from .candidates import Candidates, Judged
 from .forecast import Asker, counts_from, has_closed_form, hours_above, learnt
@@ -380,7 +380,7 @@ class _Search:
 
         def at(minutes: int) -> Query:
             moment = newest - minutes * _MINUTE
-            return replace(self._query, now=in_zone_of(moment, self._query.now))
+            return replace(self._query, now=in_zone(moment, self._query.now.tzinfo))
 
         fails, works = first - 1, None
         for minutes in self._times_before(newest, first, last):

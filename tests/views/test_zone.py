@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.data import life, zone
 from memory_system import Tier
+from memory_system.core import city
 
 from .test_entering_events import field
 from .test_pages import mira, press, shown
@@ -79,7 +80,7 @@ def test_fields_without_a_zone_are_in_it(in_berlin: OpenPage) -> None:
     zone.use(session.world().clock())
     assert zone.plain(datetime(2026, 7, 1, 10, tzinfo=UTC)) == datetime(2026, 7, 1, 12)
     assert zone.moment(date(2026, 1, 1), time(12)) == datetime(2026, 1, 1, 11, tzinfo=UTC)
-    assert zone.city("America/New_York") == "New York"
+    assert city("America/New_York") == "New York"
 
 
 def test_the_hours_of_a_day_whose_clocks_change_follow_each_other() -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import bulk, change_set, widgets
 from dashboard.components.frame import looking_back, showing
-from dashboard.data import history_tables, zone
+from dashboard.data import history_tables
 from dashboard.views.history import change, filters, undoing
 from dashboard.views.history import trash as bin_
 from memory_system import MemorySystemError
@@ -44,12 +44,8 @@ def listed() -> Applied | None:
             "kind": st.column_config.TextColumn("Kind", width=95),
             "who": st.column_config.TextColumn("Who", width=116),
             "memories": st.column_config.NumberColumn("Memories", width=80),
-            "applied": st.column_config.DatetimeColumn(
-                zone.named("Done"), format="D MMM YYYY, HH:mm", timezone=zone.name(), width=140
-            ),
-            "world time": st.column_config.DatetimeColumn(
-                zone.named(words.WORLD_TIME), format="D MMM YYYY, HH:mm", timezone=zone.name(), width=140
-            ),
+            "applied": widgets.time_column("Done", 140),
+            "world time": widgets.time_column(words.WORLD_TIME, 140),
         },
     )
     filters.turn_pages(agent, records[-1].revision, more=more)

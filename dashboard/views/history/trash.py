@@ -10,7 +10,7 @@ from memory_system import AgentMemory, MemorySystemError
 from memory_system.store.journal import Forgotten
 
 from ...components import bulk, drafts, widgets
-from ...data import history_tables, tables, zone
+from ...data import history_tables, tables
 
 PAGE = 200
 WORD = "purge"
@@ -54,9 +54,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
         column_order=["memory", "when", "who", "why", "kind", "tier"],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width=400),
-            "when": st.column_config.DatetimeColumn(
-                zone.named("Forgotten"), format="D MMM YYYY, HH:mm", timezone=zone.name()
-            ),
+            "when": widgets.time_column("Forgotten"),
             "who": st.column_config.TextColumn("By whom", width=130),
             "why": st.column_config.TextColumn("Why", width=260),
             "kind": st.column_config.TextColumn("Kind", width=100),

@@ -9,11 +9,10 @@ from zoneinfo import ZoneInfo, available_timezones
 import streamlit as st
 
 from memory_system import World
-from memory_system.core import in_zone, real_clock, zone_named
+from memory_system.core import city, in_zone, real_clock, zone_named
 
 from ... import session, words
 from ...components import bulk, drafts, widgets
-from ...data import zone
 
 _FOLLOWS = timedelta(seconds=1)
 """How close to the real time a clock that follows it is."""
@@ -52,7 +51,7 @@ def show() -> None:
         if mode == modes[1]:
             left, right = st.columns(2)
             day = left.date_input("Day", None, key=draft.field("day"), persist_state="session") or minute.date()
-            label = f"Time ({zone.city(named.key) if named else 'UTC'})"
+            label = f"Time ({city(named.key) if named else 'UTC'})"
             hour = right.time_input(label, None, key=draft.field("time"), persist_state="session") or minute.time()
             same = (day, hour) == (minute.date(), minute.time())  # the fields have no seconds
             new_time = at if same and world.standing else datetime.combine(day, hour, named or UTC)

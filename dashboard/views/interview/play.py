@@ -143,15 +143,13 @@ def _open(agent: AgentMemory, open_talk: OpenTalk) -> None:
     left, right = st.columns([1.15, 1], gap="medium")
     talk = open_talk.talk
     with left:
+        conversation = open_talk.source
+        assert isinstance(conversation, Conversation), "it is one that is kept"
 
         def ask(text: str, live: Live) -> Step:
-            conversation = open_talk.source
-            assert isinstance(conversation, Conversation), "it is one that is kept"
             return conversation.step(text, hold=True, heard=live.receive_piece, told=live.receive_call)
 
         def ask_again(live: Live) -> Step:
-            conversation = open_talk.source
-            assert isinstance(conversation, Conversation), "it is one that is kept"
             return conversation.answer_again(hold=True, heard=live.receive_piece, told=live.receive_call)
 
         chat.show(agent, PLAY, open_talk, ask)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import session
 from dashboard.components import bulk, card, edits, forms, stale, widgets
-from dashboard.data import tables, zone
+from dashboard.data import tables
 from dashboard.views.long_term import picture
 from memory_system import Tier
 from memory_system.core import LIVED
@@ -141,9 +141,7 @@ with widgets.box(
         column_order=["memory", "when", "importance", "kind", "marks", "tags"],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width=480),
-            "when": st.column_config.DatetimeColumn(
-                zone.named("When"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
-            ),
+            "when": widgets.time_column("When", 190, weekday=True),
             "importance": st.column_config.ProgressColumn(
                 "Importance", min_value=0, max_value=1, format="%.2f", width=110
             ),

@@ -14,7 +14,7 @@ from memory_system.operations.importing import NOW, Form, Order, Reading, Row, c
 
 from ... import words
 from ...components import mounting, widgets
-from ...data import tables, zone
+from ...data import tables
 from .life import Life
 
 _FIELDS = {"document": "Text", "timestamp": "When", "rating": "Importance", "kind": "Kind"}
@@ -152,9 +152,7 @@ def _table(rows: Sequence[Row]) -> None:
         column_config={
             "line": st.column_config.NumberColumn("Line", width=50),
             "problem": st.column_config.TextColumn("What is wrong", width=230),
-            "when": st.column_config.DatetimeColumn(
-                zone.named("When"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
-            ),
+            "when": widgets.time_column("When", 190, weekday=True),
             "text": st.column_config.TextColumn("Text", width=300 if wrong else 400),
             "importance": st.column_config.NumberColumn("Importance", width=90),
             "kind": st.column_config.TextColumn("Kind", width=100),

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import session, words
 from dashboard.components import bulk, widgets
-from dashboard.data import tables, zone
+from dashboard.data import tables
 from dashboard.data.moments import Moment
 from dashboard.views.recall import as_code, controls, why
 from dashboard.views.relive import relive_figures, relive_tables
@@ -164,12 +164,8 @@ def listed(agent: AgentMemory) -> None:
             "cue": st.column_config.TextColumn("Cue", width=340),
             "recalled": st.column_config.NumberColumn("Recalled", width=80),
             "who": st.column_config.TextColumn("Who", width=110),
-            "world time": st.column_config.DatetimeColumn(
-                zone.named("In the story"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
-            ),
-            "asked": st.column_config.DatetimeColumn(
-                zone.named("At the desk"), format="D MMM YYYY, HH:mm", timezone=zone.name(), width=150
-            ),
+            "world time": widgets.time_column("In the story", 190, weekday=True),
+            "asked": widgets.time_column("At the desk", 150),
         },
     )
     with st.container(horizontal=True):

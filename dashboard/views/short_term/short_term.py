@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import session, words
 from dashboard.components import bulk, card, drafts, edits, forms, material, tabs, widgets
-from dashboard.data import tables, zone
+from dashboard.data import tables
 from dashboard.views.short_term import conversation_form, happening_form
 from memory_system import ChangeSet, Tier
 
@@ -57,9 +57,7 @@ chosen = drafts.chosen(
     column_order=["memory", "when", "importance", *["marks"] * bool(marked), "fate", "explanation", "kind", "tags"],
     column_config={
         "memory": st.column_config.TextColumn("Memory", width=400),
-        "when": st.column_config.DatetimeColumn(
-            zone.named("When"), format="ddd D MMM YYYY, HH:mm", timezone=zone.name(), width=190
-        ),
+        "when": widgets.time_column("When", 190, weekday=True),
         "importance": st.column_config.ProgressColumn("Importance", min_value=0, max_value=1, format="%.2f", width=110),
         "fate": st.column_config.TextColumn("Next at migration", width=260),
         "explanation": st.column_config.TextColumn("Why this importance", width=320),
