@@ -269,9 +269,10 @@ def table(rows: pd.DataFrame | Sequence[Mapping[str, object]], **more: Any) -> A
 
 
 def time_column(label: str, width: int | None = None, *, weekday: bool = False) -> Any:
-    """The configuration of a column of times, in the zone that its label then names."""
-    shape = f"{'ddd ' if weekday else ''}D MMM YYYY, HH:mm"
-    return st.column_config.DatetimeColumn(zone.named(label), format=shape, timezone=zone.name(), width=width)
+    """The configuration of a column of times, in the zone that its label then names; at least as wide as the label."""
+    named, shape = zone.named(label), f"{'ddd ' if weekday else ''}D MMM YYYY, HH:mm"
+    wide = None if width is None else max(width, 7 * len(named) + 20)
+    return st.column_config.DatetimeColumn(named, format=shape, timezone=zone.name(), width=wide)
 
 
 def edited_table(frame: pd.DataFrame, **more: Any) -> pd.DataFrame:

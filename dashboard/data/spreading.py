@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from memory_system.core import zone_shown
 from memory_system.world.knows import Cell, Spread, Telling, Verdict
 
 from . import tables
@@ -114,7 +115,7 @@ def _lines(moment: float) -> list[str]:
     if moment == _OPEN:
         return ["not dated"]
     at = here(datetime.fromtimestamp(moment, UTC))
-    return [f"{at.day} {at:%b}", f"{at:%H:%M %Z}"]
+    return [f"{at.day} {at:%b}", f"{at:%H:%M} {zone_shown(at)}"]
 
 
 def _when(moment: datetime | None) -> str:

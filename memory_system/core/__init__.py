@@ -23,7 +23,7 @@ from .memory import Page
 from .names import checked_name
 from .saved_interviews import Answered, Sitting
 from .settings import DEFAULT_WORLD
-from .times import ago, city, in_zone, parse_time, real_clock, stamp, zone_named
+from .times import ago, city, in_zone, parse_time, real_clock, stamp, zone_named, zone_shown
 
 __all__ = [
     "BY_ITSELF",
@@ -62,4 +62,5 @@ __all__ = [
     "text_words",
     "together",
     "zone_named",
+    "zone_shown",
 ]

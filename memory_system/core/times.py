@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timezone, tzinfo
 from difflib import get_close_matches
 from typing import Any, TypeGuard
 from zoneinfo import ZoneInfo, available_timezones
@@ -178,8 +178,13 @@ def stamp(moment: datetime, beside: datetime | None = None) -> str:
     """
     if beside is not None:
         moment = in_zone(moment, beside.tzinfo)
-    zone = moment.tzname() or moment.strftime("%z")
-    return f"{moment:%a} {moment.day} {moment:%b %Y, %H:%M} {zone}"
+    return f"{moment:%a} {moment.day} {moment:%b %Y, %H:%M} {zone_shown(moment)}"
+
+
+def zone_shown(moment: datetime) -> str:
+    """The short name of a time's zone, "CET"; where it has none but a number, its distance: "UTC-03:00"."""
+    zone, ahead = moment.tzname() or "", moment.utcoffset()
+    return zone if ahead is None or zone[:1].isalpha() else timezone(ahead).tzname(None)
 
 
 def hour_of_day(hour: int, half: str | None) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -34,3 +35,17 @@ def test_a_time_beside_another_is_shown_in_the_zone_of_that() -> None:
     assert stamp(evening, western) == "Fri 27 Mar 2026, 06:00 UTC-12:00"
     first, last = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, tzinfo=UTC)
     assert (in_zone(first, western.tzinfo), in_zone(last, eastern.tzinfo)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("zone", "shown"),
+    [
+        (UTC, "UTC"),
+        (timezone(timedelta(hours=-3, minutes=-30)), "UTC-03:30"),
+        (ZoneInfo("Europe/Berlin"), "CET"),
+        (ZoneInfo("America/Argentina/Buenos_Aires"), "UTC-03:00"),
+        (ZoneInfo("Asia/Kathmandu"), "UTC+05:45"),
+    ],
+)
+def test_a_zone_without_letters_is_shown_by_its_distance(zone: tzinfo, shown: str) -> None:
+    assert stamp(datetime(2026, 1, 5, 9, tzinfo=zone)) == f"Mon 5 Jan 2026, 09:00 {shown}"

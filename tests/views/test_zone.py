@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
+from dashboard.components import widgets
 from dashboard.data import life, zone
 from memory_system import Tier
 from memory_system.core import city
@@ -90,3 +91,11 @@ def test_the_hours_of_a_day_whose_clocks_change_follow_each_other() -> None:
         assert len(bands) == hours
         assert all(end - start == 3600 for start, end, _ in bands)
         assert [end for _, end, _ in bands[:-1]] == [start for start, _, _ in bands[1:]]
+
+
+def test_a_column_is_as_wide_as_the_name_of_its_zone_needs(in_berlin: OpenPage) -> None:
+    in_berlin("history")
+    assert widgets.time_column("When", 140)["width"] == 140
+    session.world().use_zone("America/Argentina/Buenos_Aires")
+    session.world()
+    assert widgets.time_column(words.WORLD_TIME, 140)["width"] == 195

@@ -16,6 +16,9 @@ changeable = agent.read_only is None
 widgets.heading("History", "Every change, newest first. Each can be undone, and so can an undo.", agent)
 bulk.last()
 
+_TIME = 140
+"""Pixels: how wide a column of times is at least."""
+
 
 def listed() -> Applied | None:
     """The table of changes, and the one that was selected."""
@@ -30,6 +33,8 @@ def listed() -> Applied | None:
         else:
             widgets.empty(words.NOTHING_HAS_HAPPENED, "Add an event.", agent, to="short_term")
         return None
+    done, told = widgets.time_column("Done", _TIME), widgets.time_column(words.WORLD_TIME, _TIME)
+    wider = done["width"] + told["width"] - 2 * _TIME
     states = ["state"] if any(record.undone_by for record in records) else []  # else the titles get its space
     picked = widgets.table(
         history_tables.history(records),
@@ -39,13 +44,13 @@ def listed() -> Applied | None:
         key=f"history-{agent.name}-{agent.stamp[0]}-{records[0].revision}",
         column_order=["what", *states, "kind", "who", "memories", "applied", "world time"],
         column_config={
-            "what": st.column_config.TextColumn("What", width=249 if states else 319),
+            "what": st.column_config.TextColumn("What", width=(249 if states else 319) - wider),
             "state": st.column_config.TextColumn("State", width=70),
             "kind": st.column_config.TextColumn("Kind", width=95),
             "who": st.column_config.TextColumn("Who", width=116),
             "memories": st.column_config.NumberColumn("Memories", width=80),
-            "applied": widgets.time_column("Done", 140),
-            "world time": widgets.time_column(words.WORLD_TIME, 140),
+            "applied": done,
+            "world time": told,
         },
     )
     filters.turn_pages(agent, records[-1].revision, more=more)

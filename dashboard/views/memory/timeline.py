@@ -11,6 +11,7 @@ import numpy.typing as npt
 import streamlit as st
 
 from memory_system import AgentMemory, MemoryEntry
+from memory_system.core import zone_shown
 from memory_system.recall import Explanation
 
 from ... import session
@@ -77,7 +78,7 @@ def drawn(
         "strip": life.strip(lived, which, whole), "first": whole[0], "end": whole[1],
         "now": present.now.timestamp(), "then": None if session.moment() is None else now.timestamp(),
         "offset": _offset(now),
-        "zone": now.tzname(), "memory": at.memory, "turn": at.moved,
+        "zone": zone_shown(now), "memory": at.memory, "turn": at.moved,
         "none": "No matching memories." if lived.entries or gone else "Nothing is remembered yet.",
     }  # fmt: skip
 
