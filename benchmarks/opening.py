@@ -44,7 +44,8 @@ class Drawn:
         """Shape (n, 384)."""
         rows = [np.random.default_rng(abs(hash(text)) % 2**32).standard_normal(WIDTH) for text in texts]
         vectors = np.array(rows, np.float32).reshape(-1, WIDTH)
-        unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit
 
 

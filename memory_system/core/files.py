@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fnmatch
 import os
 import re
 import shutil
@@ -175,7 +176,7 @@ def as_store_errors(what: str) -> Iterator[None]:
             cannot, help_by = "written", " Make room there, and do it again."
         raise StoreError(f"{what} cannot be {cannot}: {error.strerror or error}{where}.{help_by}") from error
     except ValueError as error:
-        if "null byte" not in str(error):
+        if "embedded null" not in str(error):  # a null byte, or from Python 3.12 on a null character
             raise
         raise StoreError(f"{what} cannot be used: its path contains a null byte.") from error
 
@@ -291,10 +292,42 @@ def making(where: Path, begins: str) -> Iterator[Path]:
                 return
 
 
+def within(folder: Path, pattern: str = "*") -> list[Path]:
+    """What is directly in a folder and matches a pattern, sorted; nothing if there is no such folder.
+
+    ``Path.glob`` says nothing about a folder that it cannot read: on Python 3.13 and later for any reason, before for
+    want of permission. What is backed up, listed or purged must not be less because of that.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    if not folder.is_dir():  # nor is a path with a null byte one
+        return []
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:  # if it has just gone
+        return sorted(folder / entry.name for entry in found if fnmatch.fnmatch(entry.name, pattern))
+    return []
+
+
+def below(folder: Path) -> list[Path]:
+    """All files of a folder and of those in it, sorted; nothing if there is no such folder.
+
+    Raises:
+        OSError: a folder cannot be read.
+    """
+    if not folder.is_dir():
+        return []
+    walked = os.walk(folder, onerror=_refuse)
+    return sorted(path for where, _, names in walked for name in names if (path := Path(where, name)).is_file())
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise error
+
+
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files below a folder; 0 if it does not exist."""
+    """Bytes of a file, or of all files below a folder, as far as they can be looked at; 0 if it does not exist."""
     found = 0
-    for file in (path, *path.glob("**/*")):
+    for file in (path, *(Path(where, name) for where, _, names in os.walk(path) for name in names)):
         with suppress(OSError):
             about = file.lstat()
             found += about.st_size if stat.S_ISREG(about.st_mode) else 0
@@ -304,13 +337,13 @@ def size_of(path: Path) -> int:
 def remove_parts(folder: Path) -> None:
     """Remove all unfinished files of a folder; the caller holds the lock for writing there."""
     with suppress(OSError):
-        for part in folder.glob("*.part"):
+        for part in within(folder, "*.part"):
             part.unlink()
 
 
 def left_parts(folder: Path) -> list[Path]:
     """The files of ``beside`` that are still in a folder: being written, or left behind by a killed process."""
-    return sorted(path for path in folder.glob(".*.part") if _PART.fullmatch(path.name))
+    return [path for path in within(folder, ".*.part") if _PART.fullmatch(path.name)]
 
 
 def is_left(path: Path) -> bool:

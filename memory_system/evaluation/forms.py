@@ -177,8 +177,9 @@ def _text(path: Path) -> str:
         raw = read_at_most(path, MAX_FILE + 1)
     except OSError as error:
         raise _refusal(path, f"it cannot be read: {error.strerror or error}") from error
-    except ValueError as error:  # a null byte in the path
-        raise _refusal(path, f"that is not the path of a file: {error}") from error
+    except ValueError as error:
+        wrong = "it has a null byte" if "\0" in str(path) else error
+        raise _refusal(path, f"that is not the path of a file: {wrong}") from error
     if len(raw) > MAX_FILE:
         raise _refusal(path, f"it has more than {MAX_FILE:,} bytes, which is the limit")
     if b"\x00" in raw:

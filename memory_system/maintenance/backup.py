@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from ..core import personality
-from ..core.files import as_store_errors, making
+from ..core.files import as_store_errors, below, making, within
 from ..core.times import real_clock
 from ..errors import AgentNotFound, AlreadyExists, MemorySystemError
 from ..operations.context import Progress, no_progress, refuse_uncallable
@@ -131,7 +131,7 @@ def _write(
             with _scratch(scratch) as folder, suppress(FileNotFoundError):
                 _copy(world, agent.folder, folder / "agent")
                 kept |= _add(zipped, folder / "agent", f"{BIN}/{agent.folder.name}", now)
-        for path in sorted(world.folder.glob("*")):
+        for path in within(world.folder):
             if path.is_file() and not path.name.startswith((".", TOKENS, NOTE)):
                 kept[f"{WORLD}/{path.name}"] = _add_file(zipped, path, f"{WORLD}/{path.name}", now)
         manifest = Manifest(
@@ -182,8 +182,8 @@ def _scratch(beside: Path) -> Iterator[Path]:
 
 
 def _add(zipped: zipfile.ZipFile, folder: Path, into: str, now: datetime) -> dict[str, Kept]:
-    names = {f"{into}/{path.relative_to(folder).as_posix()}": path for path in sorted(folder.glob("**/*"))}
-    return {name: _add_file(zipped, path, name, now) for name, path in names.items() if path.is_file()}
+    names = {f"{into}/{path.relative_to(folder).as_posix()}": path for path in below(folder)}
+    return {name: _add_file(zipped, path, name, now) for name, path in names.items()}
 
 
 def _add_file(zipped: zipfile.ZipFile, path: Path, name: str, now: datetime) -> Kept:

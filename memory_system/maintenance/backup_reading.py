@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from ..core.files import as_store_errors, making
+from ..core.files import as_store_errors, making, within
 from ..errors import InvalidBackup, NotFound, shown
 from ..operations.context import Progress, no_progress
 from ..world.cut_off import HALF
@@ -33,16 +33,31 @@ _NOT_ZIP = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, Val
 """What reading a truncated or malicious zip raises."""
 
 
+def stored(folder: Path) -> list[Path]:
+    """The backups in a folder, of whichever world, the last made first; links are left out.
+
+    Raises:
+        StoreError: the folder cannot be read.
+    """
+    made = {}
+    with as_store_errors("The backups"):
+        for path in within(folder, "*.zip"):
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                if path.is_file() and not path.is_symlink():
+                    made[path] = path.stat().st_mtime
+    return sorted(made, key=lambda path: (-made[path], path.name))
+
+
 def find(folder: Path, name: str) -> Path:
     """The backup of this file name in a folder, and nowhere else.
 
     Raises:
         NotFound: there is no such backup.
+        StoreError: the folder cannot be read.
     """
-    with suppress(OSError, ValueError):
-        for path in folder.glob("*.zip"):
-            if path.name == name and path.is_file() and not path.is_symlink():
-                return path
+    for path in stored(folder):
+        if path.name == name:
+            return path
     raise NotFound(f"There is no backup {shown(name)} in the server's backup folder.")
 
 

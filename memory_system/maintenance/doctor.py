@@ -283,6 +283,7 @@ def examine_agent(
     try:
         with _copied(folder, journals or Journals()) as copy:
             found = list(_of_copy(folder, copy, personality, embedder, server))
+        return [*found, *stray_files.of_agent(folder)]
     except Timeout:
         return [Finding(name, "lock", State.NOTE, "Another program is writing to it. Look again when it has finished.")]
     except StoreError as error:
@@ -290,7 +291,6 @@ def examine_agent(
     except OSError as error:
         why = f"{error.strerror} ({error.filename})" if error.strerror and error.filename else str(error)
         return [Finding(name, "files", State.WRONG, f"They cannot be read: {why[:200]}.", beyond_repair=True)]
-    return [*found, *stray_files.of_agent(folder)]
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from typing import Any
 from ..agent import AgentMemory
 from ..core.change_set import Change, ChangeSet, so_many
 from ..core.entry import MemoryEntry, Tier
+from ..core.files import within
 from ..core.names import MAX_NAME
 from ..core.settings import AgentSettings, Retention
 from ..core.shipped import personalities as shipped
@@ -187,7 +188,7 @@ def fill_world(
         return False
     try:
         about = json.loads((samples / "world.json").read_text(encoding="utf-8"))
-        texts = {file.stem: file.read_text(encoding="utf-8") for file in sorted(samples.glob("*.jsonl"))}
+        texts = {file.stem: file.read_text(encoding="utf-8") for file in within(samples, "*.jsonl")}
         stories = {name: [json.loads(line) for line in text.splitlines()] for name, text in texts.items()}
     except (OSError, ValueError) as error:
         raise StoreDamaged(f"The samples in {samples} cannot be read: {error}. Get them again.") from error
@@ -211,8 +212,9 @@ def fill_world(
             say(f"Filling the world with its characters: {name} ({number} of {len(stories)}, {so_many(len(story))}).")
             _replay(scratch.agent(name).acting_as("samples"), story)
     if world.settings.chroma is not None:  # it takes everything in, under the world's own name, when an agent is opened
-        for store in scratch.folder.glob(f"*/{STORE}"):
-            shutil.rmtree(store)
+        for folder in within(scratch.folder):
+            if (folder / STORE).exists():
+                shutil.rmtree(folder / STORE)
     scratch.folder.rename(world.folder)
     return True
 

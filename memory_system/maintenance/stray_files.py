@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..core.files import size_of
+from ..core.files import as_store_errors, size_of, within
 from ..core.findings import Finding, State
 from ..world import cut_off, swap
 from ..world.world import World
@@ -17,8 +17,8 @@ _LEAST_FREE = 200_000_000
 
 def of_agent(folder: Path) -> Iterator[Finding]:
     """Leftovers in an agent's folder: files that were set aside, or cut off while they were written."""
-    aside = [path for path in folder.glob("*-damaged-*") if not path.name.endswith(("-wal", "-shm"))]
-    aside += folder.glob("chroma-replaced-*")
+    aside = [path for path in within(folder, "*-damaged-*") if not path.name.endswith(("-wal", "-shm"))]
+    aside += within(folder, "chroma-replaced-*")
     if aside:
         size = sum(map(size_of, aside))
         names = ", ".join(sorted(path.name for path in aside)[:3])
@@ -28,7 +28,7 @@ def of_agent(folder: Path) -> Iterator[Finding]:
             State.NOTE,
             f"{len(aside)} set aside ({names}), {size / 1e6:.1f} MB. Delete them when you need them no longer.",
         )
-    if parts := sorted(folder.glob("*.part")):
+    if parts := within(folder, "*.part"):
         names, size = ", ".join(path.name for path in parts[:3]), sum(map(size_of, parts))
         more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
         sentence = f"{names}{more} was being written when it was cut off; that takes {_shown(size)}."
@@ -52,7 +52,9 @@ def half_made(world: World, *, repair: bool) -> Iterator[Finding]:
             yield _finding(leftover, gone=True)
     for leftover in cut_off.found(world.spot, backups):
         yield _finding(leftover, gone=False)
-    for path in sorted([*world.folder.glob(".*-copying"), *world.folder.parent.glob("*-filling")]):
+    with as_store_errors("The folder of the worlds"):
+        filling = [*within(world.folder, ".*-copying"), *within(world.folder.parent, "*-filling")]
+    for path in filling:
         leftover = cut_off.CutOff(path, size_of(path))
         if repair:
             shutil.rmtree(path, ignore_errors=True)
@@ -82,7 +84,7 @@ def disk(world: Path) -> Finding:
     """Whether there is enough space."""
     there = next(path for path in (world, *world.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free
-    held = sum(file.stat().st_size for file in world.glob("**/*") if file.is_file())
+    held = size_of(world)
     enough = free >= max(_LEAST_FREE, held)
     sentence = f"{free / 1e9:.1f} GB are free, and the world has {held / 1e9:.2f} GB."
     return Finding("", "disk", State.RIGHT if enough else State.WRONG, sentence, beyond_repair=not enough)

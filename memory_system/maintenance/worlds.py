@@ -17,7 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ..core.entry import DECAYING
-from ..core.files import as_store_errors, making, replace_text, size_of
+from ..core.files import as_store_errors, making, replace_text, size_of, within
 from ..core.known import WORLD_AGENT
 from ..core.names import checked_name
 from ..core.settings import IN_USE, MEMORY, Settings, chosen, in_use
@@ -112,8 +112,12 @@ class Worlds:
     # -- looked at -------------------------------------------------------------------------------------
 
     def names(self) -> list[str]:
-        """The names of all worlds, sorted; including the one in use, even if it is still empty."""
-        found = {path.name for path in self.folder.glob("*") if _is_world(path)}
+        """The names of all worlds, sorted; including the one in use, even if it is still empty.
+
+        Raises:
+            StoreError: their folder cannot be read.
+        """
+        found = {path.name for path in self._folders() if _is_world(path)}
         return sorted({*found, self.used})
 
     def begun(self) -> bool:
@@ -207,7 +211,7 @@ class Worlds:
             InvalidAgentName, AlreadyExists: it cannot be used.
         """
         checked = checked_name(name, "world name")
-        there = [*(path.name for path in self.folder.glob("*")), *self.names()]
+        there = [*(path.name for path in self._folders()), *self.names()]
         for folder_name in (*there, self.settings.backup_folder.name):
             if folder_name.casefold() == checked.casefold() and folder_name != but:
                 raise AlreadyExists(f"There is a world {folder_name!r} already, or another folder of that name.")
@@ -296,7 +300,7 @@ class Worlds:
                 with suppress(FileNotFoundError):  # somebody has just brought it back
                     (half / BIN).mkdir(exist_ok=True)
                     _copy_agent(binned.folder, half / BIN / binned.folder.name, journals)
-            for path in sorted(source.glob("*")):
+            for path in within(source):
                 if path.is_file() and not path.name.startswith((".", TOKENS, NOTE)):
                     shutil.copyfile(path, half / path.name)
             now = real_clock()
@@ -422,6 +426,10 @@ class Worlds:
 
     # -- of help ---------------------------------------------------------------------------------------
 
+    def _folders(self) -> list[Path]:
+        with as_store_errors("The folder of the worlds"):
+            return within(self.folder)
+
     def _folder_of(self, name: str) -> Path:
         checked = checked_name(name, "world name")
         if checked not in self.names():
@@ -518,9 +526,9 @@ def _is_world(folder: Path) -> bool:
     try:
         if (folder / NOTE).exists():
             return False
+        return is_own(folder) or (folder / ABOUT).is_file() or any(map(holds_journal, within(folder)))
     except PermissionError:
         return True
-    return is_own(folder) or (folder / ABOUT).is_file() or any(map(holds_journal, folder.glob("*")))
 
 
 def _rehearses(folder: Path) -> bool:

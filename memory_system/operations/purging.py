@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from ..core.change_set import CORE, PERSON, ChangeSet, excerpt
 from ..core.entry import DECAYING, Tier
+from ..core.files import within
 from ..errors import Conflict, EntryNotFound, Immutable, shown
 from ..store.copying import SET_ASIDE
 from ..store.journal.trash import Scrubber, cleaned_text
@@ -77,7 +78,7 @@ def _plan(planned: Planned, present: Present, entry_ids: Sequence[str], nothing:
     if core or people:
         quoting = f"core memory of talks ({core}), records of people and of itself ({people})"
         notes.insert(1, f"What quotes them is rid of it, as it is now and as it was: {quoting}.")
-    aside = sorted(path.name for pattern in SET_ASIDE[:2] for path in present.folder.glob(pattern))
+    aside = sorted(path.name for pattern in SET_ASIDE[:2] for path in within(present.folder, pattern))
     if aside:
         notes.append(f"So do files of the agent that were set aside, until you delete them: {', '.join(aside)}.")
     title = "Purge a memory for good" if len(entry_ids) == 1 else f"Purge {len(entry_ids)} memories for good"

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from ..core.change_set import dump_entry
 from ..core.entry import Tier
+from ..core.files import within
 from ..core.memory import Vectors
 from .table import WIDE, Columns, Rows, Saved, Scene, Table, lengths_fit
 
@@ -335,7 +336,7 @@ class KeptTables:
         """
         self._versions.clear()
         self._places.clear()
-        for path in self._folder.glob("*.table*"):
+        for path in within(self._folder, "*.table*"):
             path.unlink(missing_ok=True)
 
     def _changed_much(self, tier: Tier, table: Table) -> bool:

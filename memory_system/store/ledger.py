@@ -14,7 +14,7 @@ from pathlib import Path
 from ..core.change_set import TEXTS, Change, ChangeSet, so_many
 from ..core.chroma_address import StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
-from ..core.files import as_exhausted, as_store_errors, remove_parts
+from ..core.files import as_exhausted, as_store_errors, remove_parts, within
 from ..core.memory import Vectors
 from ..core.shared_work import Together
 from ..core.times import Clock, real_clock
@@ -623,7 +623,7 @@ class Ledger:
                 self._kept.drop()
                 self._store_anew("purged", self._stores.embedder, lambda _share: None)
                 self._stores.wipe_spare()
-                for aside in self.folder.glob(f"{self._stores.folder.name}-purged-*"):
+                for aside in within(self.folder, f"{self._stores.folder.name}-purged-*"):
                     shutil.rmtree(aside)
                 if self._stores.server is not None:
                     self.messages.append(checks.purged_on_server(self._stores.where))

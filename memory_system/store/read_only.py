@@ -26,7 +26,7 @@ from ..core import personality as personalities
 from ..core.change_set import Change, ChangeSet, TextChange, dump_entry, so_many
 from ..core.chroma_address import StorePlace
 from ..core.entry import MemoryEntry, Tier
-from ..core.files import sqlite_files
+from ..core.files import sqlite_files, within
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
@@ -400,7 +400,7 @@ def _readable(home: JournalHome, copy: Path, clock: Clock) -> bool:
             return True
     except (OSError, MemorySystemError, ValueError, KeyError, TypeError):
         pass
-    for file in copy.parent.glob(f"{copy.name}*"):
+    for file in within(copy.parent, f"{copy.name}*"):
         file.unlink()
     return False
 

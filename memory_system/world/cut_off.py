@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.files import is_left, left_parts, remove_left, size_of
+from ..core.files import is_left, left_parts, remove_left, size_of, within
 from .swap import Spot, half_left
 
 HALF = ".backup-"
@@ -58,8 +58,9 @@ def _sized(path: Path) -> CutOff:
 
 
 def _candidates(spot: Spot, backups: Path) -> Iterator[Path]:
-    yield from sorted(path for path in backups.glob(f"{HALF}*") if path.is_dir())
-    yield from sorted(path for path in spot.folder.parent.glob(f"{HALF_WORLD}*") if path.is_dir())
-    yield from sorted(backups.glob(".*.zip.*.part"))  # of an earlier version
+    with suppress(OSError):  # what cannot be looked through stays
+        yield from (path for path in within(backups, f"{HALF}*") if path.is_dir())
+        yield from (path for path in within(spot.folder.parent, f"{HALF_WORLD}*") if path.is_dir())
+        yield from within(backups, ".*.zip.*.part")  # of an earlier version
     for folder in dict.fromkeys((spot.folder, spot.folder.parent, spot.personalities)):
         yield from left_parts(folder)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from ..core.files import as_exhausted, as_store_errors
+from ..core.files import as_exhausted, as_store_errors, within
 from ..core.known import WORLD_AGENT
 from ..core.names import checked_name
 from ..core.settings import Settings
@@ -210,7 +210,7 @@ def unpack(place: Place) -> None:
 def in_bin(world: Path) -> list[Binned]:
     """The agents in a world's bin, the last deleted first."""
     found = []
-    for folder in (world / BIN).glob("* *"):
+    for folder in within(world / BIN, "* *"):
         stamp, _, name = folder.name.partition(" ")
         try:
             deleted_at = datetime.strptime(f"{stamp}+0000", f"{_SECONDS}%z")
@@ -236,8 +236,8 @@ def agent_names(settings: Settings, journals: Journals | None = None) -> list[st
         with suppress(StoreError):  # if a server cannot be reached, opening an agent reports it
             journals.join(folder)
     with as_store_errors(f"The world {settings.world!r}"):
-        files = (path.stem for path in personalities_of(folder, Path(settings.personalities)).glob("*.json"))
-        folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
+        files = (path.stem for path in within(personalities_of(folder, Path(settings.personalities)), "*.json"))
+        folders = (path.name for path in within(folder) if any((path / name).is_file() for name in _STORED))
         return sorted({name for name in (*files, *folders) if _usable(name)})
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..core.files import as_store_errors, replace_text
+from ..core.files import as_store_errors, replace_text, size_of, within
 from ..core.times import parse_time
 from ..errors import StoreBusy, StoreError
 from ..store import slot
@@ -50,13 +50,19 @@ class Aside:
     @property
     def size(self) -> int:
         """Bytes of all its files."""
-        return sum(file.stat().st_size for file in self.folder.glob("**/*") if file.is_file())
+        return size_of(self.folder)
 
 
 def of_world(world: Path) -> list[Aside]:
-    """The worlds set aside for the one in this folder, the last first."""
+    """The worlds set aside for the one in this folder, the last first.
+
+    Raises:
+        StoreError: the folder of all worlds cannot be read.
+    """
     found = []
-    for note in world.parent.glob(f"*/{NOTE}"):
+    with as_store_errors("The worlds set aside"):
+        folders = within(world.parent)
+    for note in (folder / NOTE for folder in folders):
         try:
             fields = json.loads(note.read_text(encoding="utf-8"))
             aside = Aside(note.parent, str(fields["world"]), parse_time(fields["at"]), str(fields["why"]))
@@ -206,7 +212,7 @@ def _take_back(spot: Spot, aside: Path | None) -> None:
 def _settle(spot: Spot) -> None:
     """Move personalities to their place, and remove the file that says a swap is under way."""
     if spot.folder.is_dir():
-        for kept in sorted(spot.folder.glob(f"*/{KEPT}")):
+        for kept in [path for folder in within(spot.folder) if (path := folder / KEPT).exists()]:
             unpack(spot.agent(kept.parent.name))
             with suppress(OSError):  # it holds more than a personality
                 kept.parent.rmdir()

@@ -625,7 +625,8 @@ class World(HeldOpen):
             with self.lock:
                 self._agents.close(name)
                 place.personality.unlink(missing_ok=True)  # neither was there before
-                shutil.rmtree(place.folder, ignore_errors=True)
+                if place.folder.is_dir():  # its path may be none, which rmtree never ignores
+                    shutil.rmtree(place.folder, ignore_errors=True)
             raise
 
     def create_with_events(

@@ -255,6 +255,12 @@ def test_a_message_shows_where_it_cuts_a_value(path: Path) -> None:
     assert CUTS_UNSEEN.findall(path.read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_folder_is_listed_so_that_nothing_is_left_out(path: Path) -> None:
+    said = "Path.glob passes over what it cannot read: use core.files.within or below"
+    assert not re.search(r"\.r?glob\(", path.read_text(encoding="utf-8")), said
+
+
 def test_the_public_names_are_these() -> None:
     assert memory_system.__all__ == [
         "PRESETS",

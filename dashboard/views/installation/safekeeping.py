@@ -158,7 +158,7 @@ def restore() -> None:
             _restored()
         _upload()
         folder = session.world().settings.backup_folder
-        found = sorted(folder.glob("*.zip"), key=_time, reverse=True)
+        found = backup_reading.stored(folder)
         if found:
             chosen = st.selectbox("Backup", found, format_func=lambda path: path.name, key="backup-chosen")
             _preview(chosen)
@@ -308,10 +308,3 @@ def _counted(agents: int, rehearsals: int) -> str:
 
 def _characters(count: int) -> str:
     return tables.counted(count, "character", "characters")
-
-
-def _time(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0

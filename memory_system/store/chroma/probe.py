@@ -21,6 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from ...core.files import size_of
 from ...errors import ForeignStore
 
 SECONDS = 20.0
@@ -53,8 +54,7 @@ def probe(folder: Path, *, seconds: float = SECONDS, copied: bool = False) -> st
                 shutil.copytree(folder, copy)
             except (OSError, shutil.Error):
                 return None  # no space for a copy: any damage shows when the store is used
-        size = sum(file.stat().st_size for file in copy.glob("**/*") if file.is_file())
-        return _ask(copy, seconds + size / _BYTES_A_SECOND)
+        return _ask(copy, seconds + size_of(copy) / _BYTES_A_SECOND)
 
 
 def _waited_for(child: subprocess.Popen[str] | _Fork, seconds: float) -> tuple[str, str] | None:

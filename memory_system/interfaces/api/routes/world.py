@@ -252,10 +252,7 @@ def keeping_routes(desk: Desk) -> APIRouter:
 
     def backups() -> JSONResponse:
         """The backups in the server's backup folder, of whichever world, the last made first."""
-        files = sorted(_folder(desk).glob("*.zip"), key=lambda path: (-path.stat().st_mtime, path.name))
-        return JSONResponse(
-            {"items": [_backup_told(path) for path in files if path.is_file() and not path.is_symlink()]}
-        )
+        return JSONResponse({"items": [_backup_told(path) for path in backup_reading.stored(_folder(desk))]})
 
     def make(tell: Tell) -> Response:
         """Copy the whole world into one file of the backup folder, while it is in use, and read it back."""
