@@ -252,11 +252,14 @@ def write_seen(folder: Path, at: datetime) -> None:
 
 
 def move_standing(folder: Path, at: datetime) -> None:
-    """Move a clock stopped before a time to that time; one that follows the real time or is ahead is left alone."""
+    """Move a clock stopped before a time to that time; one that follows the real time or is ahead is left alone.
+
+    The world stays in its zone, whichever that of the time is.
+    """
     with _alone(folder):  # if two move it at once, neither moves it back
         standing = read_standing(folder)
         if standing is not None and after(at, standing):
-            _set(folder, at)
+            _set(folder, in_zone(at, standing.tzinfo))
 
 
 def read_about(folder: Path) -> About:

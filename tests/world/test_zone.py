@@ -145,6 +145,19 @@ def test_through_every_front_end(world: World, api: httpx.Client, monkeypatch: p
     assert world.zone is None
 
 
+@pytest.mark.parametrize("name", ["Asia/Tokyo", None])
+def test_a_zone_that_is_chosen_while_time_passes_stays(world: World, agent: AgentMemory, name: str | None) -> None:
+    assert agent.name in world.characters()
+    world.use_zone("Europe/Berlin")
+
+    def progress(_share: float, _what: str) -> None:
+        world.use_zone(name)
+
+    done = world.advance(NOW + 48 * HOUR, progress=progress)
+    assert done.steps
+    assert (world.zone, world.clock()) == (name, NOW + 48 * HOUR)
+
+
 def test_time_passes_through_the_hour_that_comes_twice_and_through_the_one_that_is_left_out(
     world: World, agent: AgentMemory
 ) -> None:
