@@ -29,7 +29,7 @@ from .comparing import MAX_MESSAGES, Lines, lines_of
 from .context import Context
 from .functions import RESERVED
 from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play, run
-from .replaying import GoingOn, Recorded, Replay, asked, last_step, messages_of, replayed
+from .replaying import GoingOn, Recorded, Replay, asked, last_step, messages_of, refuse_again, replayed, taken_back
 from .stepping import Told, untold
 from .steps import MUTED, WITHOUT, Step, planned, step_of
 from .storage import actions_of, conversations, entry_of, read, removal
@@ -234,7 +234,7 @@ class Conversation:
             ConversationNotFound: the conversation has been undone.
             StaleChange: somebody else talked at the same moment. Nothing was changed.
         """
-        refuse_uncallable(heard=heard)
+        self._refuse_busy(heard)
         by = storage.line("The speaker", speaker) if speaker else ""
         ask = Ask(
             text,
@@ -275,7 +275,7 @@ class Conversation:
         Raises:
             InvalidParameter, ConversationNotFound, StaleChange: as ``step``.
         """
-        refuse_uncallable(heard=heard)
+        self._refuse_busy(heard)
         talk, moment = self.talk, self._time(now)
         last = next((message for message in reversed(talk.queue) if message.said), None)
         if last is None:
@@ -318,14 +318,9 @@ class Conversation:
             raise InvalidParameter("Nothing was said here that could be answered again: say something first.")
         former = asked(messages_of(last.change_set, self.id), last.change_set, (), self.agent.model)
         ask = replace(former, now=moment, heard=heard, told=told, touch=True, model=None, results={})
-        undone, step = self.agent.undo(last.revision), None
-        try:
+        with taken_back(self.agent, self.id, last) as steps:
             step = self._stepped(self.talk, ask, preview=False, hold=hold)
-        finally:
-            if step is None or step.problem:
-                if step is not None and step.change_set is not None:
-                    self.agent.undo(step.change_set)
-                self.agent.undo(undone)
+            steps.append(step)
         if step.problem:
             raise ModelUnavailable(f"{step.problem} The former answer stands.")
         return step
@@ -359,7 +354,7 @@ class Conversation:
             InvalidParameter: this is not a pending step of this talk, or a result belongs to none of its calls.
             Conflict: somebody else has talked since; say it again.
         """
-        refuse_uncallable(heard=heard)
+        self._refuse_busy(heard)
         plan = step.change_set if isinstance(step, Step) else step
         said = messages_of(plan, self.id) if plan is not None and plan.revision is None else ()
         if plan is None or not said:
@@ -388,6 +383,10 @@ class Conversation:
         )
         return self._stepped(talk, ask, preview=preview, hold=hold)
 
+    def _refuse_busy(self, heard: Heard) -> None:
+        refuse_uncallable(heard=heard)
+        refuse_again(self.agent, self.id)
+
     def _stepped(self, talk: Talk, ask: Ask, *, preview: bool, hold: bool) -> Step:
         played = play(self.agent, talk, ask)
         plan = self._planned(talk, played, ask, hold=hold)
@@ -414,6 +413,7 @@ class Conversation:
         speaker: str = "",
     ) -> ChangeSet:
         """As the function ``note``: store what was said elsewhere, or between others."""
+        refuse_again(self.agent, self.id)
         return noting.note(self, heard=heard, said=said, now=now, preview=preview, speaker=speaker)
 
     def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:

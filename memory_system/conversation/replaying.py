@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from ..agent import AgentMemory
 from ..core.change_set import ChangeSet, ModelCall, counted
 from ..core.entry import Tier
-from ..errors import InvalidParameter, ModelError, ModelNonsense, ModelOverflow, ModelUnavailable
+from ..errors import (
+    Conflict,
+    InvalidParameter,
+    ModelError,
+    ModelNonsense,
+    ModelOverflow,
+    ModelUnavailable,
+    StaleChange,
+)
 from ..llm import LanguageModel
 from ..llm.base import TASK, Answer, Completion, Heard, Hearing, Reply, StandIn, relived, unheard
 from ..llm.tasks import Task
@@ -26,6 +36,12 @@ from .talk import Message, Mode, Role, Talk
 
 _MOST_ANSWERS = 1000
 """How many steps are looked through for the one that stands."""
+
+
+_again: set[tuple[str, str]] = set()
+"""The agent and the talk of each whose last message is being answered again."""
+_changing = threading.Lock()
+_AGAIN = "The last message of this talk is being answered again just now, so nothing was changed. Try it after that."
 
 
 @dataclass(frozen=True)
@@ -159,6 +175,53 @@ def last_step(agent: AgentMemory, talk: Talk) -> Applied | None:
     last = storage.message_id(talk.id, talk.next_number - 1)
     said = agent.history(_MOST_ANSWERS, operation=OPERATION, entry_id=last)
     return next((step for step in said if step.undone_by is None), None)
+
+
+@contextmanager
+def taken_back(agent: AgentMemory, conversation: str, step: Applied) -> Iterator[list[Step]]:
+    """Within, a step is undone, and nobody else in this process talks; it is redone if no answered one is added.
+
+    Raises:
+        StaleChange: it is being answered again already, it cannot be undone, or others talked meanwhile all the same.
+    """
+    talk = agent.name, conversation
+    with _changing:
+        refuse_again(agent, conversation)
+        _again.add(talk)
+    try:
+        undone, steps = agent.undo(step.revision), list[Step]()
+        try:
+            yield steps
+        finally:
+            if not steps or steps[-1].problem:
+                _bring_back(agent, step, undone, steps)
+    finally:
+        _again.discard(talk)
+
+
+def refuse_again(agent: AgentMemory, conversation: str) -> None:
+    """Raise if the last message of a talk is being answered again in this process.
+
+    Raises:
+        StaleChange: it is. Nothing was changed.
+    """
+    if (agent.name, conversation) in _again:
+        raise StaleChange(_AGAIN)
+
+
+def _bring_back(agent: AgentMemory, step: Applied, undone: ChangeSet, instead: Sequence[Step]) -> None:
+    """Redo a step that was undone, after undoing what stands in its place."""
+    if instead and instead[-1].change_set is not None:
+        agent.undo(instead[-1].change_set)
+    if agent.change(step.revision).undone_by is None:
+        return  # somebody brought it back meanwhile
+    try:
+        agent.undo(undone)
+    except Conflict as error:
+        raise StaleChange(
+            f"Somebody else talked meanwhile, so there is no other answer, and the former one (revision "
+            f"{step.revision}) cannot be put back as long as that stands. Both are in the history."
+        ) from error
 
 
 def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:

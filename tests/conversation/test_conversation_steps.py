@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Tier
+from memory_system.conversation import noting
 from memory_system.conversation.context import CORE, NEW, QUEUE, SUMMARY
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.replaying import last_step
@@ -690,6 +691,60 @@ def test_without_a_new_answer_the_former_one_stands(talk: Conversation, server: 
         talk.answer_again(heard=stop)
     assert talk.messages() == before
     assert talk.answer_again().answer == "Good day."
+
+
+def test_while_the_last_message_is_answered_again_nobody_else_talks(talk: Conversation, server: FakeServer) -> None:
+    script(server, answers("Good morning."), answers("Fine."), answers("Very well."))
+    talk.step("Good morning!")
+    talk.step("How are you?")
+    refused: list[str] = []
+
+    def heard(_piece: str) -> None:
+        for other in (talk.answer_again, talk.heartbeat, lambda: talk.step("Hello?"), lambda: talk.note(heard="Rain.")):
+            with pytest.raises(StaleChange, match="being answered again just now") as error:
+                other()
+            refused.append(error.value.sentence)
+
+    assert talk.answer_again(heard=heard).answer == "Very well."
+    assert len(refused) >= 4
+    assert [one.said for one in talk.messages() if one.said] == [
+        "Good morning!",
+        "Good morning.",
+        "How are you?",
+        "Very well.",
+    ]
+    assert talk.step("Hello?").answer
+
+
+def test_who_talks_from_elsewhere_while_it_is_answered_again_stands_and_the_error_says_where_the_rest_is(
+    talk: Conversation, server: FakeServer
+) -> None:
+    script(server, answers("Good morning."), answers("Good day."))
+    first = talk.step("Good morning!")
+    elsewhere = iter([noting.note])
+
+    def heard(_piece: str) -> None:
+        for note in elsewhere:
+            note(talk, heard="Rain.")
+
+    assert first.change_set is not None
+    with pytest.raises(StaleChange, match=rf"the former one \(revision {first.change_set.revision}\) cannot be put back"):
+        talk.answer_again(heard=heard)
+    assert [one.said for one in talk.messages() if one.said] == ["Rain."]
+
+
+def test_an_answer_that_somebody_brought_back_meanwhile_stands(talk: Conversation, server: FakeServer) -> None:
+    script(server, answers("Good morning."), answers("Good day."))
+    first = talk.step("Good morning!")
+    back = iter([talk.agent.redo])
+
+    def heard(_piece: str) -> None:
+        for redo in back:
+            redo(first.change_set)
+
+    with pytest.raises(StaleChange, match="Somebody else talked at the same moment|has changed since"):
+        talk.answer_again(heard=heard)
+    assert [one.said for one in talk.messages() if one.said] == ["Good morning!", "Good morning."]
 
 
 def test_what_nobody_said_has_no_other_answer(talk: Conversation, server: FakeServer) -> None:
