@@ -62,6 +62,8 @@ def removed(agent: AgentMemory, talk: Talk, now: datetime, *, events: bool) -> C
 
 
 MAX_TITLE = 200
+_TRIES = 3
+"""How often a step is fitted to what others changed at the same moment."""
 MOST_OTHERS = 100
 """How many people an agent may talk with in one conversation."""
 
@@ -389,18 +391,17 @@ class Conversation:
 
     def _stepped(self, talk: Talk, ask: Ask, *, preview: bool, hold: bool) -> Step:
         played = play(self.agent, talk, ask)
-        plan = self._planned(talk, played, ask, hold=hold)
-        if played.outcome.pending:
-            plan = dataclasses.replace(plan, operation=PENDING)
+        for left in reversed(range(_TRIES)):
+            plan = self._planned(talk, played, ask, hold=hold)
+            if played.outcome.pending:
+                plan = dataclasses.replace(plan, operation=PENDING)
+            try:
+                done = plan if preview or played.outcome.pending else self.agent.apply(plan)
+                break
+            except StaleChange:  # a synopsis, perhaps, took the place of a note at this moment
+                if not left:
+                    raise
         offered = [self._offered(event, ask.now) for event in played.events] if hold else []
-        keep = preview or bool(played.outcome.pending)
-        try:
-            done = plan if keep else self.agent.apply(plan)
-        except StaleChange as error:
-            if self.head.next_number == talk.next_number:
-                raise
-            sentence = "Somebody else talked at the same moment, so nothing was changed. Say it again."
-            raise StaleChange(sentence) from error
         return step_of(played, done, tuple(offered))
 
     def note(
@@ -470,18 +471,22 @@ class Conversation:
 
         Raises:
             Conflict: nothing has been said since.
+            StaleChange: somebody talked meanwhile. Nothing was changed.
         """
         talk, moment = self.talk, self._time(now)
         synopsis = remembering.synopsis_of(self.agent, talk, self.messages, moment, progress)
         if not synopsis.said:
             raise Conflict("Everything said in this talk is remembered already.")
+        if self.head.next_number != talk.next_number:
+            raise StaleChange("Somebody talked while the talk was remembered, so nothing was changed. Try it again.")
+        after = storage.brought_together(talk, synopsis.talk, self.head)
         plan = planned(
             self.agent,
             f"Remember the talk {excerpt(talk.title)}",
             moment,
             synopsis.changes,
             operation=SYNOPSIS,
-            texts=storage.text_changes(self.agent, synopsis.talk),
+            texts=storage.text_changes(self.agent, after),
             calls=synopsis.calls,
             notes=synopsis.notes,
         )
@@ -510,7 +515,8 @@ class Conversation:
 
     def _planned(self, before: Talk, played: Played, ask: Ask, *, hold: bool) -> ChangeSet:
         outcome = played.outcome
-        talk, notes = remembering.noted(self.agent, outcome.talk, outcome.messages, ask.now)
+        after = storage.brought_together(before, outcome.talk, self.head)
+        talk, notes = remembering.noted(self.agent, after, outcome.messages, ask.now)
         said = [Change(None, entry_of(self.id, message), "It was said.") for message in outcome.messages]
         events = [] if hold else [Change(None, event, _STORED) for event in played.events]
         summary = storage.summary_change(self.agent, talk, ask.now)

@@ -38,7 +38,7 @@ from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Scalar, Tier
 from ..core.json_source import parse_strict
 from ..core.scoring import whole
 from ..core.times import moment_given
-from ..errors import ConversationNotFound, InvalidDocument, InvalidParameter, StoreDamaged, shown
+from ..errors import ConversationNotFound, InvalidDocument, InvalidParameter, StaleChange, StoreDamaged, shown
 from ..llm.base import ToolCall
 from ..operations.context import bare
 from ..operations.importing.turns import MAX_SPEAKER
@@ -357,6 +357,32 @@ def text_changes(agent: AgentMemory, talk: Talk) -> tuple[TextChange, ...]:
     texts = {HELD: dump_held(talk), CONVERSATION: dump_state(talk), CORE: dump_blocks(talk)}
     changes = (TextChange(start + talk.id, agent.text(start + talk.id), text) for start, text in texts.items())
     return tuple(change for change in changes if change.before != change.after)
+
+
+def brought_together(before: Talk, after: Talk, present: Talk) -> Talk:
+    """A talk after a step, with what others have changed since the step began: settings, core memory, a synopsis.
+
+    Args:
+        before: as it was when the step began.
+        after: as the step leaves it.
+        present: as it is stored by now.
+
+    Raises:
+        StaleChange: others talked, or changed what the step changed, so that one of them would be lost.
+    """
+    if present.next_number != before.next_number:
+        raise StaleChange("Somebody else talked at the same moment, so nothing was changed. Say it again.")
+    others = {}
+    for name in (field.name for field in dataclasses.fields(Talk) if field.name != "queue"):
+        was, ours, theirs = (getattr(talk, name) for talk in (before, after, present))
+        if theirs in (was, ours):
+            continue
+        if ours != was:
+            raise StaleChange(
+                "Somebody else changed the same in this talk at the same moment, so nothing was changed. Say it again."
+            )
+        others[name] = theirs
+    return replace(after, **others)
 
 
 def summary_change(agent: AgentMemory, talk: Talk, now: datetime) -> tuple[Change, ...]:
