@@ -427,7 +427,7 @@ class Conversation:
         if block not in ("persona", "human"):
             raise InvalidParameter("Core memory has two blocks, persona and human.")
         blocks = checked_blocks(dataclasses.replace(talk.blocks, **{block: text}), talk.settings.block_room)
-        return self._set(f"Edit core memory: {block}", dataclasses.replace(talk, blocks=blocks), preview, now)
+        return self._set(f"Edit core memory: {block}", talk, dataclasses.replace(talk, blocks=blocks), preview, now)
 
     def change(self, settings: TalkSettings, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
         """Change how the conversation is held from now on; what was said stays, and so does core memory.
@@ -441,7 +441,7 @@ class Conversation:
             raise InvalidParameter("Say which settings: TalkSettings(strategy=..., budget=..., ...).")
         talk = self.talk
         after = dataclasses.replace(talk, settings=checked_settings(settings), ceiling=0)
-        return self._set(f"Change how {excerpt(talk.title)} is held", after, preview, now)
+        return self._set(f"Change how {excerpt(talk.title)} is held", talk, after, preview, now)
 
     def replay(self, revision: Revision | None = None) -> Replay:
         """A step replayed without the model: the same messages come out, or it says where they differ.
@@ -477,16 +477,17 @@ class Conversation:
         synopsis = remembering.synopsis_of(self.agent, talk, self.messages, moment, progress)
         if not synopsis.said:
             raise Conflict("Everything said in this talk is remembered already.")
-        if self.head.next_number != talk.next_number:
+        present = self.head
+        if present.next_number != talk.next_number:
             raise StaleChange("Somebody talked while the talk was remembered, so nothing was changed. Try it again.")
-        after = storage.brought_together(talk, synopsis.talk, self.head)
+        after = storage.brought_together(talk, synopsis.talk, present)
         plan = planned(
             self.agent,
             f"Remember the talk {excerpt(talk.title)}",
             moment,
             synopsis.changes,
             operation=SYNOPSIS,
-            texts=storage.text_changes(self.agent, after),
+            texts=storage.text_changes(self.agent, after, present),
             calls=synopsis.calls,
             notes=synopsis.notes,
         )
@@ -505,17 +506,18 @@ class Conversation:
 
     # -- how ---------------------------------------------------------------------------------------------
 
-    def _set(self, title: str, talk: Talk, preview: bool, now: datetime | None) -> ChangeSet:
-        plan = planned(self.agent, title, self._time(now), texts=self._texts(self.head, talk))
+    def _set(self, title: str, before: Talk, after: Talk, preview: bool, now: datetime | None) -> ChangeSet:
+        plan = planned(self.agent, title, self._time(now), texts=self._texts(before, before, after))
         return plan if preview else self.agent.apply(plan)
 
-    def _texts(self, before: Talk, after: Talk) -> tuple[TextChange, ...]:
+    def _texts(self, before: Talk, present: Talk, after: Talk) -> tuple[TextChange, ...]:
         known = people.text_changes(self.agent, after.people, before.blocks, after.blocks)
-        return (*storage.text_changes(self.agent, after), *known)
+        return (*storage.text_changes(self.agent, after, present), *known)
 
     def _planned(self, before: Talk, played: Played, ask: Ask, *, hold: bool) -> ChangeSet:
         outcome = played.outcome
-        after = storage.brought_together(before, outcome.talk, self.head)
+        present = self.head
+        after = storage.brought_together(before, outcome.talk, present)
         talk, notes = remembering.noted(self.agent, after, outcome.messages, ask.now)
         said = [Change(None, entry_of(self.id, message), "It was said.") for message in outcome.messages]
         events = [] if hold else [Change(None, event, _STORED) for event in played.events]
@@ -526,7 +528,7 @@ class Conversation:
             f"Heartbeat in {excerpt(talk.title)}" if ask.speaker == UNPROMPTED else f"Talk: {excerpt(ask.text)}",
             ask.now,
             (*said, *summary, *notes, *events),
-            texts=self._texts(before, talk),
+            texts=self._texts(before, present, talk),
             kept=tuple(Kept(entry_id, MUTED) for entry_id in ask.muted),
             calls=outcome.calls,
             notes=(*problem, *(WITHOUT.format(name) for name in ask.without), *outcome.notes),

@@ -80,6 +80,6 @@ def note(
         moment,
         (*(Change(None, entry_of(talk.id, message), "It was said.") for message in messages), *notes),
         operation=NOTE,
-        texts=storage.text_changes(agent, after),
+        texts=storage.text_changes(agent, after, talk),
     )
     return plan if preview else agent.apply(plan)

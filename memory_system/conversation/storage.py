@@ -348,14 +348,26 @@ def loaded(agent: AgentMemory, conversation: str, *, queue: bool = True) -> Talk
         return replace(talk, queue=STRATEGIES[talk.settings.strategy].past(talk, read)) if queue else talk
 
 
-def text_changes(agent: AgentMemory, talk: Talk) -> tuple[TextChange, ...]:
+def text_changes(agent: AgentMemory, talk: Talk, before: Talk | None = None) -> tuple[TextChange, ...]:
     """The changes that make the stored texts those of this talk: some fifty characters per step.
+
+    Args:
+        agent: whose talk it is.
+        talk: as it is to be stored.
+        before: as it was read to begin with; ``None`` if it is new.
 
     Raises:
         InvalidParameter: a field is out of its bounds.
+        StaleChange: it is not stored as it was before.
     """
-    texts = {HELD: dump_held(talk), CONVERSATION: dump_state(talk), CORE: dump_blocks(talk)}
-    changes = (TextChange(start + talk.id, agent.text(start + talk.id), text) for start, text in texts.items())
+    after = {HELD: dump_held(talk), CONVERSATION: dump_state(talk), CORE: dump_blocks(talk)}
+    stored = {start: agent.text(start + talk.id) for start in after}
+    if before is not None:
+        read, _ = parse_state(parse_held(Talk(talk.id), stored[HELD] or "{}"), stored[CONVERSATION])
+        read = parse_blocks(read, stored[CORE], None, before.queue)
+        if replace(read, summary=before.summary) != before:
+            raise StaleChange("Somebody else changed this talk at the same moment, so nothing was changed. Try it again.")
+    changes = (TextChange(start + talk.id, stored[start], text) for start, text in after.items())
     return tuple(change for change in changes if change.before != change.after)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from memory_system import AgentMemory
 from memory_system.conversation import Conversation, TalkSettings
+from memory_system.conversation.storage import text_changes
 from memory_system.errors import ConversationNotFound, StaleChange
 from tests.conversing import answers, calls, script, talking
 from tests.fake_server import FakeServer
@@ -76,3 +77,13 @@ def test_a_talk_goes_on_if_somebody_talks_while_it_is_remembered(agent: AgentMem
     assert talk.step("And the weather?").answer
     assert talk.synopsis().revision
     assert talk.head.remembered == talk.head.next_number
+
+
+def test_a_talk_that_was_read_before_others_talked_is_not_written_even_if_it_says_the_same(agent: AgentMemory) -> None:
+    """Else nothing would be left to tell that it is stale once what the others said is undone."""
+    talk = Conversation.begin(agent, human="John")
+    before = talk.talk
+    talk.step("My name is John.")
+    with pytest.raises(StaleChange, match="Somebody else changed this talk at the same moment"):
+        text_changes(agent, talk.talk, before)
+    assert text_changes(agent, talk.talk, talk.head) == ()
