@@ -7,11 +7,13 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Unpack
 
 from ..agent import AgentMemory
 from ..core.change_set import ChangeSet, ModelCall, counted
 from ..core.entry import Tier
+from ..core.times import in_zone
 from ..errors import (
     Conflict,
     InvalidParameter,
@@ -244,7 +246,8 @@ def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:
         raise InvalidParameter(f"Revision {revision} is not a step of this conversation.")
     before = agent.as_of(revision=revision - 1, access=_access(agent, stored[0].text, revision))
     talk = storage.loaded(before, conversation)
-    played = run(before, talk, asked(stored, done, storage.actions_of(done, talk), Recorded(done.calls)))
+    again = asked(stored, done, storage.actions_of(done, talk), Recorded(done.calls))
+    played = run(before, talk, replace(again, now=_as_then(agent, done)))
     differences = tuple(_differences(stored, played))
     return Replay(step_of(played, None), stored, differences)
 
@@ -279,6 +282,12 @@ def messages_of(done: ChangeSet, conversation: str) -> tuple[Message, ...]:
     ours = [entry for entry in said if entry.tier is Tier.RECALL and entry.extras.get("conversation") == conversation]
     found = [message_of(entry) for entry in ours if entry.extras.get("role") in tuple(Role)]
     return tuple(sorted(found, key=lambda message: message.number))
+
+
+def _as_then(agent: AgentMemory, step: ChangeSet) -> datetime:
+    """When a step was planned, in the zone that the world was in: its own if that had the same distance from UTC."""
+    here = in_zone(step.planned_at, agent.now.tzinfo)
+    return here if here.utcoffset() == step.planned_at.utcoffset() else step.planned_at
 
 
 def _access(agent: AgentMemory, text: str, revision: int) -> int | None:

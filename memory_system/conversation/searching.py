@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..agent import AgentMemory
 from ..core.entry import Kind, MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, whole
-from ..core.times import moment_given, parse_time
+from ..core.times import in_zone, moment_given, parse_time
 from ..errors import InvalidParameter, shown
 from ..llm.offline.listening import only_asks
 from ..recall.hybrid import Cue, TextIndex, TokenStates, hybrid
@@ -217,7 +217,8 @@ def conversation_search(
         InvalidParameter: one is out of its range.
         EmbedderError: the query could not be embedded.
     """
-    cue = Cue.read(checked_cue(query), _time(agent, at))
+    now = _time(agent, at)
+    cue = Cue.read(checked_cue(query), now)
     vector = agent.contents.cue_vector(cue.text)
     with agent.contents.shelf(Tier.RECALL) as table:
         rows = _said(table, conversation, muted)
@@ -231,7 +232,11 @@ def conversation_search(
         order = order[matches[order]]
         found = np.concatenate([sifted.rows[order], rows[asked][::-1]])[:POOL]
         scores = np.concatenate([np.maximum(worth, 0.0)[order], np.zeros(len(found))])
-        return _page(page, size, len(found), lambda place: _message(table, int(found[place]), float(scores[place])))
+
+        def item_at(place: int) -> Found:
+            return _message(table, int(found[place]), float(scores[place]))
+
+        return _page(page, size, len(found), item_at, now)
 
 
 def conversation_search_date(
@@ -270,7 +275,7 @@ def conversation_search_date(
         times = table.columns["timestamp"][rows]
         rows = rows[(times >= since.timestamp()) & (times <= until.timestamp())]
         rows = rows[np.lexsort((table.id_ranks[rows], table.columns["timestamp"][rows]))]
-        return _page(page, size, len(rows), lambda place: _message(table, int(rows[place])))
+        return _page(page, size, len(rows), lambda place: _message(table, int(rows[place])), now)
 
 
 def archival_search(
@@ -301,10 +306,11 @@ def archival_search(
         InvalidParameter: one is out of its range.
         EmbedderError: the query could not be embedded.
     """
+    moment = _time(agent, at)
     asked = agent.query(
         checked_cue(query),
         POOL,
-        now=_time(agent, at),
+        now=moment,
         static_threshold=1.0,  # static memory is in the prompt already
         static_share=0.0,
         facets=Facets(without=tuple(muted)),
@@ -315,7 +321,7 @@ def archival_search(
         (relevancy, _finding(hit.entry, f"{NAMES[hit.entry.tier]} memory", hit.score.total)) for relevancy, hit in lived
     ]
     found = list(_merged(life, _passages(agent, asked, set(muted))))
-    return _page(page, size, len(found), lambda place: found[place])
+    return _page(page, size, len(found), lambda place: found[place], moment)
 
 
 def _passages(agent: AgentMemory, asked: Query, muted: set[str]) -> list[tuple[float, Found]]:
@@ -375,10 +381,13 @@ def _places(table: Table, rows: Rows) -> Places:
 # -- pages ---------------------------------------------------------------------------------------------
 
 
-def _page(page: int, size: int, total: int, item_at: Callable[[int], Found]) -> Page:
+def _page(page: int, size: int, total: int, item_at: Callable[[int], Found], now: datetime) -> Page:
+    """A page of what was found, with its times in the zone of the world's time: a date means the day there."""
     number, most = whole("The page", page, 0, _MOST_PAGE), whole("The size of a page", size, 1, _MOST_SIZE)
     places = range(min(number * most, total), min((number + 1) * most, total))
-    return Page(tuple(item_at(place) for place in places), number, total, most)
+    found = (item_at(place) for place in places)
+    shown_in_zone = (replace(item, when=in_zone(item.when, now.tzinfo)) if item.when else item for item in found)
+    return Page(tuple(shown_in_zone), number, total, most)
 
 
 def _message(table: Table, row: int, score: float = 0.0) -> Found:

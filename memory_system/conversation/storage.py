@@ -366,7 +366,9 @@ def text_changes(agent: AgentMemory, talk: Talk, before: Talk | None = None) -> 
         read, _ = parse_state(parse_held(Talk(talk.id), stored[HELD] or "{}"), stored[CONVERSATION])
         read = parse_blocks(read, stored[CORE], None, before.queue)
         if replace(read, summary=before.summary) != before:
-            raise StaleChange("Somebody else changed this talk at the same moment, so nothing was changed. Try it again.")
+            raise StaleChange(
+                "Somebody else changed this talk at the same moment, so nothing was changed. Try it again."
+            )
     changes = (TextChange(start + talk.id, stored[start], text) for start, text in after.items())
     return tuple(change for change in changes if change.before != change.after)
 

@@ -11,11 +11,14 @@ import pytest
 
 from memory_system import AgentMemory, World
 from memory_system.conversation import Conversation
+from memory_system.conversation.searching import conversation_search
 from memory_system.core.times import in_zone, real_clock, stamp
 from memory_system.errors import InvalidParameter, StoreDamaged
 from memory_system.interfaces.client import RemoteWorld
 from tests.command_line import CommandLine
 from tests.conftest import NOW
+from tests.conversing import answers, calls, script, talking
+from tests.fake_server import FakeServer
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = timedelta(hours=1)
@@ -123,6 +126,26 @@ def test_mornings_come_at_the_same_hour_when_the_clocks_change(
     assert len({at.utcoffset() for at in plans}) == 2
     assert done.now == begun + 96 * HOUR
     assert not done.waiting
+
+
+def test_a_search_in_a_talk_says_the_day_that_it_was_there_and_is_replayed(
+    world: World, agent: AgentMemory, server: FakeServer
+) -> None:
+    """At one in the morning in Tokyo it is still the day before in Greenwich."""
+    world.use_zone("Asia/Tokyo")
+    talk = Conversation.begin(talking(agent, server), human="John")
+    for day in (27, 28):
+        world.stand_at(datetime(2026, 3, day, 1, 0, tzinfo=ZoneInfo("Asia/Tokyo")))
+        asked = {"start_date": "2026-03-27", "end_date": "2026-03-27"}
+        script(server, calls(("conversation_search_date", asked)), answers("A parrot."))
+        step = talk.step("What did I buy yesterday?" if day == 28 else "I bought a parrot.")
+    found = json.loads(step.functions[0].result)["results"]
+    assert {result["when"] for result in found} == {"2026-03-27T01:00:00+09:00"}
+    found_here = conversation_search(agent, "parrot").found
+    assert {item.when.utcoffset() for item in found_here if item.when} == {9 * HOUR}
+    assert talk.replay().same
+    world.use_zone("America/New_York")
+    assert talk.replay().same
 
 
 def test_through_every_front_end(world: World, api: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
