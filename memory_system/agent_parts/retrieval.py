@@ -208,7 +208,8 @@ class Retrieval(Part):
             InvalidParameter: the cue is empty or too long, or a hit is not a memory.
             ModelError: the language model gave no usable answer.
         """
-        return tell(self.context.display_name, self.query(cue).cue, hits, self.context.model)
+        asked = self.query(cue)
+        return tell(self.context.display_name, asked.cue, hits, self.context.model, asked.now)
 
     def would_have_answered(self, asked: Asked) -> tuple[Candidate, ...]:
         """What migration forgot that would be recalled if it were remembered still, the best first; touches nothing.

@@ -272,7 +272,9 @@ def reflect_on_person(
         )  # fmt: skip
     progress(0.05, f"Thinking of {person.name}")
     who = agent.display_name
-    reflection = acquaintance.reflect(agent.model, who, person.name, person.text, person.trust, found, MAX_BLOCK)
+    reflection = acquaintance.reflect(
+        agent.model, who, person.name, person.text, person.trust, found, MAX_BLOCK, moment
+    )
     progress(1.0, "Planned")  # so that a cancel during the model's answer takes effect
     record = {
         **_record(agent, called),

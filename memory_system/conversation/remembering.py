@@ -154,7 +154,7 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
     reading = synopsis.read(ground, turns, speakers)
     if not reading.shown:
         return Remembered(talk, (), tuple(reading.calls), reading.notes, len(said))
-    entry, call = rated(synopsis.entry(reading.shown, turns, speakers), agent.model)
+    entry, call = rated(synopsis.entry(reading.shown, turns, speakers, now), agent.model)
     notes, left = list(_notes(agent, talk)), replace(talk, remembered=talk.next_number)
     entry = _known(
         entry.evolve(id=left.synopsis_id, place=next((note.place for note in notes), "")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
@@ -10,7 +11,7 @@ from pydantic import AfterValidator, Field
 from ..core.entry import MemoryEntry
 from .extractive import short
 from .prompts import shipped
-from .tasks import AnswerForm, Task, Text, storable
+from .tasks import AnswerForm, Task, Text, storable, when
 from .tokens import packed
 
 MAX_PROMPT = 24_000
@@ -66,18 +67,23 @@ def parts(entries: Iterable[MemoryEntry]) -> Iterator[list[MemoryEntry]]:
     return packed(entries, MAX_PROMPT, lambda entry: min(len(entry.document), MAX_RECORD) + _ENVELOPE)
 
 
-def narrate(who: str, cue: str, entries: Sequence[MemoryEntry]) -> Task[Story]:
+def narrate(who: str, cue: str, entries: Sequence[MemoryEntry], now: datetime | None = None) -> Task[Story]:
     """Join memories into one narrative whose every sentence cites what it rests on."""
     return Task(
         "narrate",
         Story,
         shipped("narrate"),
-        {"character": who, "cue": short(cue, MAX_RECORD), "records": _records(entries)},
+        {"character": who, "cue": short(cue, MAX_RECORD), "records": _records(entries, now)},
     )
 
 
 def reflect_on_person(
-    who: str, person: str, known: Sequence[str], trust: float | None, entries: Sequence[MemoryEntry]
+    who: str,
+    person: str,
+    known: Sequence[str],
+    trust: float | None,
+    entries: Sequence[MemoryEntry],
+    now: datetime | None = None,
 ) -> Task[Known]:
     """Say what is new about a person, and how far they are trusted now; everything cites its evidence.
 
@@ -87,44 +93,47 @@ def reflect_on_person(
         known: what is known of them so far, one line each.
         trust: how far they are trusted so far, 0 to 1; ``None`` if unknown.
         entries: memories about them, oldest first.
+        now: the world's time, in whose zone their times are.
     """
     lines = [{"number": number, "text": line} for number, line in enumerate(known, start=1)]
-    records = [{**record, "rating": entry.rating} for record, entry in zip(_records(entries), entries, strict=True)]
+    told = zip(_records(entries, now), entries, strict=True)
+    records = [{**record, "rating": entry.rating} for record, entry in told]
     data = {"character": who, "person": person, "known": lines, "trust": trust, "records": records}
     return Task("person", Known, shipped("person"), data)
 
 
-def read_conversation(who: str, turns: Sequence[MemoryEntry]) -> Task[Shown]:
+def read_conversation(who: str, turns: Sequence[MemoryEntry], now: datetime | None = None) -> Task[Shown]:
     """Say what a conversation shows, each statement citing the turns it rests on.
 
     Args:
         who: whose memory it is.
         turns: the entries of the turns, with their ``speaker`` in the metadata.
+        now: the world's time, in whose zone their times are.
     """
     return Task(
         "synopsis",
         Shown,
         shipped("synopsis"),
-        {"character": who, "turns": [_turn(number, turn) for number, turn in enumerate(turns, start=1)]},
+        {"character": who, "turns": [_turn(number, turn, now) for number, turn in enumerate(turns, start=1)]},
     )
 
 
-def _records(entries: Sequence[MemoryEntry]) -> list[dict[str, Any]]:
+def _records(entries: Sequence[MemoryEntry], now: datetime | None) -> list[dict[str, Any]]:
     return [
         {
             "number": number,
-            "when": entry.timestamp.isoformat() if entry.timestamp else "always",
+            "when": when(entry, now),
             "text": short(entry.document, MAX_RECORD),
         }
         for number, entry in enumerate(entries, start=1)
     ]
 
 
-def _turn(number: int, turn: MemoryEntry) -> dict[str, Any]:
+def _turn(number: int, turn: MemoryEntry, now: datetime | None) -> dict[str, Any]:
     speaker = str(turn.extras["speaker"])
     return {
         "number": number,
-        "when": turn.timestamp.isoformat() if turn.timestamp else "always",
+        "when": when(turn, now),
         "speaker": speaker,
         "text": short(turn.document.removeprefix(f"{speaker}: "), MAX_RECORD),
     }

@@ -175,16 +175,19 @@ def _schema(form: type[BaseModel]) -> str:
     return json.dumps(form.model_json_schema(), ensure_ascii=False)
 
 
+def when(entry: MemoryEntry, now: datetime | None = None) -> str:
+    """When something happened, in the zone of ``now``, whose clocks say on which day it was; "always" if timeless."""
+    if entry.timestamp is None:
+        return "always"
+    return (in_zone(entry.timestamp, now.tzinfo) if now is not None else entry.timestamp).isoformat()
+
+
 def records(entries: Sequence[MemoryEntry], now: datetime | None = None) -> list[dict[str, Any]]:
     """Entries as numbered records, from 1, so that an answer can cite them; their times in the zone of ``now``."""
-
-    def when(moment: datetime) -> str:
-        return (in_zone(moment, now.tzinfo) if now is not None else moment).isoformat()
-
     return [
         {
             "number": number,
-            "when": when(entry.timestamp) if entry.timestamp else "always",
+            "when": when(entry, now),
             "text": entry.document,
             "rating": entry.rating,
         }
@@ -207,24 +210,26 @@ def rate(text: str, who: str = "") -> Task[Rating]:
     )
 
 
-def ask_questions(who: str, entries: Sequence[MemoryEntry], count: int) -> Task[Questions]:
+def ask_questions(who: str, entries: Sequence[MemoryEntry], count: int, now: datetime | None = None) -> Task[Questions]:
     """The most salient questions about recent memories (section 4.2, "Reflection")."""
     return Task(
         "questions",
         Questions,
         shipped("questions"),
-        {"character": who, "count": count, "records": records(entries)},
+        {"character": who, "count": count, "records": records(entries, now)},
         {"count": str(count)},
     )
 
 
-def find_insights(who: str, question: str, entries: Sequence[MemoryEntry], count: int) -> Task[Insights]:
+def find_insights(
+    who: str, question: str, entries: Sequence[MemoryEntry], count: int, now: datetime | None = None
+) -> Task[Insights]:
     """Insights that answer a question and cite their evidence (section 4.2)."""
     return Task(
         "insights",
         Insights,
         shipped("insights"),
-        {"character": who, "question": question, "count": count, "records": records(entries)},
+        {"character": who, "question": question, "count": count, "records": records(entries, now)},
         {"count": str(count)},
     )
 
@@ -240,13 +245,13 @@ def expand(who: str, cue: str, count: int) -> Task[Instances]:
     )
 
 
-def summarise(who: str, entries: Sequence[MemoryEntry]) -> Task[Summary]:
+def summarise(who: str, entries: Sequence[MemoryEntry], now: datetime | None = None) -> Task[Summary]:
     """One text that replaces several memories."""
     return Task(
         "summarise",
         Summary,
         shipped("summarise"),
-        {"character": who, "records": records(entries)},
+        {"character": who, "records": records(entries, now)},
     )
 
 

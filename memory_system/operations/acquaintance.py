@@ -110,7 +110,14 @@ def weight(found: Sequence[MemoryEntry]) -> float:
 
 
 def reflect(
-    model: LanguageModel, who: str, name: str, text: str, trust: float | None, found: Sequence[MemoryEntry], room: int
+    model: LanguageModel,
+    who: str,
+    name: str,
+    text: str,
+    trust: float | None,
+    found: Sequence[MemoryEntry],
+    room: int,
+    now: datetime,
 ) -> Acquaintance:
     """Reflect on a person by memories about them; if there are many, by the oldest that fit in one prompt.
 
@@ -122,13 +129,14 @@ def reflect(
         trust: how far they are trusted so far, 0 to 1; ``None`` if that is open.
         found: the memories, at least one, the oldest first; see ``about``.
         room: how many characters may be known of them.
+        now: the world's time, in whose zone the model is told when each happened.
 
     Raises:
         ModelError: the model failed, or gave nothing that rests on these memories. Nothing was changed.
     """
     entries = next(iter(narrate.parts(found)))
     lines = [line for line in text.splitlines() if line.strip()]
-    task = narrate.reflect_on_person(who, name, lines, trust, entries)
+    task = narrate.reflect_on_person(who, name, lines, trust, entries, now)
     done = model.complete(task.worded(prompts_of(model)))
     notes = (
         [f"{len(found) - len(entries)} later memories are left for the next time."] if len(entries) < len(found) else []
@@ -137,7 +145,8 @@ def reflect(
     learned, dropped, before = 0, 0, len(lines)
     for statement in answer.learned:
         sentence = " ".join(statement.text.split())
-        sources, problem = checked(sentence, statement.because_of, entries, known=(who, name), among=among)
+        cites = statement.because_of
+        sources, problem = checked(sentence, cites, entries, known=(who, name), among=among, now=now)
         corrects = statement.replaces
         if not problem and corrects is not None and not 1 <= corrects <= before:
             problem = f"It corrects line {corrects:,}, which there is not."

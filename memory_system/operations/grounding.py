@@ -18,6 +18,7 @@ from datetime import datetime
 
 from ..core.entry import MemoryEntry
 from ..core.languages import word_of
+from ..core.times import in_zone
 from ..errors import shown
 
 _MONTHS = (
@@ -69,7 +70,13 @@ _NO_NAMES = _ENGLISH | frozenset(_SMALL.split())
 
 
 def checked(
-    text: str, numbers: Sequence[int], given: Sequence[MemoryEntry], *, known: Iterable[str], among: Collection[str]
+    text: str,
+    numbers: Sequence[int],
+    given: Sequence[MemoryEntry],
+    *,
+    known: Iterable[str],
+    among: Collection[str],
+    now: datetime | None = None,
 ) -> tuple[list[MemoryEntry], str]:
     """The memories that a sentence rests on, and why it cannot be kept; empty if it can.
 
@@ -79,20 +86,28 @@ def checked(
         given: the memories behind the records.
         known: names that may be in any sentence, such as the character's own.
         among: what ``names`` finds in everything that was given.
+        now: the world's time, in whose zone the model was told when each happened; in UTC if not given.
     """
     sources = [given[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(given)]
     if not numbers:
         return sources, "It rests on no memory."
     if strange := [number for number in numbers if not 1 <= number <= len(given)]:
         return sources, f"It rests on number {shown(strange[0])}, which was not given."
-    return sources, _made_up(text, sources, known, among)
+    return sources, _made_up(text, sources, known, among, now)
 
 
-def _made_up(sentence: str, sources: Sequence[MemoryEntry], known: Iterable[str], among: Collection[str]) -> str:
+def _made_up(
+    sentence: str,
+    sources: Sequence[MemoryEntry],
+    known: Iterable[str],
+    among: Collection[str],
+    now: datetime | None,
+) -> str:
     """What a sentence says but none of its sources does, in words; empty if there is nothing."""
     said = _plain(_CUT.sub(" ", sentence))
     texts = [_plain(source.document) for source in sources]
-    times = [source.timestamp for source in sources if source.timestamp is not None]
+    zone = None if now is None else now.tzinfo
+    times = [in_zone(source.timestamp, zone) for source in sources if source.timestamp is not None]
     numbers = {number for text in texts for number in _numbers(text)}
     dates = numbers | {number for moment in times for number in _numbers_of(moment)}
     figures = [*_digits(_DATE.sub(" ", said)), *(n for n in _spelled(said) if int(n) > _COUNTED and n not in dates)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from ..core.change_set import ModelCall, so_many
 from ..core.entry import MemoryEntry
@@ -57,7 +58,7 @@ class Narrative:
     left_out: tuple[str, ...] = ()
 
 
-def tell(who: str, cue: str, hits: Hits, model: LanguageModel) -> Narrative:
+def tell(who: str, cue: str, hits: Hits, model: LanguageModel, now: datetime) -> Narrative:
     """Join the hits into a narrative.
 
     The first hits have priority for the room in the prompt; they are ordered by time. A sentence is dropped if it
@@ -68,6 +69,7 @@ def tell(who: str, cue: str, hits: Hits, model: LanguageModel) -> Narrative:
         cue: what the narrative is to answer.
         hits: see ``Hits``.
         model: who tells it.
+        now: the world's time, in whose zone it says when each happened.
 
     Raises:
         InvalidParameter: a hit is not a memory.
@@ -78,13 +80,14 @@ def tell(who: str, cue: str, hits: Hits, model: LanguageModel) -> Narrative:
         return Narrative(f"Nothing was recalled for {quote(cue)}, so there is nothing to tell.")
     first, *others = narrate.parts(found)
     entries = sorted(first, key=by_age)
-    done = model.complete(narrate.narrate(who, cue, entries))
+    done = model.complete(narrate.narrate(who, cue, entries, now))
     among = names([cue, *(entry.document for entry in entries)])
     sentences: list[Sentence] = []
     dropped: list[Dropped] = []
     for statement in done.answer.sentences:
         text = " ".join(statement.text.split())
-        sources, problem = checked(statement.text, statement.because_of, entries, known=(who,), among=among)
+        cites = statement.because_of
+        sources, problem = checked(statement.text, cites, entries, known=(who,), among=among, now=now)
         ids = tuple(source.id for source in sources)
         if problem:
             dropped.append(Dropped(text, ids, problem))

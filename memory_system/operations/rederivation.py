@@ -81,13 +81,13 @@ def _made(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry], ro
         return _action(ground, entry, sources, routine)
     if "conversation" in entry.extras:
         return _synopsis(ground, entry, sources)
-    done = ground.model.complete(tasks.summarise(ground.who, sources))
+    done = ground.model.complete(tasks.summarise(ground.who, sources, ground.now))
     return _as_made(entry, summarisation.entry(done.answer.summary, sources)), (done.call,), ()
 
 
 def _insight(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry]) -> _Made:
     question = str(entry.extras.get("question") or "What do these memories show?")
-    done = ground.model.complete(tasks.find_insights(ground.who, question, sources, 1))
+    done = ground.model.complete(tasks.find_insights(ground.who, question, sources, 1, ground.now))
     found = [insight.insight for insight in done.answer.insights if cited(insight.because_of, sources)]
     if not found:
         return (
@@ -131,7 +131,7 @@ def _synopsis(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry]
     if not read.shown:
         return None, read.calls, read.notes
     old = {key: value for key, value in entry.extras.items() if not key.endswith("_turns")}
-    made = synopsis.entry(read.shown, turns, speakers)
+    made = synopsis.entry(read.shown, turns, speakers, ground.now)
     return _as_made(entry.evolve(metadata=old), made), read.calls, read.notes
 
 

@@ -53,7 +53,7 @@ def plan(ground: Ground, *, only_if_due: bool = False) -> ChangeSet:
         note = f"Short-term memory holds {so_many(len(recent))}; reflecting takes at least three."
         return ground.plan("reflect", "Nothing to reflect on", [], notes=(note,))
     ground.progress(0.05, "Finding questions")
-    asked = ground.model.complete(tasks.ask_questions(ground.who, recent, QUESTIONS))
+    asked = ground.model.complete(tasks.ask_questions(ground.who, recent, QUESTIONS, ground.now))
     calls: list[ModelCall] = [asked.call]
     changes: list[Change] = []
     dropped = 0
@@ -61,7 +61,7 @@ def plan(ground: Ground, *, only_if_due: bool = False) -> ChangeSet:
     for number, question in enumerate(questions):
         ground.progress(0.1 + 0.9 * number / len(questions), f"Answering: {question}")
         context = ground.recall(question, CONTEXT)
-        done = ground.model.complete(tasks.find_insights(ground.who, question, context, INSIGHTS))
+        done = ground.model.complete(tasks.find_insights(ground.who, question, context, INSIGHTS, ground.now))
         calls.append(done.call)
         for insight in done.answer.insights[:INSIGHTS]:
             evidence = cited(insight.because_of, context)

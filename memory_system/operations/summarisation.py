@@ -31,7 +31,7 @@ def plan(ground: Ground, count: int) -> ChangeSet:
         return ground.plan("summarise", "Nothing to summarise", [], notes=(_too_few(ground, len(free)),))
     chosen.sort(key=by_age)
     ground.progress(0.1, f"Summarising {len(chosen)} memories")
-    done = ground.model.complete(tasks.summarise(ground.who, chosen))
+    done = ground.model.complete(tasks.summarise(ground.who, chosen, ground.now))
     summary = entry(done.answer.summary, chosen)
     changes = [Change(None, summary, f"Stands for the {len(chosen)} least important of long-term memory.")]
     changes += [

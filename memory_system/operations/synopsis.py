@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import zip_longest
 
 from ..core.change_set import Change, ChangeSet, ModelCall
 from ..core.entry import Kind, MemoryEntry, Scalar, Tier
+from ..core.times import in_zone
 from ..errors import ModelError
 from ..llm import narrate
 from ..llm.prompts import prompts_of
@@ -73,7 +75,7 @@ def plan(ground: Ground, added: ChangeSet) -> ChangeSet:
     changes = list(base.changes)
     if synopsis.shown:
         reason = f"What the conversation shows, from its {len(turns)} turn{'s' if len(turns) != 1 else ''}."
-        changes.append(Change(None, entry(synopsis.shown, turns, speakers), reason))
+        changes.append(Change(None, entry(synopsis.shown, turns, speakers, ground.now), reason))
     notes = (*added.notes, *synopsis.notes)
     return dataclasses.replace(base, changes=tuple(changes), calls=(*base.calls, *synopsis.calls), notes=notes)
 
@@ -93,7 +95,7 @@ def read(ground: Ground, turns: Sequence[MemoryEntry], speakers: Sequence[str]) 
     parts = list(narrate.parts(turns))
     for number, part in enumerate(parts):
         ground.progress(number / len(parts), f"Reading part {number + 1} of {len(parts)} of the conversation")
-        task = narrate.read_conversation(ground.who, part).worded(prompts_of(ground.model))
+        task = narrate.read_conversation(ground.who, part, ground.now).worded(prompts_of(ground.model))
         try:
             done = ground.model.complete(task)
         except ModelError as error:
@@ -101,16 +103,20 @@ def read(ground: Ground, turns: Sequence[MemoryEntry], speakers: Sequence[str]) 
             calls.append(ModelCall(task.name, ground.model.name, task.prompt(), "", 0.0, error=failure))
             break
         calls.append(done.call)
-        found.append(_kept(done.answer, part, (ground.who, *speakers), dropped))
+        found.append(_kept(done.answer, part, (ground.who, *speakers), dropped, ground.now))
     ground.progress(1.0, "Read the conversation")  # so that a cancel during the model's answer takes effect
     shown = {} if failure else _merged(found)
     return Read(shown, tuple(calls), tuple(_notes(failure, shown, found, dropped)))
 
 
-def entry(shown: Part, turns: Sequence[MemoryEntry], speakers: Sequence[str]) -> MemoryEntry:
-    """The memory of what a conversation shows: at the time of its latest turn, resting on all of them."""
+def entry(shown: Part, turns: Sequence[MemoryEntry], speakers: Sequence[str], now: datetime) -> MemoryEntry:
+    """The memory of what a conversation shows: at the time of its latest turn, resting on all of them.
+
+    It says on which day that was in the zone of ``now``, the world's time.
+    """
     times = [turn.timestamp for turn in turns if turn.timestamp is not None]
-    days = list(dict.fromkeys(f"{moment.day} {moment:%B %Y}" for moment in (min(times), max(times))))
+    ends = (in_zone(moment, now.tzinfo) for moment in (min(times), max(times)))
+    days = list(dict.fromkeys(f"{moment.day} {moment:%B %Y}" for moment in ends))
     lines = [f"Conversation of {listed(speakers)}, {' to '.join(days)}."]
     lines += [
         f"{word}: {' '.join(statement.text for statement in shown[sort])}"
@@ -142,14 +148,16 @@ def entry(shown: Part, turns: Sequence[MemoryEntry], speakers: Sequence[str]) ->
     )
 
 
-def _kept(answer: narrate.Shown, part: Sequence[MemoryEntry], known: Sequence[str], dropped: list[str]) -> Part:
+def _kept(
+    answer: narrate.Shown, part: Sequence[MemoryEntry], known: Sequence[str], dropped: list[str], now: datetime
+) -> Part:
     """The statements that rest on turns; the others go to ``dropped``, each as a sentence for the notes."""
     among = names(turn.document for turn in part)
     kept: Part = {}
     for sort in SORTS:
         for statement in getattr(answer, sort):
             text = " ".join(statement.text.split())
-            sources, problem = checked(text, statement.because_of, part, known=known, among=among)
+            sources, problem = checked(text, statement.because_of, part, known=known, among=among, now=now)
             if problem:
                 dropped.append(f"“{text if len(text) <= 80 else f'{text[:79]}…'}” was dropped. {problem}")
             else:

@@ -728,7 +728,9 @@ def test_who_talks_from_elsewhere_while_it_is_answered_again_stands_and_the_erro
             note(talk, heard="Rain.")
 
     assert first.change_set is not None
-    with pytest.raises(StaleChange, match=rf"the former one \(revision {first.change_set.revision}\) cannot be put back"):
+    with pytest.raises(
+        StaleChange, match=rf"the former one \(revision {first.change_set.revision}\) cannot be put back"
+    ):
         talk.answer_again(heard=heard)
     assert [one.said for one in talk.messages() if one.said] == ["Rain."]
 
@@ -742,7 +744,7 @@ def test_an_answer_that_somebody_brought_back_meanwhile_stands(talk: Conversatio
         for redo in back:
             redo(first.change_set)
 
-    with pytest.raises(StaleChange, match="Somebody else talked at the same moment|has changed since"):
+    with pytest.raises(StaleChange, match="at the same moment"):
         talk.answer_again(heard=heard)
     assert [one.said for one in talk.messages() if one.said] == ["Good morning!", "Good morning."]
 

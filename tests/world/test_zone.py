@@ -18,7 +18,7 @@ from memory_system.interfaces.client import RemoteWorld
 from tests.command_line import CommandLine
 from tests.conftest import NOW
 from tests.conversing import answers, calls, script, talking
-from tests.fake_server import FakeServer
+from tests.fake_server import FakeServer, says
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = timedelta(hours=1)
@@ -146,6 +146,26 @@ def test_a_search_in_a_talk_says_the_day_that_it_was_there_and_is_replayed(
     assert talk.replay().same
     world.use_zone("America/New_York")
     assert talk.replay().same
+
+
+def test_what_memories_tell_and_what_a_talk_showed_has_the_day_that_it_was_there(
+    world: World, agent: AgentMemory, server: FakeServer
+) -> None:
+    night = datetime(2026, 3, 28, 1, 0, tzinfo=ZoneInfo("Asia/Tokyo"))
+    world.stand_at(night)
+    for number in (1, 2, 3):
+        agent.add_short_term({"id": f"net-{number}", "document": f"Mended net {number} in the harbour.", "rating": 5})
+    talk = Conversation.begin(agent, human="John")
+    talk.step("My name is John. I sold the mill to Tobias.")
+    assert agent.narrate("The nets?", [agent.last_version("net-1")]).text.startswith("28 March 2026, 01:00")
+    synopsis = next(change.after for change in talk.synopsis().changes if change.after)
+    assert "28 March 2026" in synopsis.document
+    talking(agent, server)
+    server.on("questions", says({"questions": ["Who mends the nets?"]}))
+    server.on("insights", says({"insights": [{"insight": "The nets are old.", "because_of": [1]}]}))
+    agent.reflect_from_recent_memory(preview=True)
+    asked = [request["messages"][-1]["content"] for request in server.requests]
+    assert all("2026-03-28T01:00:00+09:00" in prompt and "2026-03-27T16" not in prompt for prompt in asked[:2])
 
 
 def test_through_every_front_end(world: World, api: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
