@@ -312,7 +312,8 @@ class Conversation:
         Raises:
             InvalidParameter: nothing was said that could be answered again.
             ModelUnavailable: the language model gives no answer.
-            StaleChange: what the step stored has been changed since. Nothing was changed.
+            StaleChange: what the step stored has been changed since, or it is being answered again already; nothing
+                was changed. Or others talked meanwhile: what they said stands.
         """
         refuse_uncallable(heard=heard)
         moment, last = self._time(now), last_step(self.agent, self.head)

@@ -172,8 +172,8 @@ class Hit:
         return self.entry.evolve(document=f"{speaker}: {self.entry.document}"[:MAX_DOCUMENT])
 
 
-def passages(question: str, hits: Sequence[Hit], embedder: Embedder) -> tuple[Passage, ...]:
-    """The part of each hit that answers a question.
+def passages(question: str, hits: Sequence[Hit], embedder: Embedder, now: datetime) -> tuple[Passage, ...]:
+    """The part of each hit that answers a question; it says when that was in the zone of ``now``, the world's time.
 
     Raises:
         EmbedderError: a sentence could not be embedded.
@@ -181,10 +181,10 @@ def passages(question: str, hits: Sequence[Hit], embedder: Embedder) -> tuple[Pa
     parted = [(text, sentences(text) or [(0, len(text))]) for text in (hit.entry.document for hit in hits)]
     asked = iter(relevances(question, [pair for pair in parted if len(pair[1]) > 1], embedder))
     best = [int(next(asked).argmax()) if len(spans) > 1 else 0 for _, spans in parted]
-    return tuple(_passage(hit, spans, at) for hit, (_, spans), at in zip(hits, parted, best, strict=True))
+    return tuple(_passage(hit, spans, at, now) for hit, (_, spans), at in zip(hits, parted, best, strict=True))
 
 
-def _passage(hit: Hit, spans: list[Span], best: int) -> Passage:
+def _passage(hit: Hit, spans: list[Span], best: int, now: datetime) -> Passage:
     entry = hit.entry
     first, last = _around(spans, best)
     begin, end = spans[first][0], min(spans[last][1], spans[first][0] + MAX_PASSAGE)
@@ -194,7 +194,7 @@ def _passage(hit: Hit, spans: list[Span], best: int) -> Passage:
         id=entry.id,
         text=entry.document[begin:end],
         sentence=(spans[best][0] - begin, min(spans[best][1], end) - begin),
-        source=source_of(entry),
+        source=source_of(entry, now),
         score=hit.score,
         relevancy=hit.relevancy,
         tier=entry.tier,
@@ -204,9 +204,9 @@ def _passage(hit: Hit, spans: list[Span], best: int) -> Passage:
     )
 
 
-def source_of(entry: MemoryEntry) -> str:
-    """Where something comes from: who said it, which document and page, or which memory, and when."""
-    when = stamp(entry.timestamp) if entry.timestamp else "timeless"
+def source_of(entry: MemoryEntry, now: datetime) -> str:
+    """Where something comes from: who said it, which document and page, or which memory, and when, in a time's zone."""
+    when = stamp(entry.timestamp, now) if entry.timestamp else "timeless"
     match entry.tier:
         case Tier.STATIC:
             return "personality"

@@ -28,7 +28,7 @@ from ..errors import InvalidParameter, MemorySystemError, ModelError, shown, the
 from ..operations.narrative import Narrative
 from ..recall.query import checked_cue
 from .gathering import Remembering, Where, gather
-from .passages import Hit, Passage, passages, source_of
+from .passages import Hit, Passage, passages
 
 
 @dataclass(frozen=True)
@@ -136,11 +136,8 @@ class Found:
     def text(self) -> str:
         """The answer as a model reads it."""
         if self.narrative is not None:
-            entries = {hit.entry.id: hit.entry for hit in self.hits}
-            listed = [
-                f"[{at}] {source_of(entries[entry_id])}; id {entry_id}"
-                for at, entry_id in enumerate(self.sources, start=1)
-            ]
+            whence = {passage.id: passage.source for passage in self.passages}
+            listed = [f"[{at}] {whence[entry_id]}; id {entry_id}" for at, entry_id in enumerate(self.sources, start=1)]
             byline = [f"Told by {self.narrative.told_by}."] if self.narrative.told_by else []
             return "\n".join([self.summary, *(["Sources:", *listed] if listed else []), *byline])
         notes = [self.note] if self.note else []
@@ -194,7 +191,7 @@ def memory_search(
     hits = gather(agent, cue, most, where, now)
     if touch and agent.read_only is None:
         agent.touch([hit.entry.id for hit in hits], now=now)
-    found = passages(cue, hits, agent.embedder)
+    found = passages(cue, hits, agent.embedder, agent.now if now is None else now)
     if style is Form.EXTRACTIVE:
         return Found(cue, style, found, None, hits)
     try:

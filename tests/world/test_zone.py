@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, World
-from memory_system.conversation import Conversation
+from memory_system.conversation import Conversation, memory_search
 from memory_system.conversation.searching import conversation_search
 from memory_system.core.times import in_zone, real_clock, stamp
 from memory_system.errors import InvalidParameter, StoreDamaged
@@ -155,6 +155,9 @@ def test_what_memories_tell_and_what_a_talk_showed_has_the_day_that_it_was_there
     world.stand_at(night)
     for number in (1, 2, 3):
         agent.add_short_term({"id": f"net-{number}", "document": f"Mended net {number} in the harbour.", "rating": 5})
+    found = memory_search(agent, "Which nets were mended?", within=["life"]).text
+    assert "Sat 28 Mar 2026, 01:00 JST" in found
+    assert "UTC" not in found
     talk = Conversation.begin(agent, human="John")
     talk.step("My name is John. I sold the mill to Tobias.")
     assert agent.narrate("The nets?", [agent.last_version("net-1")]).text.startswith("28 March 2026, 01:00")
