@@ -330,6 +330,21 @@ def test_a_talk_whose_items_were_counted_goes_on_after_the_last(agent: AgentMemo
     assert [one["content"] for one in asyncio.run(talk.get_items())] == ["old", "new"]
 
 
+@pytest.mark.parametrize(
+    ("items", "refusal"),
+    [
+        (["Hello."], "An item of a session is an object like .* not 'Hello.'"),
+        ("Hello.", "not 'H'"),
+        ([{"role": "user", "content": object()}], "An item of a session cannot be kept: Object of type object"),
+    ],
+)
+def test_what_is_no_item_of_a_session_is_refused_as_that(agent: AgentMemory, items: Any, refusal: str) -> None:
+    session, before = bridge("MemorySession")("talk", agent), agent.stamp
+    with pytest.raises(InvalidParameter, match=refusal):
+        asyncio.run(session.add_items(items))
+    assert agent.stamp == before
+
+
 def test_an_item_too_long_for_a_session_is_refused_by_its_length(agent: AgentMemory) -> None:
     talk = bridge("MemorySession")("talk", agent)
     fits, too_long = ({"role": "user", "content": "x" * count} for count in (1_400_000, 1_410_001))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import Mapping
 
 from agents import TResponseInputItem
 from agents.memory import SessionABC, SessionSettings
@@ -17,7 +18,7 @@ from ...conversation.storage import storable
 from ...core.change_set import counted
 from ...core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier
 from ...core.kinds import MAX_EXTRAS, Scalar, new_id
-from ...errors import InvalidParameter
+from ...errors import InvalidParameter, shown
 from .notes import Ends, Notes
 
 _KEY, _ITEM, _MORE, _OF = "session_item", "session_json", "session_json_", "session"
@@ -84,7 +85,7 @@ class MemorySession(SessionABC):
         of = hashlib.sha256(self.session_id.encode()).hexdigest()[:16]
         made: list[Ends] = []
         for item in items:
-            json_text, made_up = json.dumps(item), new_id()
+            json_text, made_up = _dumped(item), new_id()
             if len(json_text) > _MOST:
                 raise InvalidParameter(
                     f"An item of a session has {len(json_text):,} characters as JSON; at most {_MOST:,} are allowed."
@@ -102,6 +103,15 @@ class MemorySession(SessionABC):
     def _speaker(self, item: TResponseInputItem) -> str:
         role = str(item.get("role", "")) or str(item.get("type", "item"))
         return self._notes.agent.display_name if role == "assistant" else role
+
+
+def _dumped(item: object) -> str:
+    if not isinstance(item, Mapping):
+        raise InvalidParameter(f'An item of a session is an object like {{"role": "user", ...}}, not {shown(item)}.')
+    try:
+        return json.dumps(item)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidParameter(f"An item of a session cannot be kept: {error}. Hand in plain JSON.") from error
 
 
 def said(item: TResponseInputItem) -> str:
