@@ -305,6 +305,16 @@ def test_streamlit_finds_no_folder_of_pages_beside_the_app() -> None:
     assert not (ROOT / "dashboard" / "pages").exists()
 
 
+def test_no_page_has_a_text_that_streamlit_would_show() -> None:
+    """A string that stands alone in a page's script, such as what a constant means, would be read on the page."""
+    for path in (ROOT / "dashboard" / "views").glob("*/*.py"):
+        if path.stem == path.parent.name:
+            alone = [
+                node.value for node in ast.parse(path.read_text(encoding="utf-8")).body[1:] if type(node) is ast.Expr
+            ]
+            assert not any(isinstance(value, ast.Constant) for value in alone), path.name
+
+
 def test_no_package_of_somebody_else_is_committed() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if tracked.returncode:

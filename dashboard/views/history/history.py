@@ -16,8 +16,7 @@ changeable = agent.read_only is None
 widgets.heading("History", "Every change, newest first. Each can be undone, and so can an undo.", agent)
 bulk.last()
 
-_TIME = 140
-"""Pixels: how wide a column of times is at least."""
+_TIME = 140  # pixels: how wide a column of times is at least; Streamlit would show a string here on the page
 
 
 def listed() -> Applied | None:
