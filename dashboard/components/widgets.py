@@ -16,7 +16,7 @@ from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.world import VIEWING
 
 from .. import session, words
-from ..data import cells, diffs, setting_names, tables, type_scale, zone
+from ..data import cells, diffs, personality_diffs, setting_names, tables, type_scale, zone
 from . import places
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ _JOINER = "\u2060"
 
 UNDOING = "Undoing …"
 """What a page says meanwhile."""
+_LONG = 60
+"""From how many characters on a field is told by the words that differ."""
 _HEARD = 80
 """How many characters of what a button acts on a screen reader says."""
 
@@ -241,19 +243,19 @@ def empty(what: str, next_step: str, agent: AgentMemory | None = None, *, to: st
 
 
 def field_changes(changed: list[diffs.FieldChange]) -> None:
-    """Fields before and after, one line each."""
+    """Fields before and after, one line each; of long ones, the words that differ are marked."""
     for field in changed:
-        st.html(
-            f"{diffs.STYLE}<div class='diff'>{diffs.escaped(field.field)}: "
-            f"{diffs.marked('gone', field.before)} → {diffs.marked('new', field.after)}</div>"
-        )
+        whole = min(len(field.before), len(field.after)) < _LONG
+        ends = f"{diffs.marked('gone', field.before)} → {diffs.marked('new', field.after)}"
+        told = ends if whole else "".join(diffs.marked(*part) for part in diffs.words(field.before, field.after))
+        st.html(f"{diffs.STYLE}<div class='diff'>{diffs.escaped(field.field)}: {told}</div>")
 
 
 def text_change(text: TextChange) -> None:
     """What changed in the settings, the personality, the saved cues or the judgments."""
     with st.container(border=True, gap="small"):
         st.markdown(f"**{plain(text.words[:1].upper() + text.words[1:])}**")
-        named = diffs.of_text(text)
+        named = diffs.of_text(text) or personality_diffs.of_personality(text)
         if named:
             field_changes(named)
         else:

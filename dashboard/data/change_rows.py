@@ -10,7 +10,7 @@ from memory_system import Change, ChangeSet, Kind, MemoryEntry
 from memory_system.core import TextChange
 from memory_system.operations import Clash
 
-from . import diffs, tables
+from . import diffs, personality_diffs, tables
 
 Row = dict[str, Any]
 Find = Callable[[str], MemoryEntry | None]
@@ -151,7 +151,7 @@ def _value(text: str) -> str:
 
 
 def _lines(text: TextChange) -> list[tuple[str, str, str]]:
-    named = diffs.of_text(text)
+    named = diffs.of_text(text) or personality_diffs.of_personality(text)
     if named:
         return [(field_change.field, _value(field_change.before), _value(field_change.after)) for field_change in named]
     return [("", tables.short(diffs.lines(text) or "Only its formatting changed.", _LONGEST), "")]

@@ -12,7 +12,7 @@ import streamlit as st
 
 from ... import words
 from ...components import drafts
-from ...data import merged, tables
+from ...data import merged, personality_diffs, tables
 from . import personality_form
 
 _MOST = 400
@@ -112,8 +112,7 @@ def _joined(parts: Mapping[Path, Any]) -> dict[str, Any]:
 
 
 def _called(path: Path) -> str:
-    labels = {name: label for name, (label, _) in (personality_form.LISTS | personality_form.TABLES).items()}
-    return tables.visible(labels.get(path[-1], path[-1].replace("_", " ").capitalize()))
+    return tables.visible(personality_diffs.called(path[-1]))
 
 
 def _apart(current: Any, yours: Any) -> tuple[str, str]:

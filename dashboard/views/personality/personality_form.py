@@ -13,17 +13,18 @@ import streamlit as st
 from memory_system.errors import Problem
 
 from ...components import drafts, widgets
+from ...data.personality_diffs import LABELS
 
 LISTS = {
-    "traits": ("Traits", "One per line: early riser"),
-    "long_term_goals": ("Long-term goals", "One per line: keep the mill in the village"),
-    "societal_rules": ("Rules of society", "One per line: a promise made over bread is binding"),
-    "facts": ("Other facts", "One a line"),
+    "traits": (LABELS["traits"], "One per line: early riser"),
+    "long_term_goals": (LABELS["long_term_goals"], "One per line: keep the mill in the village"),
+    "societal_rules": (LABELS["societal_rules"], "One per line: a promise made over bread is binding"),
+    "facts": (LABELS["facts"], "One a line"),
 }
 TABLES = {
-    "relationships": ("Relationships", ("name", "relation", "trust", "notes")),
-    "environment": ("Places", ("place", "description", "within")),
-    "routine": ("Daily routine (HH:MM)", ("time", "until", "activity", "place")),
+    "relationships": (LABELS["relationships"], ("name", "relation", "trust", "notes")),
+    "environment": (LABELS["environment"], ("place", "description", "within")),
+    "routine": (LABELS["routine"], ("time", "until", "activity", "place")),
 }
 _WIDTHS = {
     "what": 220,
