@@ -96,6 +96,7 @@ PROSE_WITHOUT_MODEL = "Each sentence becomes a memory. A language model, where o
 CHARACTER = "Character"
 NEW_CHARACTER = "New character"
 WORLD_TIME = "World time"
+CLOCK_WAS_SET = "The world's clock or its time zone was changed after this page was drawn, so times here are older."
 
 # history_tables.py
 DERIVE_AGAIN = "Derive again"

@@ -1,4 +1,4 @@
-// Listens for the revision of an agent, and says so when it is another than the one that the page knows.
+// Listens for news of an agent and of the clock, and says so when it is other than what the page knows.
 // It waits until the page is at rest: where the run of one fragment begins before the end of another's is sent, Streamlit
 // leaves standing what that other one drew before, such as a form whose button was just pressed.
 const AGAIN_MS = 1000, LATEST_MS = 60000;
@@ -32,11 +32,11 @@ class Listener {
     this.wait = AGAIN_MS;
   }
 
-  show({ agent, path, revision }) {
+  show({ agent, path, news }) {
     const place = new URL(path, document.baseURI);
     place.protocol = place.protocol.replace("http", "ws");
     place.search = new URLSearchParams({ agent });
-    this.known = revision;
+    this.known = news;
     if (this.place === place.href) return this.tell();
     this.leave();
     this.place = place.href;
@@ -48,7 +48,7 @@ class Listener {
     this.socket = new WebSocket(this.place);
     this.socket.onmessage = (message) => {
       this.wait = AGAIN_MS;
-      this.heard = Number(message.data);
+      this.heard = message.data;
       this.tell();
     };
     this.socket.onclose = () => {

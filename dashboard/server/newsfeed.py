@@ -1,6 +1,6 @@
-"""The feed that notifies an open page of changes to its agent: one number over a socket, so that no page has to ask.
+"""The feed that notifies an open page of changes to its agent and to the clock: one line over a socket, unasked.
 
-The page keeps the socket open as long as it is shown, and nothing of Streamlit runs before a number comes.
+The page keeps the socket open as long as it is shown, and nothing of Streamlit runs before a line comes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,25 @@ PATH = "/news"
 LOOK_SECONDS = 1.0
 """How often to check whether anything has changed: another process may write, and would not notify us."""
 ELSEWHERE = -2
-"""What is sent instead of a revision once the served world is not the one that the page shows."""
+"""What is sent instead of news once the served world is not the one that the page shows."""
 _REFUSED = 1008
 
 
+def news_of(world: World, name: str) -> str:
+    """What a page has to know: the revision of its agent, and how the clock goes."""
+    return f"{world.agent(name).stamp[0]} {clock_of(world)}"
+
+
+def clock_of(world: World) -> str:
+    """How a world's clock goes: another text once it is set, stopped, started or in another zone; not as it runs."""
+    stands = world.standing
+    return f"{stands.isoformat() if stands else 'runs'} {world.speed:g} {world.zone or ''}".rstrip()
+
+
 class Newsfeed:
-    """Sends each socket the revision of its agent, at once and whenever it changes; and when the world changes.
+    """Sends each socket the revision of its agent and how the clock goes, at once and whenever either changes.
+
+    It also says when the world changes.
 
     Args:
         world: returns the world of the agents.
@@ -54,20 +67,17 @@ class Newsfeed:
             self.listening -= 1
 
     async def _tell(self, socket: WebSocket, name: str) -> None:
-        last_sent, here = -1, self._world()
-
-        def revised() -> int:
-            return here.agent(name).stamp[0]
-
+        last_sent, here = "", self._world()
         cookie = cookie_parser(socket.headers.get("cookie", "")).get(COOKIE)
         while self._visitors.signed_in(cookie):
             try:
-                revision = ELSEWHERE if self._world() is not here else await anyio.to_thread.run_sync(revised)
+                elsewhere = self._world() is not here
+                news = str(ELSEWHERE) if elsewhere else await anyio.to_thread.run_sync(news_of, here, name)
             except MemorySystemError:  # it is gone, or busy for a moment: a redrawn page says so
                 return
-            if revision != last_sent:
-                last_sent = revision
-                await socket.send_text(str(revision))
+            if news != last_sent:
+                last_sent = news
+                await socket.send_text(news)
             await anyio.sleep(LOOK_SECONDS)
 
 

@@ -27,6 +27,27 @@ def remembered(page: Page) -> Locator:
     return page.get_by_role("heading", name="remembered")
 
 
+def test_a_clock_that_somebody_sets_is_announced_and_takes_nothing_from_whoever_types(
+    dashboard: Dashboard, page: Page
+) -> None:
+    dashboard.show(page, "short_term", agent="edda")
+    typed, clock = page.get_by_label(words.WHAT_HAPPENED).first, page.locator(".head-clock")
+    typed.fill("The bell of the ferry rang")
+    here = f"{dashboard.api}/v1/world"
+    httpx.patch(here, json={"zone": "Asia/Kolkata"}, timeout=LAST_RESORT / 1000, trust_env=False).raise_for_status()
+    try:
+        pill = page.get_by_role("button", name=words.WORLD_TIME)
+        expect(pill).to_contain_text("IST")
+        expect(clock).to_contain_text("UTC")
+        pill.click()
+        expect(clock).to_contain_text("IST")
+        expect(pill).to_have_count(0)
+        expect(typed).to_have_value("The bell of the ferry rang")
+        settled(page)
+    finally:
+        httpx.patch(here, json={"zone": None}, timeout=LAST_RESORT / 1000, trust_env=False).raise_for_status()
+
+
 _COUNT_RUNS = """() => {
     window.runs = 0;
     const app = document.querySelector("[data-testid='stApp']");

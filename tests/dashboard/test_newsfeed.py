@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 from pydantic import SecretStr
@@ -17,8 +18,10 @@ from dashboard.server.newsfeed import PATH, Newsfeed
 from dashboard.server.visitors import COOKIE, SECONDS, Visitors
 from memory_system import AgentMemory, Settings, World
 from memory_system.world.auth import Door
+from tests.conftest import NOW
 from tests.waiting import until
 
+LATER = NOW + timedelta(hours=1)
 PASSWORD = "a long password of one's own"
 
 
@@ -33,6 +36,11 @@ class Told:
         return self.client.websocket_connect(
             f"{PATH}?agent={agent}", headers={"cookie": f"{COOKIE}={cookie}"} if cookie else {}
         )
+
+
+def revision(socket: WebSocketTestSession) -> int:
+    """The agent's revision in what is told next."""
+    return int(socket.receive_text().split(" ")[0])
 
 
 @pytest.fixture
@@ -63,11 +71,28 @@ def test_the_revision_is_told_at_once_and_whenever_it_is_another(
     serve: Callable[[Visitors], Told], anybody: Visitors, agent: AgentMemory, remember: Callable[..., str]
 ) -> None:
     with serve(anybody).listen() as socket:
-        assert int(socket.receive_text()) == agent.stamp[0]
+        assert revision(socket) == agent.stamp[0]
         remember("A game saw smoke over the mill.")
-        assert int(socket.receive_text()) == agent.stamp[0]
+        assert revision(socket) == agent.stamp[0]
         remember("A game heard a dog bark.")
-        assert int(socket.receive_text()) == agent.stamp[0]
+        assert revision(socket) == agent.stamp[0]
+
+
+def test_a_clock_that_is_set_is_told_and_one_that_runs_is_not(
+    serve: Callable[[Visitors], Told], anybody: Visitors, world: World, remember: Callable[..., str]
+) -> None:
+    with serve(anybody).listen() as socket:
+        told = [socket.receive_text()]
+        world.stand_at(LATER)
+        told.append(socket.receive_text())
+        world.use_zone("Asia/Kolkata")
+        told.append(socket.receive_text())
+        world.play(60)
+        told.append(socket.receive_text())
+        remember("The clock runs, and this is the next that is told.")
+        last = socket.receive_text()
+    assert len(set(told)) == len(told)
+    assert last.split(" ")[1:] == told[-1].split(" ")[1:]
 
 
 def test_nothing_is_said_while_nothing_changes(
@@ -75,9 +100,9 @@ def test_nothing_is_said_while_nothing_changes(
 ) -> None:
     told = serve(anybody)
     with told.listen() as socket, told.listen() as another:
-        first = [int(one.receive_text()) for one in (socket, another)]
+        first = [revision(one) for one in (socket, another)]
         remember("A game saw smoke over the mill.")
-        assert [int(one.receive_text()) for one in (socket, another)] == [agent.stamp[0]] * 2
+        assert [revision(one) for one in (socket, another)] == [agent.stamp[0]] * 2
         assert first == [agent.stamp[0] - 1] * 2, "the next that was said was the change"
 
 
@@ -106,7 +131,7 @@ def test_who_signs_out_or_stays_away_hears_no_more(
         cookie = visitors.sign_in(PASSWORD, "127.0.0.1")
         assert cookie is not None
         with told.listen(cookie=cookie) as socket:
-            assert int(socket.receive_text()) == agent.stamp[0]
+            assert revision(socket) == agent.stamp[0]
             leaves(cookie)
             with pytest.raises(WebSocketDisconnect):
                 socket.receive_text()

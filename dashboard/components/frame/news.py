@@ -15,17 +15,18 @@ import streamlit as st
 from memory_system import MemorySystemError
 
 from ... import session, words
-from ...server.newsfeed import ELSEWHERE, PATH
-from .. import mounting, widgets
+from ...data import zone
+from ...server.newsfeed import ELSEWHERE, PATH, clock_of, news_of
+from .. import mounting, widgets, working
 
 _MOST = 99
-_KEY = "news"
+_KEY, _CLOCK, _BY_ITSELF = "news", "news-clock", "news-clock-moves"
 _OTHER = "Somebody has switched to another world. Nothing you do on this page reaches it."
 
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Draw a page within the block; from then on a pill appears as soon as others change the agent.
+    """Draw a page within the block; from then on a pill appears as soon as others change the agent or the clock.
 
     In the past there is no news, since nobody changes it.
     """
@@ -34,8 +35,26 @@ def watched() -> Iterator[None]:
         return
     agent = session.present()
     st.session_state[_KEY] = agent.stamp[0]
+    know_clock()
     _pill(agent.name)
     yield
+
+
+def know_clock() -> None:
+    """Count how the clock goes now as known to this page, which has set it or shows it."""
+    st.session_state[_CLOCK] = clock_of(session.world())
+
+
+def expect_time_to_pass(work: working.Work | None) -> None:
+    """While this work runs, which was begun here, nobody has to be told here that the clock moves."""
+    st.session_state[_BY_ITSELF] = work
+
+
+def _time_set() -> bool:
+    """Whether others have set, stopped or started the clock since the page was drawn, or chosen another zone."""
+    work = st.session_state.get(_BY_ITSELF)
+    moves = work is not None and work.running
+    return not moves and st.session_state.get(_CLOCK) != clock_of(session.world())
 
 
 def _of_others(name: str) -> int:
@@ -57,10 +76,9 @@ def _of_others(name: str) -> int:
 
 @st.fragment
 def _pill(name: str) -> None:
-    """The pill, if there is news; drawn again whenever the browser hears of another revision than this one."""
+    """The pill, if there is news; drawn again whenever the browser hears other news than this."""
     other = session.elsewhere()
-    revision = ELSEWHERE if other else _revision(name)
-    _listen(name, revision)
+    _listen(name, str(ELSEWHERE) if other else _news(name))
     place = st.container(key=_KEY)
     place.html("<i></i>")  # an empty container is not drawn, so everything below would move when it fills
     if other:
@@ -69,31 +87,30 @@ def _pill(name: str) -> None:
             st.rerun()
         return
     count = _of_others(name)
-    if count <= 0:
+    if count > 0:
+        told = f"{count if count <= _MOST else f'{_MOST}+'} new {'change' if count == 1 else 'changes'}"
+        why = "A game or another person has changed this memory since the page was drawn."
+    elif _time_set():
+        told, why = f"{words.WORLD_TIME}: {zone.stamp(session.world().clock())}", words.CLOCK_WAS_SET
+    else:
         return
-    many = f"{count if count <= _MOST else f'{_MOST}+'} new {'change' if count == 1 else 'changes'}"
-    if place.button(
-        f"{many} · Refresh",
-        key=f"{_KEY}-refresh",
-        icon=":material/refresh:",
-        type="primary",
-        help="A game or another person has changed this memory since the page was drawn.",
-    ):
+    label = widgets.plain(f"{told} · Refresh")
+    if place.button(label, key=f"{_KEY}-refresh", icon=":material/refresh:", type="primary", help=why):
         st.rerun()
 
 
-def _listen(name: str, revision: int) -> None:
-    """Let the browser listen for another revision than this; it reports it, and that redraws the pill."""
-    mounting.show("listener", {"path": PATH, "agent": name, "revision": revision}, _drawn)
+def _listen(name: str, news: str) -> None:
+    """Let the browser listen for other news than this; it reports it, and that redraws the pill."""
+    mounting.show("listener", {"path": PATH, "agent": name, "news": news}, _drawn)
 
 
 def _drawn(heard: Any) -> None:
     """Nothing to do: hearing something already redraws the pill."""
 
 
-def _revision(name: str) -> int:
-    """The agent's present revision; 0 if it is gone, which the next run will report."""
+def _news(name: str) -> str:
+    """What there is to know at present; nothing if the agent is gone, which the next run will report."""
     try:
-        return session.world().agent(name).stamp[0]
+        return news_of(session.world(), name)
     except MemorySystemError:
-        return 0
+        return ""

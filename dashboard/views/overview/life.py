@@ -16,6 +16,7 @@ from memory_system.world import Advanced, Step
 
 from ... import session, words
 from ...components import lines, unrated, widgets, working
+from ...components.frame import news
 from ...data import tables
 from ...data.zone import stamp
 
@@ -90,6 +91,7 @@ def _controls(speed: float) -> None:
         ):
             to = world.clock() + AHEAD
             working.begin(_WORK, lambda progress, stop: world.advance(to, progress=progress, cancelled=stop))
+            news.expect_time_to_pass(working.of(_WORK))
             st.rerun()
         lives = world.lives
         if (
@@ -106,6 +108,7 @@ def _set_speed() -> None:
     """Make a running clock continue at the speed chosen here."""
     if session.world().speed and (speed := st.session_state.get(_SPEED)):
         session.world().play(speed)
+        news.know_clock()
 
 
 def _ended(work: working.Work) -> None:
