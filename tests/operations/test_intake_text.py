@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -359,6 +360,22 @@ def test_a_mark_that_is_neither_yes_nor_no_is_refused() -> None:
 
 def test_empty_cells_behind_the_last_column_are_no_matter() -> None:
     assert [one.rating for one in taken(read("\ndocument;rating;;\na;5;;;;\nb;6;;", Form.CSV))] == [5, 6]
+
+
+def test_times_without_a_zone_in_lines_and_tables_are_in_the_worlds_and_so_is_today() -> None:
+    east = datetime(2026, 3, 28, 8, tzinfo=ZoneInfo("Pacific/Kiritimati"))  # still 27 March in UTC
+    lines = "2026-03-27 09:00 One\n2026-03-27 09:00 UTC Two\nYesterday 10:00 - Three\n07:30 - Four"
+    read = read_text(lines, Form.LINES, east, partial=True)
+    day = east.replace(day=27, hour=9)
+    assert [entry.timestamp for entry in taken(read.rows)[:3]] == [day, day.astimezone(UTC).replace(day=27, hour=9),
+                                                                 day.replace(hour=10)]  # fmt: skip
+    assert "Times without a zone are read in the world's, Pacific/Kiritimati." in read.notes
+    table = read_text("when,document\n2026-03-27 09:00,One\n2026-03-27T09:00Z,Two", Form.CSV, east)
+    assert [entry.timestamp for entry in taken(table.rows)] == [day, datetime(2026, 3, 27, 9, tzinfo=UTC)]
+    for hour, on in ((7, 28), (9, 27)):  # the last day on which that time has passed
+        alone = read_text(f"{hour:02}:00 - One", Form.LINES, east, partial=True)
+        assert [entry.timestamp for entry in taken(alone.rows)] == [day.replace(day=on, hour=hour)]
+    assert "(Sat 28 Mar 2026, 08:00" in " ".join(read_text("Without a date", Form.LINES, east).notes)
 
 
 def test_days_and_times_of_a_table_may_stand_apart_and_without_a_zone() -> None:

@@ -11,12 +11,13 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
 from typing import Any
 
 from ...core.kinds import FLAGS, MAX_EXTRAS, TYPED, Source
 from ...errors import InvalidFile, Problem
-from .dates import NOON, READ_AS_UTC, Order, Written, at_start, in_cell, order_of
+from .dates import NOON, Order, Written, at_start, in_cell, order_of, said_of_zone
 
 _BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """Signs that make a spreadsheet treat a cell as a formula, which may call programs and send other cells away."""
@@ -209,7 +210,14 @@ def heading(text: str) -> Heading:
     return Heading(names, {taken: names[place] for taken, place in takes.items()})
 
 
-def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[str, str] | None = None) -> Table:
+def read(
+    text: str,
+    most: int,
+    limit: int,
+    asked: Order | None,
+    chosen: Mapping[str, str] | None = None,
+    zone: tzinfo | None = None,
+) -> Table:
     """The rows of a table.
 
     Args:
@@ -218,6 +226,7 @@ def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[
         limit: the most rows to read; if there are more, one more is returned.
         asked: the order of the numbers in dates; found out if not given.
         chosen: by the name of a field, the name of the column to use, empty for none; guessed for the others.
+        zone: of times without one; UTC if not given.
 
     Raises:
         InvalidFile: it is not a table, or has no column for the text of a memory; the message names the line.
@@ -245,7 +254,7 @@ def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[
         named = ", ".join(columns.header)[:200]
         problem = f"the first line must name the columns, one of them 'document'; it names: {named}"
         raise InvalidFile((Problem("", problem, line),), "the text")
-    return _Reading(columns, rows, delimiter, asked, {*by_content} - {*(chosen or {})}).table()
+    return _Reading(columns, rows, delimiter, asked, zone, {*by_content} - {*(chosen or {})}).table()
 
 
 def _chosen(header: Sequence[str], rows: Sequence[list[str]], chosen: Mapping[str, str]) -> dict[str, str]:
@@ -381,6 +390,8 @@ class _Reading:
     rows: list[tuple[int, list[str]]]
     delimiter: str
     asked: Order | None
+    zone: tzinfo | None
+    """The zone of times without one; ``None`` = UTC."""
     guessed: Collection[str] = ()
     """The fields whose columns were found by their content."""
     tenths: bool = False
@@ -402,6 +413,7 @@ class _Reading:
         self.dates = {line: in_cell(when) for line, cells in fitting if (when := self._when(cells))}
         self.order, open_ = order_of(list(self.dates.values()), self.asked)
         notes += self._on_dates()
+        self.dates = {line: replace(when, zone=when.zone or self.zone) for line, when in self.dates.items()}
         notes += [open_] if open_ else []
         if self.columns.extras:
             notes.append(f"Kept as metadata: {', '.join(self.columns.extras.values())}.")
@@ -443,7 +455,7 @@ class _Reading:
     def _on_dates(self) -> Iterator[str]:
         good = [date for date in self.dates.values() if date.problem is None]
         if any(date.zone is None for date in good):
-            yield READ_AS_UTC
+            yield said_of_zone(self.zone)
         if any(date.clock is None for date in good):
             yield f"Days without a time are read as {NOON:%H:%M}."
 

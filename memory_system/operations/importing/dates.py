@@ -121,6 +121,11 @@ class Written:
         return datetime.combine(day, self.clock or NOON, self.zone or UTC)
 
 
+def said_of_zone(zone: tzinfo | None) -> str:
+    """A sentence on how times without a zone are read in a world of this zone."""
+    return READ_AS_UTC if str(zone or UTC) == "UTC" else f"Times without a zone are read in the world's, {zone}."
+
+
 def at_start(text: str) -> Written | None:
     """The date at the beginning of a text; ``None`` if there is none."""
     text = text.lstrip()

@@ -127,7 +127,7 @@ def _is_day(month: int, day: int) -> bool:
 def first_day(found: Mapping[int, Written | Partly], now: datetime) -> date | None:
     """The day from which counted days start, so that the last of them is today; ``None`` if there are none."""
     counts = [when.number for when in found.values() if isinstance(when, Partly) and when.leaves is Leaves.COUNT]
-    return now.astimezone(UTC).date() - (max(counts) - 1) * _DAY if counts else None
+    return now.date() - (max(counts) - 1) * _DAY if counts else None
 
 
 def settle(
@@ -142,13 +142,12 @@ def settle(
     Args:
         found: the dates, by the number of their line, in order.
         order: the order of the numbers in complete dates.
-        now: the world's time.
+        now: the world's time; today is its day.
         day_one: the day that "Day 1" is.
     """
     days: dict[int, date] = {}
     above: date | None = None
     leading: list[tuple[int, Partly]] = []
-    present = now.astimezone(UTC)
     for number, when in found.items():
         if when.problem is not None:
             continue
@@ -158,14 +157,14 @@ def settle(
             leading.append((number, when))
             continue
         else:
-            day = _day(when, above, present, day_one)
+            day = _day(when, above, now, day_one)
         if day is None or not _FIRST <= day <= _LAST:
             continue
         days[number] = above = day
         days |= _lead_up(leading, day)
         leading = []
     if leading:
-        days |= _lead_up(leading, _latest(leading[-1][1], leading, present))
+        days |= _lead_up(leading, _latest(leading[-1][1], leading, now))
     return {number: _moment(found[number], day, order) for number, day in days.items()}
 
 

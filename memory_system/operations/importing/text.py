@@ -9,9 +9,9 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime, tzinfo
 from enum import StrEnum
 from itertools import islice
 from typing import Any, TypeGuard
@@ -24,7 +24,7 @@ from ...errors import FROM_ELSEWHERE, InvalidEntry, InvalidFile, Problem, shown,
 from . import columns as intake_columns
 from . import partial as partial_dates
 from .columns import Heading
-from .dates import NOON, READ_AS_UTC, Order, Written, at_start, order_of
+from .dates import NOON, Order, Written, at_start, order_of, said_of_zone
 from .events import MAX_BATCH, MAX_FILE, columns, event_entry, zoned
 
 
@@ -155,7 +155,7 @@ def read_text(
     Args:
         text: the whole text.
         form: how it is written, a ``Form`` or the name of an importer from a package.
-        now: the world's time.
+        now: the world's time; times without a zone are in its zone.
         order: what comes first in dates such as 03/04/2026; found out from the others if not given.
         partial: whether lines may also begin with a date that leaves something out: "1 March:", "Mon 9:00", "Day 2:".
         day_one: the day that "Day 1" is; if not given, chosen so that the last counted day is today.
@@ -173,11 +173,11 @@ def read_text(
     counted_from: date | None = None
     events: Iterator[_Line]
     if form is Form.CSV:
-        table = intake_columns.read(text, MAX_FILE, MAX_BATCH, order, columns or {})
+        table = intake_columns.read(text, MAX_FILE, MAX_BATCH, order, columns or {}, now.tzinfo)
         notes, settled = table.notes, table.order
         events = (_Line(row.line, row.shown, row.event) for row in table.rows)
     elif form is Form.LINES:
-        lines = _lines(text, order, now if partial else None, day_one)
+        lines = _lines(text, order, now, day_one, partial=partial)
         notes, settled, counted_from = lines.notes, lines.order, lines.day_one
         events = iter(lines.lines)
     else:
@@ -202,7 +202,7 @@ def read_text(
     if form in (Form.LINES, Form.CSV) and (undated := sum(row.time_from == NOW for row in taken)):
         those = "Without a date, and so now" if undated < len(taken) else "None has a date, so all happen now"
         counted = f": {undated:,} of {len(taken):,}" if undated < len(taken) else ""
-        notes = (*notes, f"{those} ({stamp(now.astimezone(UTC))}){counted}.")
+        notes = (*notes, f"{those} ({stamp(now)}){counted}.")
     return Reading(rows, notes, settled, counted_from)
 
 
@@ -241,20 +241,22 @@ class _Lines:
     day_one: date | None
 
 
-def _lines(text: str, asked: Order | None, partial_by: datetime | None, day_one: date | None) -> _Lines:
+def _lines(text: str, asked: Order | None, now: datetime, day_one: date | None, *, partial: bool) -> _Lines:
     """Lines with their dates: a line without one has that of the line above; a date alone applies to those beneath.
 
     Beneath a date that cannot be read, the day is unknown until the next readable date.
     """
     split = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
-    dates = {number: found for number, line in split if (found := _date_of(line, partial_by)) is not None}
+    dates = {number: found for number, line in split if (found := _date_of(line, partial)) is not None}
+    notes = [*_on_dates([when for when in dates.values() if when.problem is None], now.tzinfo)]
+    dates = {number: replace(when, zone=when.zone or now.tzinfo) for number, when in dates.items()}
     whole = [when for when in dates.values() if isinstance(when, Written)]
     order, open_ = order_of(whole, asked)
-    if partial_by is None:
+    if not partial:
         moments = {number: when.moment(order) for number, when in dates.items() if _is_good(when)}
     else:
-        day_one = (day_one or partial_dates.first_day(dates, partial_by)) if _counts(dates) else None
-        moments = partial_dates.settle(dates, order, partial_by, day_one)
+        day_one = (day_one or partial_dates.first_day(dates, now)) if _counts(dates) else None
+        moments = partial_dates.settle(dates, order, now, day_one)
     lines: list[_Line] = []
     moment: datetime | None = None
     unread = 0
@@ -279,7 +281,8 @@ def _lines(text: str, asked: Order | None, partial_by: datetime | None, day_one:
                 lines.append(_Line(number, line, {"document": found.rest.strip(), "timestamp": moment}, whence))
             else:
                 headings += 1
-    notes = [*_on_dates([when for when in dates.values() if when.problem is None], headings, inherited)]
+    dated = sum(when.problem is None for when in dates.values()) - headings
+    notes = [*_on_lines(dated, headings, inherited), *notes]
     completed = [(when, moments[number]) for number, when in dates.items() if number in moments and when not in whole]
     if completed:
         first, at = completed[0]
@@ -289,9 +292,9 @@ def _lines(text: str, asked: Order | None, partial_by: datetime | None, day_one:
     return _Lines(lines, (*notes, open_) if open_ else tuple(notes), order if open_ else None, day_one)
 
 
-def _date_of(line: str, partial_by: datetime | None) -> Written | partial_dates.Partly | None:
+def _date_of(line: str, partial: bool) -> Written | partial_dates.Partly | None:
     found = at_start(line)
-    return partial_dates.at_start(line) if found is None and partial_by is not None else found
+    return partial_dates.at_start(line) if found is None and partial else found
 
 
 def _is_good(when: Written | partial_dates.Partly) -> TypeGuard[Written]:
@@ -302,16 +305,20 @@ def _counts(dates: Mapping[int, Written | partial_dates.Partly]) -> bool:
     return any(getattr(when, "leaves", None) is partial_dates.Leaves.COUNT for when in dates.values())
 
 
-def _on_dates(dates: list[Written | partial_dates.Partly], headings: int, inherited: int) -> Iterator[str]:
-    """Sentences on how the dates at the beginning of lines were read."""
-    if len(dates) > headings:
-        yield f"Lines that begin with a date, which becomes their time: {len(dates) - headings:,}."
+def _on_lines(dated: int, headings: int, inherited: int) -> Iterator[str]:
+    """Sentences on how the lines with and without dates were read."""
+    if dated:
+        yield f"Lines that begin with a date, which becomes their time: {dated:,}."
     if headings:
         yield f"Lines that are only a date, which becomes the time of those beneath: {headings:,}."
     if inherited:
         yield f"Lines without a date, which take that of the line above: {inherited:,}."
+
+
+def _on_dates(dates: Sequence[Written | partial_dates.Partly], zone: tzinfo | None) -> Iterator[str]:
+    """Sentences on what dates without a zone or a time are read as."""
     if any(when.zone is None for when in dates):
-        yield READ_AS_UTC
+        yield said_of_zone(zone)
     if any(when.clock is None for when in dates):
         yield f"Days without a time are read as {NOON:%H:%M}."
 
