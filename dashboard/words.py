@@ -96,7 +96,6 @@ PROSE_WITHOUT_MODEL = "Each sentence becomes a memory. A language model, where o
 CHARACTER = "Character"
 NEW_CHARACTER = "New character"
 WORLD_TIME = "World time"
-CLOCK_WAS_SET = "The world's clock or its time zone was changed after this page was drawn, so times here are older."
 
 # history_tables.py
 DERIVE_AGAIN = "Derive again"
@@ -324,6 +323,7 @@ RECALLED = "Recalled"
 
 # new_character: the page New character
 IN_A_PARAGRAPH = "In a paragraph"
+OR_A_FILE = "Or a file of at most"
 PASTE_A_LIFE = "Lines, or a table from a spreadsheet"
 MEND_LINE = "Line"
 TRY_A_CUE = "A first cue"

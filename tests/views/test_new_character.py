@@ -116,7 +116,7 @@ def test_the_columns_of_a_table_are_guessed_and_can_be_corrected(open_page: Open
 
 def test_lines_that_a_file_takes_the_place_of_can_be_put_back(open_page: OpenPage) -> None:
     page = filled(open_page)
-    chooser = next(one for one in page.file_uploader if one.label.startswith("Or a file"))
+    chooser = next(one for one in page.file_uploader if one.label.startswith(words.OR_A_FILE))
     chooser.set_value(("days.txt", b"2026-03-01 09:00 Sold out", "text/plain")).run()
     lines = next(one for one in page.text_area if one.label == words.PASTE_A_LIFE)
     assert lines.value == "2026-03-01 09:00 Sold out"
@@ -127,7 +127,7 @@ def test_lines_that_a_file_takes_the_place_of_can_be_put_back(open_page: OpenPag
 
 def test_a_file_is_refused_from_the_length_that_its_field_names(open_page: OpenPage) -> None:
     page = open_page("new_character")
-    chooser = next(one for one in page.file_uploader if one.label.startswith("Or a file"))
+    chooser = next(one for one in page.file_uploader if one.label.startswith(words.OR_A_FILE))
     most = int(re.sub(r"\D", "", chooser.label))
     chooser.set_value(("days.txt", b"x" * (most + 1), "text/plain")).run()
     assert f"at most {most:,} are allowed here" in page.error[0].value

@@ -21,6 +21,7 @@ from .. import mounting, widgets, working
 
 _MOST = 99
 _KEY, _CLOCK, _BY_ITSELF = "news", "news-clock", "news-clock-moves"
+_SET = "The world's clock or its time zone was changed after this page was drawn, so times here are older."
 _OTHER = "Somebody has switched to another world. Nothing you do on this page reaches it."
 
 
@@ -91,7 +92,7 @@ def _pill(name: str) -> None:
         told = f"{count if count <= _MOST else f'{_MOST}+'} new {'change' if count == 1 else 'changes'}"
         why = "A game or another person has changed this memory since the page was drawn."
     elif _time_set():
-        told, why = f"{words.WORLD_TIME}: {zone.stamp(session.world().clock())}", words.CLOCK_WAS_SET
+        told, why = f"{words.WORLD_TIME}: {zone.stamp(session.world().clock())}", _SET
     else:
         return
     label = widgets.plain(f"{told} · Refresh")

@@ -43,7 +43,7 @@ def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
         )  # fmt: skip
         mounting.keep_unsent(life.key("pasted"))
     st.file_uploader(
-        f"Or a file of at most {_MOST:,} characters", type=["txt", "csv", "tsv", "json", "jsonl"],
+        f"{words.OR_A_FILE} {_MOST:,} characters", type=["txt", "csv", "tsv", "json", "jsonl"],
         key=life.key("upload"), on_change=_upload, args=(life,), help="Its text is put into the field above.",
         max_upload_size=1,
     )  # fmt: skip
