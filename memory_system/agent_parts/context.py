@@ -23,7 +23,7 @@ from ..llm import LanguageModel, prices
 from ..llm.guarded import Begin, Guarded
 from ..llm.metered import Metered, Once, Terms
 from ..llm.usage import Account, Budget
-from ..operations import edit, purging
+from ..operations import edit, planning, purging
 from ..operations.context import refusing_no_truth
 from ..operations.migration import MIGRATE
 from ..operations.undo import GO_BACK
@@ -362,6 +362,11 @@ class Context:
                 _refuse_gone_on(ledger, change_set)
                 self.tell(change_set)
                 return ledger.apply(change_set)
+        if isinstance(change_set, ChangeSet) and change_set.operation == planning.PLAN:
+            with ledger.writing():
+                planning.refuse_planned_since(change_set, _done_since(ledger, change_set))
+                self.tell(change_set)
+                return ledger.apply(change_set)
         texts: Iterable[str] = ()
         if isinstance(change_set, ChangeSet) and change_set.purges and change_set.problem() is None:
             texts = ledger.journal.bin.texts(change_set.purges)
@@ -404,11 +409,16 @@ class Part:
         self.context = context
 
 
-def _refuse_gone_on(ledger: Ledger, plan: ChangeSet) -> None:
-    """Refuse to go back to a moment if anything was changed since that was planned: it would be undone too."""
+def _done_since(ledger: Ledger, plan: ChangeSet) -> list[ChangeSet]:
+    """What was done after something was planned; nothing once that itself is done."""
     with ledger.reading():
         later = ledger.journal.since(plan.base_revision)
-    if later and all(change_set.id != plan.id for change_set in later):
+    return [] if any(change_set.id == plan.id for change_set in later) else later
+
+
+def _refuse_gone_on(ledger: Ledger, plan: ChangeSet) -> None:
+    """Refuse to go back to a moment if anything was changed since that was planned: it would be undone too."""
+    if later := _done_since(ledger, plan):
         raise StaleChange(
             f"{excerpt(later[0].title)} by {later[0].author} was done after this was planned, and would not be undone. "
             "Plan it again."

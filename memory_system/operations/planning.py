@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from ..core.change_set import Change, ChangeSet, Kept
+from ..core.change_set import Change, ChangeSet, Kept, excerpt
 from ..core.entry import Kind, MemoryEntry, Source, Tier, new_id
 from ..core.personality import RoutineItem
-from ..errors import ModelNonsense
+from ..errors import ModelNonsense, StaleChange
 from ..llm import tasks
 from .context import Ground, cited
 
+PLAN = "plan"
 CONTEXT = 15
 """How many memories of what was promised for today are used at most, and as many of what happened today."""
 _ROUTINE = 3
@@ -60,7 +61,7 @@ def plan(ground: Ground, routine: Sequence[RoutineItem], heeded: Sequence[Memory
         note = "Nothing is left to do today: no routine or appointment is ahead."
         if ahead := [item for item in routine if (item.until or item.time) > f"{now:%H:%M}"]:
             note = f"The language model planned nothing, although the routine lies ahead: {_listing(ahead)}."
-        return ground.plan("plan", "Nothing to plan", [], calls=tuple(calls), notes=(note,))
+        return ground.plan(PLAN, "Nothing to plan", [], calls=tuple(calls), notes=(note,))
     day = now.date().isoformat()
     earlier = [old for old in ground.ltm if old.kind is Kind.PLAN and old.extras.get("plan_day") == day]
     standing = [old for old in earlier if old.pinned or old.protected or old.authored]
@@ -75,12 +76,36 @@ def plan(ground: Ground, routine: Sequence[RoutineItem], heeded: Sequence[Memory
     left_out = f"{over} new actions are" if over > 1 else "A new action is"
     notes = (f"{left_out} left out because of an overlap with what stands of the earlier plan.",) if over else ()
     title = f"Plan {now:%A} {now.day} {now:%B}: {len(free)} action{'s' if len(free) != 1 else ''}"
-    return ground.plan("plan", title, changes, calls=tuple(calls), kept=kept, notes=notes)
+    return ground.plan(PLAN, title, changes, calls=tuple(calls), kept=kept, notes=notes)
 
 
 def is_ahead(entry: MemoryEntry, now: datetime) -> bool:
     """Whether a memory is a planned action of a day that is not over, in the zone of ``now``."""
     return entry.kind is Kind.PLAN and str(entry.extras.get("plan_day", "")) >= now.date().isoformat()
+
+
+def refuse_planned_since(change_set: ChangeSet, later: Iterable[ChangeSet]) -> None:
+    """Refuse a plan of a day that was planned since this was made: both would stand.
+
+    Args:
+        change_set: the plan.
+        later: what was done since it was made.
+
+    Raises:
+        StaleChange: one of them plans the same day.
+    """
+    days = _newly_planned(change_set)
+    for other in later:
+        if other.id != change_set.id and days & _newly_planned(other):
+            raise StaleChange(
+                f"{excerpt(other.title)} by {other.author} was done after this was planned, and both would stand. "
+                "Plan it again."
+            )
+
+
+def _newly_planned(change_set: ChangeSet) -> set[object]:
+    added = (change.after for change in change_set.changes if change.before is None)
+    return {entry.extras.get("plan_day") for entry in added if entry is not None and entry.kind is Kind.PLAN}
 
 
 def _listing(routine: Sequence[RoutineItem]) -> str:

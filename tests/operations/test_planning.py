@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, Tier
-from memory_system.errors import InvalidParameter, ModelError, ModelNonsense
+from memory_system.errors import InvalidParameter, ModelError, ModelNonsense, StaleChange
 from tests.fake_server import FakeServer, error, says
 
 Remember = Callable[..., str]
@@ -140,6 +140,19 @@ def test_a_preview_stores_nothing_and_applies_later(agent: AgentMemory) -> None:
     assert _plans(agent) == []
     assert agent.apply(plan).revision is not None
     assert [entry.id for entry in _plans(agent)] == [change.entry_id for change in plan.changes]
+
+
+def test_a_plan_is_refused_if_the_day_was_planned_meanwhile(agent: AgentMemory) -> None:
+    preview, later = (agent.plan_from_memory(_at(agent, "09:00"), preview=True) for _ in range(2))
+    other_day = agent.plan_from_memory(_at(agent, "09:00") + timedelta(days=1), preview=True)
+    done = agent.apply(preview)
+    assert agent.apply(preview) == done  # once
+    with pytest.raises(StaleChange, match="both would stand"):
+        agent.apply(later)
+    agent.apply(other_day)
+    assert {entry.id for entry in _plans(agent)} == {
+        change.entry_id for plan in (preview, other_day) for change in plan.changes
+    }
 
 
 def test_a_time_without_zone_is_refused(agent: AgentMemory) -> None:
