@@ -38,7 +38,7 @@ def served(world: Path, address: str) -> Iterator[bool]:
         Whether the note could be made: not if another server has made one, or the folder cannot be written. Nothing
         else depends on it.
     """
-    lock = FileLock(_lock(world), timeout=_PATIENCE)
+    lock = FileLock(_lock(world), timeout=_PATIENCE, thread_local=False)  # any thread may let go of it
     is_ours = False
     try:
         with suppress(OSError, Timeout):
