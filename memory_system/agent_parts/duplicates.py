@@ -144,7 +144,7 @@ class Duplicates(Part):
             (change.after for change in changes if change.entry_id == kept and change.after), None
         ) or self.context.find(kept)
         assert stays is not None, "it was found a moment ago"
-        title = f"Merge {len(ids)} memories into {excerpt(stays.document)}"
+        title = f"Merge {len(ids):,} memories into {excerpt(stays.document)}"
         return self.context.plan("merge", title, changes, texts=texts, kept=left, notes=notes, revision=revision)
 
     def dismiss(self, ids: Sequence[MemoryId], *, preview: bool = False) -> ChangeSet:

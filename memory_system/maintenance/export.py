@@ -133,7 +133,7 @@ def take_in(agent: AgentMemory, entries: Sequence[MemoryEntry], *, overwrite: bo
     base, now = agent.stamp[0], agent.now
     outcomes = [_outcome(entry, agent.find(entry.id), overwrite=overwrite) for entry in entries]
     changes = tuple(_changes(agent, outcomes))
-    title = f"Import {len(changes)} memories" if len(changes) != 1 else "Import a memory"
+    title = f"Import {len(changes):,} memories" if len(changes) != 1 else "Import a memory"
     plan = ChangeSet("import", title, changes, now, base, author=agent.author, agent=agent.name)
     return Added(tuple(outcomes), plan if preview else agent.apply(plan))
 

@@ -200,7 +200,7 @@ def forget(ground: Ground, find: Find, ids: MemoryIds) -> ChangeSet:
     entries = [writable(find, entry_id) for entry_id in ids_of(ids)]
     kept = tuple(Kept(entry.id, why) for entry in entries if (why := lasting(entry)) is not None)
     changes = [Change(bare(entry), None, "Forgotten by hand.") for entry in entries if lasting(entry) is None]
-    title = f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget {_excerpt(changes[0])}"
+    title = f"Forget {len(changes):,} memories" if len(changes) != 1 else f"Forget {_excerpt(changes[0])}"
     return ground.plan("forget", title, changes, kept=kept)
 
 
@@ -227,7 +227,7 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: MemoryIds) -> C
         changes.append(Change(None, entry, "Restored by hand."))
     return ground.plan(
         "restore",
-        f"Restore {len(changes)} memories" if len(changes) != 1 else f"Restore {_excerpt(changes[0])}",
+        f"Restore {len(changes):,} memories" if len(changes) != 1 else f"Restore {_excerpt(changes[0])}",
         changes,
         kept=tuple(kept),
     )
@@ -256,7 +256,7 @@ def rate_entries(
             kept.append(Kept(entry.id, why))
         elif after != entry:
             changes.append(Change(bare(entry), bare(after), "Rated again."))
-    title = f"Rate {len(changes)} memories" if len(changes) != 1 else "Rate a memory"
+    title = f"Rate {len(changes):,} memories" if len(changes) != 1 else "Rate a memory"
     return ground.plan("rate", title, changes, calls=ratings.calls, kept=tuple(kept)), ratings
 
 
@@ -291,7 +291,7 @@ def personality(
     """
     changes = personality_changes(text, static, source)
     texts = (TextChange("personality", held, text),) if text != held else ()
-    facts = f"{len(changes)} fact{'s' if len(changes) != 1 else ''}"
+    facts = f"{len(changes):,} fact{'s' if len(changes) != 1 else ''}"
     return plan("personality", f"Change the personality: {facts}", changes, texts=texts)
 
 

@@ -112,4 +112,4 @@ def _plan_chosen(ground: Ground, chosen: Sequence[str]) -> ChangeSet:
             kept.append(Kept(entry_id, why))
         else:
             changes.append(Change(entry, entry.evolve(tier=Tier.LTM), "Chosen by hand."))
-    return ground.plan(MIGRATE, f"Migrate {len(changes)} chosen to long-term memory", changes, kept=tuple(kept))
+    return ground.plan(MIGRATE, f"Migrate {len(changes):,} chosen to long-term memory", changes, kept=tuple(kept))

@@ -81,7 +81,7 @@ def _plan(planned: Planned, present: Present, entry_ids: Sequence[str], nothing:
     aside = sorted(path.name for pattern in SET_ASIDE[:2] for path in within(present.folder, pattern))
     if aside:
         notes.append(f"So do files of the agent that were set aside, until you delete them: {', '.join(aside)}.")
-    title = "Purge a memory for good" if len(entry_ids) == 1 else f"Purge {len(entry_ids)} memories for good"
+    title = "Purge a memory for good" if len(entry_ids) == 1 else f"Purge {len(entry_ids):,} memories for good"
     return planned(PURGE, title, notes=notes, purges=tuple(entry_ids), reason=reason)
 
 

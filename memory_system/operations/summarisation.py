@@ -30,19 +30,19 @@ def plan(ground: Ground, count: int) -> ChangeSet:
     if len(chosen) < 2:
         return ground.plan("summarise", "Nothing to summarise", [], notes=(_too_few(ground, len(free)),))
     chosen.sort(key=by_age)
-    ground.progress(0.1, f"Summarising {len(chosen)} memories")
+    ground.progress(0.1, f"Summarising {len(chosen):,} memories")
     done = ground.model.complete(tasks.summarise(ground.who, chosen, ground.now))
     summary = entry(done.answer.summary, chosen)
-    changes = [Change(None, summary, f"Stands for the {len(chosen)} least important of long-term memory.")]
+    changes = [Change(None, summary, f"Stands for the {len(chosen):,} least important of long-term memory.")]
     changes += [
         Change(
             entry,
             None,
-            f"Importance {entry.importance:.2f} is among the {len(chosen)} lowest; it can be restored.",
+            f"Importance {entry.importance:.2f} is among the {len(chosen):,} lowest; it can be restored.",
         )
         for entry in chosen
     ]
-    return ground.plan("summarise", f"Summarise {len(chosen)} memories into one", changes, calls=(done.call,))
+    return ground.plan("summarise", f"Summarise {len(chosen):,} memories into one", changes, calls=(done.call,))
 
 
 def to_summarise(ltm: Sequence[MemoryEntry], now: datetime) -> list[MemoryEntry]:
@@ -91,7 +91,7 @@ def entry(text: str, sources: Sequence[MemoryEntry]) -> MemoryEntry:
         kind=Kind.SUMMARY,
         timestamp=max(times, default=None),
         rating=highest.rating,
-        explanation=f"As important as the most important of its {len(sources)} sources.",
+        explanation=f"As important as the most important of its {len(sources):,} sources.",
         tags=("summary",),
         evidence=tuple(entry.id for entry in sources),
         depth=1 + max(entry.depth for entry in sources),

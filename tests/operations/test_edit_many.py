@@ -137,3 +137,9 @@ def test_a_thousand_are_changed_in_a_moment(agent: AgentMemory) -> None:
     assert len(done.changes) == 1000
     agent.undo(done)
     assert not any(entry.tags for entry in agent.entries(Tier.STM))
+
+
+def test_a_title_says_thousands_with_a_comma(agent: AgentMemory) -> None:
+    ids = [f"m{number}" for number in range(1200)]
+    agent.add_short_term([{"document": "She swept the yard.", "rating": 2, "id": one} for one in ids], rate=False)
+    assert agent.forget(ids, preview=True).title == "Forget 1,200 memories"

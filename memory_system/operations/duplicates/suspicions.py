@@ -233,7 +233,7 @@ class _Reader:
     def group(self, places: Sequence[int]) -> Suspicion:
         """Memories of one text."""
         entries = _by_age([self._entry(place) for place in places])
-        reason = f"The same words, {len(entries)} times."
+        reason = f"The same words, {len(entries):,} times."
         return Suspicion(Sort.DUPLICATE, entries, 1.0, (reason,), _twice(entries, "it may have happened each time"))
 
     def pair(self, place: int, other: int, cosine: float, threshold: float) -> Suspicion | None:

@@ -88,7 +88,7 @@ def _chosen(apart: Apart, ids: Sequence[str] | None) -> list[MemoryApart]:
 
 
 def _title(changes: Sequence[Change], texts: Sequence[str]) -> str:
-    parts = [f"{len(changes)} memories"] if len(changes) > 1 else []
+    parts = [f"{len(changes):,} memories"] if len(changes) > 1 else []
     if len(changes) == 1:
         parts = [f"{excerpt(_document(changes[0].after, changes[0].before))}"]
     parts += [f"the {name}" for name in texts]
