@@ -193,7 +193,7 @@ class Score:
 
     @property
     def total(self) -> float:
-        """The score: the sum of ``parts``, in their order."""
+        """The score: ``parts``, added one after another; from Python 3.12 on, ``sum`` may differ in the last digit."""
         if self.recency is None or self.importance is None:
             return self.relevancy
         of = self.weights

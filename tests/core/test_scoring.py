@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
@@ -189,7 +191,7 @@ def test_the_parts_add_up_to_the_total_exactly(
 ) -> None:
     made = Score(relevant, recent, important, weights)
     assert list(made.parts) == ["recency", "importance", "relevancy"]
-    assert sum(made.parts.values()) == made.total
+    assert reduce(add, made.parts.values()) == made.total
 
 
 @settings(deadline=None)  # a busy machine is no failure
