@@ -58,9 +58,12 @@ def _sized(path: Path) -> CutOff:
 
 
 def _candidates(spot: Spot, backups: Path) -> Iterator[Path]:
-    with suppress(OSError):  # what cannot be looked through stays
+    """What may be cut off, as far as the folders can be looked through."""
+    with suppress(OSError):
         yield from (path for path in within(backups, f"{HALF}*") if path.is_dir())
-        yield from (path for path in within(spot.folder.parent, f"{HALF_WORLD}*") if path.is_dir())
         yield from within(backups, ".*.zip.*.part")  # of an earlier version
+    with suppress(OSError):
+        yield from (path for path in within(spot.folder.parent, f"{HALF_WORLD}*") if path.is_dir())
     for folder in dict.fromkeys((spot.folder, spot.folder.parent, spot.personalities)):
-        yield from left_parts(folder)
+        with suppress(OSError):
+            yield from left_parts(folder)

@@ -208,9 +208,15 @@ def unpack(place: Place) -> None:
 
 
 def in_bin(world: Path) -> list[Binned]:
-    """The agents in a world's bin, the last deleted first."""
+    """The agents in a world's bin, the last deleted first.
+
+    Raises:
+        StoreError: the bin cannot be read.
+    """
     found = []
-    for folder in within(world / BIN, "* *"):
+    with as_store_errors("The bin"):
+        folders = within(world / BIN, "* *")
+    for folder in folders:
         stamp, _, name = folder.name.partition(" ")
         try:
             deleted_at = datetime.strptime(f"{stamp}+0000", f"{_SECONDS}%z")

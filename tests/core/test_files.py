@@ -12,8 +12,10 @@ import pytest
 from memory_system import Settings, World
 from memory_system.core import files
 from memory_system.embedding.embedder import CachedEmbedder
-from memory_system.errors import StoreError
+from memory_system.errors import InvalidFile, StoreError
+from memory_system.interfaces.cli import remembering
 from memory_system.maintenance import backup, backup_reading
+from memory_system.world import folders
 
 
 @pytest.fixture
@@ -73,3 +75,30 @@ def test_a_world_that_cannot_be_read_does_not_look_empty(
         world.settings.backup_folder.mkdir(exist_ok=True)
         with pytest.raises(StoreError, match="The backups cannot be used"):
             backup_reading.stored(world.settings.backup_folder)
+
+
+def test_a_world_opens_in_a_folder_that_cannot_be_listed(
+    settings: Settings, embedder: CachedEmbedder, unreadable: list[Path]
+) -> None:
+    with World(settings, embedder=embedder) as world:
+        world.create_agent("mira")
+        (world.folder.parent / ".backup-1").mkdir()
+    unreadable.append(world.folder.parent)
+    with World(settings, embedder=embedder) as world:
+        assert world.cut_off == ()
+        assert world.agents() == ["mira"]
+
+
+def test_a_bin_and_a_persona_that_cannot_be_read_are_named(
+    settings: Settings, embedder: CachedEmbedder, unreadable: list[Path], tmp_path: Path
+) -> None:
+    with World(settings, embedder=embedder) as world:
+        world.create_agent("mira")
+        world.delete_agent("mira")
+        unreadable.append(world.folder / folders.BIN)
+        with pytest.raises(StoreError, match="The bin cannot be used: Permission denied"):
+            folders.in_bin(world.folder)
+    (tmp_path / "persona" / "memories").mkdir(parents=True)
+    unreadable.append(tmp_path / "persona" / "memories")
+    with pytest.raises(InvalidFile, match="cannot be read: Permission denied"):
+        remembering.whole_file(str(tmp_path / "persona"))

@@ -304,7 +304,7 @@ def _packed(folder: Path) -> bytes:
     """The files of a persona, or of an exported character, from a folder, as an archive; other files are left out."""
     buffer = BytesIO()
     with ZipFile(buffer, "w") as archive:
-        for path in below(folder):
+        for path in _below(folder):
             remembered = path.suffix == ".md" and path.parent.name == MEMORIES
             if (path.name in FOLDER_FILES or remembered) and not path.is_symlink():
                 archive.writestr(path.relative_to(folder).as_posix(), _read(path))
@@ -332,10 +332,21 @@ def _piped() -> bytes:
     return typer.get_binary_stream("stdin").read(MAX_FILE + 1)
 
 
+def _below(folder: Path) -> list[Path]:
+    try:
+        return below(folder)
+    except OSError as error:
+        raise _unreadable(Path(error.filename or folder), error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> InvalidFile:
+    return InvalidFile((Problem("", f"it cannot be read: {error.strerror or error}"),), str(path)[:200])
+
+
 def _read(path: Path) -> bytes:
     try:
         return read_at_most(path, MAX_FILE + 1)
     except OSError as error:
-        raise InvalidFile((Problem("", f"it cannot be read: {error.strerror or error}"),), str(path)[:200]) from error
+        raise _unreadable(path, error) from error
     except ValueError as error:
         raise InvalidFile((Problem("", f"it is not the path of a file: {error}"),), "the command line") from error
