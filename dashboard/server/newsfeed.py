@@ -20,7 +20,7 @@ from .visitors import COOKIE, Visitors
 PATH = "/news"
 LOOK_SECONDS = 1.0
 """How often to check whether anything has changed: another process may write, and would not notify us."""
-ELSEWHERE = -2
+ELSEWHERE = "elsewhere"
 """What is sent instead of news once the served world is not the one that the page shows."""
 _REFUSED = 1008
 
@@ -72,7 +72,7 @@ class Newsfeed:
         while self._visitors.signed_in(cookie):
             try:
                 elsewhere = self._world() is not here
-                news = str(ELSEWHERE) if elsewhere else await anyio.to_thread.run_sync(news_of, here, name)
+                news = ELSEWHERE if elsewhere else await anyio.to_thread.run_sync(news_of, here, name)
             except MemorySystemError:  # it is gone, or busy for a moment: a redrawn page says so
                 return
             if news != last_sent:

@@ -357,14 +357,10 @@ class Context:
         ledger = self.writer()
         if self.name == WORLD_AGENT and isinstance(change_set, ChangeSet):
             refuse_others(change_set)
-        if isinstance(change_set, ChangeSet) and change_set.operation == GO_BACK:
+        if isinstance(change_set, ChangeSet) and change_set.operation in (GO_BACK, planning.PLAN):
+            refuse_after = _refuse_gone_on if change_set.operation == GO_BACK else planning.refuse_planned_since
             with ledger.writing():
-                _refuse_gone_on(ledger, change_set)
-                self.tell(change_set)
-                return ledger.apply(change_set)
-        if isinstance(change_set, ChangeSet) and change_set.operation == planning.PLAN:
-            with ledger.writing():
-                planning.refuse_planned_since(change_set, _done_since(ledger, change_set))
+                refuse_after(change_set, _done_since(ledger, change_set))
                 self.tell(change_set)
                 return ledger.apply(change_set)
         texts: Iterable[str] = ()
@@ -416,9 +412,9 @@ def _done_since(ledger: Ledger, plan: ChangeSet) -> list[ChangeSet]:
     return [] if any(change_set.id == plan.id for change_set in later) else later
 
 
-def _refuse_gone_on(ledger: Ledger, plan: ChangeSet) -> None:
+def _refuse_gone_on(_plan: ChangeSet, later: Sequence[ChangeSet]) -> None:
     """Refuse to go back to a moment if anything was changed since that was planned: it would be undone too."""
-    if later := _done_since(ledger, plan):
+    if later:
         raise StaleChange(
             f"{excerpt(later[0].title)} by {later[0].author} was done after this was planned, and would not be undone. "
             "Plan it again."

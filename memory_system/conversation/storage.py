@@ -337,15 +337,20 @@ def loaded(agent: AgentMemory, conversation: str, *, queue: bool = True) -> Talk
     text = agent.text(HELD + conversation) if is_text(conversation) else None
     if text is None:
         raise ConversationNotFound(f"There is no conversation {shown(conversation)}; it may have been undone.")
-    talk, _ = parse_state(parse_held(Talk(conversation), text), agent.text(CONVERSATION + conversation))
     with agent.contents.shelf(Tier.RECALL) as table:
-        talk = parse_blocks(talk, agent.text(CORE + conversation), table.get(summary_id(conversation)), ())
+        stored = text, agent.text(CONVERSATION + conversation), agent.text(CORE + conversation)
+        talk = _parsed(conversation, *stored, table.get(summary_id(conversation)))
 
         def read(number: int) -> Message | None:
             entry = table.get(message_id(conversation, number))
             return None if entry is None else message_of(entry)
 
         return replace(talk, queue=STRATEGIES[talk.settings.strategy].past(talk, read)) if queue else talk
+
+
+def _parsed(conversation: str, held: str, state: str | None, core: str | None, summary: MemoryEntry | None) -> Talk:
+    talk, _ = parse_state(parse_held(Talk(conversation), held), state)
+    return parse_blocks(talk, core, summary, ())
 
 
 def text_changes(agent: AgentMemory, talk: Talk, before: Talk | None = None) -> tuple[TextChange, ...]:
@@ -363,9 +368,8 @@ def text_changes(agent: AgentMemory, talk: Talk, before: Talk | None = None) -> 
     after = {HELD: dump_held(talk), CONVERSATION: dump_state(talk), CORE: dump_blocks(talk)}
     stored = {start: agent.text(start + talk.id) for start in after}
     if before is not None:
-        read, _ = parse_state(parse_held(Talk(talk.id), stored[HELD] or "{}"), stored[CONVERSATION])
-        read = parse_blocks(read, stored[CORE], None, before.queue)
-        if replace(read, summary=before.summary) != before:
+        read = _parsed(talk.id, stored[HELD] or "{}", stored[CONVERSATION], stored[CORE], None)
+        if replace(read, summary=before.summary, queue=before.queue) != before:
             raise StaleChange(
                 "Somebody else changed this talk at the same moment, so nothing was changed. Try it again."
             )

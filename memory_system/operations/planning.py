@@ -96,7 +96,7 @@ def refuse_planned_since(change_set: ChangeSet, later: Iterable[ChangeSet]) -> N
     """
     days = _newly_planned(change_set)
     for other in later:
-        if other.id != change_set.id and days & _newly_planned(other):
+        if days & _newly_planned(other):
             raise StaleChange(
                 f"{excerpt(other.title)} by {other.author} was done after this was planned, and both would stand. "
                 "Plan it again."

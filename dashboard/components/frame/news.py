@@ -79,7 +79,7 @@ def _of_others(name: str) -> int:
 def _pill(name: str) -> None:
     """The pill, if there is news; drawn again whenever the browser hears other news than this."""
     other = session.elsewhere()
-    _listen(name, str(ELSEWHERE) if other else _news(name))
+    _listen(name, ELSEWHERE if other else _news(name))
     place = st.container(key=_KEY)
     place.html("<i></i>")  # an empty container is not drawn, so everything below would move when it fills
     if other:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from filelock import FileLock
@@ -160,9 +160,8 @@ def _unpacked(archive: Path, into: Path) -> tuple[Path, Path]:
     return found["model.safetensors"], found["tokenizer.json"]
 
 
-def _lying_in(folder: Path, names: Iterable[str]) -> dict[str, Path]:
-    files = below(folder)
-    return {name: path for name in names for path in [file for file in files if file.name == name][:1]}
+def _lying_in(folder: Path, names: Collection[str]) -> dict[str, Path]:
+    return {file.name: file for file in reversed(below(folder)) if file.name in names}
 
 
 def _taken_out(archive: Path, names: Iterable[str], into: Path) -> dict[str, Path]:
